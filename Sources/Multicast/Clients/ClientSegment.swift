@@ -1,0 +1,78 @@
+/// A run of boxes in one allocation, linked to the run that follows it.
+///
+/// A list grows by another segment, so that growing moves nothing: a notify that walks the list
+/// meanwhile keeps walking, and what it walks over stays where it is.
+@usableFromInline
+@safe
+struct ClientSegment {
+  @usableFromInline
+  struct Header {
+    @usableFromInline
+    var next: ClientSegment?
+
+    @usableFromInline
+    let capacity: Int
+  }
+
+  /// The first segment of a list has this many places, each next one twice as many as the one
+  /// before it, up to ``largestCapacity``: a list of one is small, and a long list has at most one
+  /// largest segment's places to spare.
+  static var smallestCapacity: Int { 4 }
+  static var largestCapacity: Int { 512 }
+
+  @usableFromInline
+  let address: UnsafeMutableRawPointer
+
+  @inlinable
+  var header: UnsafeMutablePointer<Header> {
+    unsafe address.assumingMemoryBound(to: Header.self)
+  }
+
+  @inlinable
+  var capacity: Int { unsafe header.pointee.capacity }
+
+  @inlinable
+  var next: ClientSegment? { unsafe header.pointee.next }
+
+  /// The address of the first box.
+  @inlinable
+  var boxes: UnsafeMutableRawPointer {
+    unsafe address.advanced(by: MemoryLayout<Header>.stride)
+  }
+
+  func box(at offset: Int, stride: Int) -> WeakBox {
+    unsafe WeakBox(address: boxes.advanced(by: offset * stride))
+  }
+
+  static func allocate(capacity: Int, stride: Int) -> ClientSegment {
+    let address = UnsafeMutableRawPointer.allocate(
+      byteCount: MemoryLayout<Header>.stride + capacity * stride,
+      alignment: MemoryLayout<WeakBox.Header>.alignment)
+    let segment = unsafe ClientSegment(address: address)
+    unsafe segment.header.initialize(to: Header(next: nil, capacity: capacity))
+    return segment
+  }
+
+  /// Links a new segment behind this one, which is the last.
+  func append(capacity: Int, stride: Int) -> ClientSegment {
+    let segment = Self.allocate(capacity: capacity, stride: stride)
+    unsafe header.pointee.next = segment
+    return segment
+  }
+
+  /// Frees the memory, whose boxes must have been deinitialized or moved.
+  func deallocate() {
+    unsafe header.deinitialize(count: 1)
+    unsafe address.deallocate()
+  }
+
+  /// Frees the segments behind this one.
+  func deallocateNext() {
+    var next = next
+    while let segment = next {
+      next = segment.next
+      segment.deallocate()
+    }
+    unsafe header.pointee.next = nil
+  }
+}

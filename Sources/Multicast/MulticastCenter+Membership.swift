@@ -1,0 +1,111 @@
+extension MulticastCenter {
+  /// Adds a client of a listener protocol, behind those that it has.
+  ///
+  /// ```swift
+  /// center.add(self, for: UserProtocol.self)
+  /// ```
+  ///
+  /// The client is held weakly, so nothing has to be removed before its end. A notify that is under
+  /// way does not call it. May be called from any thread.
+  ///
+  /// A client added inside an actor, for a protocol that is not `Sendable`, may be notified only
+  /// inside this actor. A debug build stops where it is notified elsewhere.
+  ///
+  /// - Parameters:
+  ///   - client: A class instance or an actor that conforms to the protocol. A value stops the
+  ///     program, since values cannot be held weakly.
+  ///   - listener: The listener protocol, as in `UserProtocol.self`.
+  ///   - isolation: The actor that the caller runs in; leave it to its default.
+  /// - Returns: Whether the client was added: false if it was added before, and then its place in the
+  ///   order stays what it was, or if it is in its `deinit`.
+  /// - Complexity: Amortised O(1).
+  @discardableResult
+  public func add<Listener>(
+    _ client: Listener, for listener: Listener.Type, isolation: (any Actor)? = #isolation
+  ) -> Bool {
+    self[listener].add(client, isolation: isolation)
+  }
+
+  /// Adds a client of a `Sendable` listener protocol, behind those that it has.
+  ///
+  /// The client is held weakly, so nothing has to be removed before its end. A notify that is under
+  /// way does not call it. May be called from any thread, and the client may be notified from any.
+  ///
+  /// - Parameters:
+  ///   - client: A class instance or an actor that conforms to the protocol. A value stops the
+  ///     program, since values cannot be held weakly.
+  ///   - listener: The listener protocol, as in `UserProtocol.self`.
+  /// - Returns: Whether the client was added: false if it was added before, and then its place in the
+  ///   order stays what it was, or if it is in its `deinit`.
+  /// - Complexity: Amortised O(1).
+  @discardableResult
+  public func add<Listener: Sendable>(_ client: Listener, for listener: Listener.Type) -> Bool {
+    self[listener].add(client)
+  }
+
+  /// Removes a client of a listener protocol.
+  ///
+  /// No new call to it begins from this protocol's list on this thread after that, not even in a
+  /// notify that is under way; a call on another thread may be under way still. May be called from
+  /// any thread and in the client's `deinit`, where it is not needed.
+  ///
+  /// - Parameters:
+  ///   - client: A class instance or an actor. A value stops the program.
+  ///   - listener: The listener protocol. The client stays a client of other ones.
+  /// - Returns: Whether it was a client. One in its `deinit` no longer is.
+  /// - Complexity: Amortised O(1).
+  @discardableResult
+  public func remove<Listener>(_ client: Listener, for listener: Listener.Type) -> Bool {
+    withDelegate(for: listener) { $0.remove(client) } ?? false
+  }
+
+  /// Removes an object from everything it was added for in this center.
+  ///
+  /// May be called from any thread and in the object's `deinit`, where it is not needed.
+  ///
+  /// - Parameter client: The object; it need not be a client.
+  /// - Returns: How many registrations it had. An object in its `deinit` has none any more.
+  /// - Complexity: O(*p*), where *p* is the number of listener protocols in use in this center.
+  @discardableResult
+  public func remove(_ client: AnyObject) -> Int {
+    delegates.all.reduce(0) { count, delegate in count + delegate.removeClient(client) }
+  }
+
+  /// Removes all clients of a listener protocol.
+  ///
+  /// A notify that is under way calls none of those it has not called yet. May be called from any
+  /// thread.
+  ///
+  /// - Complexity: O(*n*).
+  public func removeAll<Listener>(for listener: Listener.Type) {
+    _ = withDelegate(for: listener) { $0.removeAll() }
+  }
+
+  /// Removes all clients of all listener protocols. May be called from any thread.
+  ///
+  /// - Complexity: O(*n*) in the number of all clients.
+  public func removeAll() {
+    for delegate in delegates.all { delegate.removeAll() }
+  }
+
+  /// Whether an object is a client of a listener protocol; false for one in its `deinit`.
+  ///
+  /// May be called from any thread.
+  ///
+  /// - Parameters:
+  ///   - client: A class instance or an actor. A value stops the program.
+  ///   - listener: The listener protocol.
+  /// - Complexity: O(1).
+  public func contains<Listener>(_ client: Listener, for listener: Listener.Type) -> Bool {
+    withDelegate(for: listener) { $0.contains(client) } ?? false
+  }
+
+  /// The clients of a listener protocol that are alive, in order, each held by the array from now on.
+  ///
+  /// May be called from any thread.
+  ///
+  /// - Complexity: O(*n*).
+  public func clients<Listener>(for listener: Listener.Type) -> [Listener] {
+    withDelegate(for: listener) { $0.clients } ?? []
+  }
+}

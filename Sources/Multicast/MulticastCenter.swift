@@ -1,0 +1,86 @@
+/// Calls the clients of listener protocols: one call, many clients.
+///
+/// A listener protocol is the key, the objects that conform to it are its clients:
+///
+/// ```swift
+/// protocol UserProtocol {
+///   func userLogin(_ userID: UInt)
+///   func logout()
+/// }
+/// extension UserProtocol {  // what a client does not care about, it need not implement
+///   func userLogin(_ userID: UInt) {}
+///   func logout() {}
+/// }
+///
+/// final class ProfileScreen: UserProtocol {
+///   init(center: MulticastCenter) { center.add(self, for: UserProtocol.self) }
+///   func userLogin(_ userID: UInt) { print("Welcome, \(userID)") }
+/// }
+///
+/// center.notify(UserProtocol.self) { $0.userLogin(19000) }
+/// ```
+///
+/// Any protocol will do, with `AnyObject` or without; so will a composition, as in `(A & B).self`, a
+/// constrained protocol, as in `(any Sink<Int>).self`, a protocol isolated to a global actor, and a
+/// class. A client that does not conform is refused by the compiler.
+///
+/// What may be relied on, clients' order and life, changes during a notify, threads and loops, is
+/// said once, for the list of one protocol: see ``MulticastDelegate``. The center itself may be
+/// released by a client during a notify, too.
+public final class MulticastCenter: Sendable {
+  /// The center of the process, for programs that need only one. It refuses loops, and reports each
+  /// in one line on standard error.
+  public static let `default` = MulticastCenter()
+
+  @usableFromInline
+  let delegates = DelegateTable()
+
+  private let reentrancyGuard: ReentrancyGuard
+
+  /// Creates a center without clients.
+  ///
+  /// - Parameters:
+  ///   - reentrancy: What happens to a notify inside a notify of the same protocol. A negative
+  ///     ``ReentrancyPolicy/allow(depth:)`` stops the program.
+  ///   - onRecursion: Is called with the report of every refused notify, at the place of that notify
+  ///     and on its thread, with no lock held. If nil, each loop is reported once, in one line on
+  ///     standard error.
+  public init(
+    reentrancy: ReentrancyPolicy = .refuseLoops,
+    onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil
+  ) {
+    reentrancyGuard = ReentrancyGuard(policy: reentrancy, onRecursion: onRecursion)
+  }
+
+  /// The delegate of a listener protocol: the list that the center's own methods use.
+  ///
+  /// It is the same one every time, and it goes on working without the center. May be read from any
+  /// thread.
+  ///
+  /// - Complexity: O(1), without a lock once the delegate has been made.
+  public subscript<Listener>(_ listener: Listener.Type) -> MulticastDelegate<Listener> {
+    let place = unsafe delegates.find(ObjectIdentifier(listener)) {
+      MulticastDelegate<Listener>(reentrancyGuard: reentrancyGuard)
+    }
+    return unsafe place.assumingMemoryBound(to: MulticastDelegate<Listener>.self).pointee
+  }
+
+  /// Lends the delegate of a listener protocol, if anybody has asked for it yet.
+  ///
+  /// The delegate is not retained. The center's table keeps it, and this keeps the center.
+  @inlinable
+  @inline(__always)
+  func withDelegate<Listener, Result, Failure: Error>(
+    for listener: Listener.Type,
+    _ body: (MulticastDelegate<Listener>) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    guard let place = unsafe delegates.find(ObjectIdentifier(listener)) else { return nil }
+    defer { extendLifetime(self) }
+    return unsafe try place.assumingMemoryBound(to: Borrowed<MulticastDelegate<Listener>>.self)
+      .pointee.borrow(body)
+  }
+}
+
+extension MulticastDelegate: ClientRegistry {
+  func removeClient(_ client: AnyObject) -> Int { clientList.remove(client) ? 1 : 0 }
+}

@@ -1,0 +1,68 @@
+extension MulticastDelegate {
+  /// Calls and awaits `body` with every client, one after the other, in order: for actors, and for
+  /// listener protocols with asynchronous methods.
+  ///
+  /// ```swift
+  /// await delegates.notify(awaiting: { await $0.store(19000) })
+  /// ```
+  ///
+  /// It runs where its caller runs: in the caller's actor, if there is one, and in its task, with its
+  /// priority and its cancellation. A cancelled task goes on calling clients; to end early, let `body`
+  /// throw. A client that is waited for is kept alive until its call returns.
+  ///
+  /// Called are the clients that are in the list now, less those that are removed or released before
+  /// their turn. If this very call site is delivering this list already, in the same task, nobody is
+  /// called and the loop is reported. A task that a client starts is not part of the call: it may
+  /// notify again.
+  ///
+  /// - Parameters:
+  ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - body: Is called and awaited with each client. The first error that it throws ends the
+  ///     notify, which throws it: later clients are not called.
+  /// - Returns: The number of clients called.
+  /// - Complexity: O(*n*).
+  @discardableResult
+  @inlinable
+  nonisolated(nonsending) public func notify<Failure: Error>(
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
+    awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
+  ) async throws(Failure) -> Int {
+    if clientList.isEmpty { return 0 }
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    guard
+      let link = reentrancyGuard.enterAwaited(
+        list: ObjectIdentifier(clientList), site: site, listener: Listener.self)
+    else { return 0 }
+    return try await link.deliver { () async throws(Failure) in
+      try await forEachClient(awaiting: body)
+    }
+  }
+
+  /// As ``forEachClient(_:)``, awaiting each client's call.
+  @inlinable
+  nonisolated(nonsending) func forEachClient<Failure: Error>(
+    awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
+  ) async throws(Failure) -> Int {
+    let walk = clientList.beginWalk()
+    var vacated = 0
+    defer { clientList.endWalk(walk, vacated: vacated) }
+    var called = 0
+    var boxes = BoxCursor(
+      first: walk.first, count: walk.count, stride: WeakBox.stride(for: Listener.self))
+    while let box = boxes.next() {
+      let wasCalled: Void? = try await box.withClient(
+        as: Listener.self,
+        awaiting: { (client) async throws(Failure) in
+          #if DEBUG
+            box.checkIsolation(of: client, as: Listener.self)
+          #endif
+          called += 1
+          try await body(client)
+        })
+      if wasCalled == nil, box.vacate() { vacated += 1 }
+    }
+    return called
+  }
+}

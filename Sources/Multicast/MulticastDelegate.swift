@@ -1,0 +1,225 @@
+/// The clients of one listener protocol, and the call to all of them.
+///
+/// A ``MulticastCenter`` keeps one delegate for each listener protocol. A delegate is also useful
+/// alone, as a property, where a type has a single kind of listener:
+///
+/// ```swift
+/// final class Download {
+///   let delegates = MulticastDelegate<any DownloadDelegate>()
+///
+///   func finish() {
+///     delegates.notify { $0.downloadDidFinish(self) }
+///   }
+/// }
+/// ```
+///
+/// ## What may be relied on
+///
+/// - **Order.** Clients are called in the order in which they were added.
+/// - **Once.** A client is in the list once, however often it is added.
+/// - **Weak.** A client is kept alive for the length of its own call and no longer, and is never
+///   called after its end. Somebody else has to own it: one that is held by nothing but a local
+///   variable may end with the last use of that. What a client leaves behind in the list goes by
+///   itself, with a notify or as others are added, so that a list holds at most about twice the
+///   entries of the most clients that were alive at once.
+/// - **Snapshot.** A notify calls the clients that stood in the list when it began, less those that
+///   are removed or released before their turn. A client that is added meanwhile, or removed and
+///   added again, waits for the next notify.
+/// - **Free callbacks.** No lock is held while a client runs. It may add, remove and notify, and it
+///   may release itself, other clients, and the delegate.
+/// - **Threads.** Every method may be called from any thread. Clients are called synchronously, on
+///   the thread that notifies.
+/// - **Loops** are refused and reported: see ``ReentrancyPolicy``.
+public final class MulticastDelegate<Listener>: Sendable {
+  @usableFromInline
+  let clientList = ClientList(stride: WeakBox.stride(for: Listener.self))
+
+  @usableFromInline
+  let reentrancyGuard: ReentrancyGuard
+
+  /// Creates a delegate without clients.
+  ///
+  /// - Parameters:
+  ///   - reentrancy: What happens to a notify inside a notify. A negative
+  ///     ``ReentrancyPolicy/allow(depth:)`` stops the program.
+  ///   - onRecursion: Is called with the report of every refused notify, at the place of that notify
+  ///     and on its thread, with no lock held. If nil, each loop is reported once, in one line on
+  ///     standard error.
+  public convenience init(
+    reentrancy: ReentrancyPolicy = .refuseLoops,
+    onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil
+  ) {
+    self.init(reentrancyGuard: ReentrancyGuard(policy: reentrancy, onRecursion: onRecursion))
+  }
+
+  init(reentrancyGuard: ReentrancyGuard) {
+    self.reentrancyGuard = reentrancyGuard
+  }
+}
+
+// MARK: - Membership
+
+extension MulticastDelegate {
+  /// Adds a client behind those that are in the list.
+  ///
+  /// The client is held weakly, so nothing has to be removed before its end. A notify that is under
+  /// way does not call it. May be called from any thread.
+  ///
+  /// A client added inside an actor, for a protocol that is not `Sendable`, may be notified only
+  /// inside this actor. A debug build stops where it is notified elsewhere.
+  ///
+  /// - Parameters:
+  ///   - client: A class instance or an actor. A value stops the program, since values cannot be held
+  ///     weakly.
+  ///   - isolation: The actor that the caller runs in; leave it to its default.
+  /// - Returns: Whether the client was added: false if it is in the list already, and then its place
+  ///   in the order stays what it was, or if it is in its `deinit`.
+  /// - Complexity: Amortised O(1).
+  @discardableResult
+  public func add(_ client: Listener, isolation: (any Actor)? = #isolation) -> Bool {
+    unsafe withObject(of: client) { object, bits in
+      // An actor looks after itself: what can be called synchronously on it is not isolated.
+      unsafe clientList.add(object, bits: bits, home: object is any Actor ? nil : isolation)
+    }
+  }
+
+  /// Removes a client.
+  ///
+  /// No new call to it begins from this list on this thread after that, not even in a notify that is
+  /// under way; a call on another thread may be under way still. May be called from any thread and
+  /// in the client's `deinit`, where it is not needed.
+  ///
+  /// - Parameter client: A class instance or an actor. A value stops the program.
+  /// - Returns: Whether the client was in the list. A client in its `deinit` no longer is.
+  /// - Complexity: Amortised O(1).
+  @discardableResult
+  public func remove(_ client: Listener) -> Bool {
+    unsafe withObject(of: client) { object, _ in clientList.remove(object) }
+  }
+
+  /// Removes all clients. A notify that is under way calls none of those it has not called yet.
+  ///
+  /// May be called from any thread.
+  ///
+  /// - Complexity: O(*n*).
+  public func removeAll() {
+    clientList.removeAll()
+  }
+
+  /// Whether a client is in the list; false for a client in its `deinit`.
+  ///
+  /// May be called from any thread.
+  ///
+  /// - Parameter client: A class instance or an actor. A value stops the program.
+  /// - Complexity: O(1).
+  public func contains(_ client: Listener) -> Bool {
+    unsafe withObject(of: client) { object, _ in clientList.contains(object) }
+  }
+
+  /// The clients that are alive, in order, each held by the array from now on.
+  ///
+  /// May be read from any thread.
+  ///
+  /// - Complexity: O(*n*).
+  public var clients: [Listener] {
+    var clients: [Listener] = []
+    forEachClient { client, _ in clients.append(client) }
+    return clients
+  }
+
+  /// The number of clients that are alive at this moment.
+  ///
+  /// They are counted, since a client ends without telling anybody. May be read from any thread.
+  ///
+  /// - Complexity: O(*n*).
+  public var count: Int { clientList.countAlive() }
+
+  /// Whether no client is alive at this moment. May be read from any thread.
+  ///
+  /// - Complexity: O(*n*), and O(1) if the first client is alive.
+  public var isEmpty: Bool { clientList.countAlive(upTo: 1) == 0 }
+}
+
+// MARK: - Notifying
+
+extension MulticastDelegate {
+  /// Calls `body` with every client, in order, on this thread.
+  ///
+  /// ```swift
+  /// delegates.notify { $0.userLogin(19000) }
+  /// ```
+  ///
+  /// Called are the clients that are in the list now, less those that are removed or released before
+  /// their turn. No lock is held meanwhile, and `body` may do anything. If this very call site is
+  /// delivering this list already, further up the call stack, nobody is called and the loop is
+  /// reported.
+  ///
+  /// - Parameters:
+  ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - body: Is called with each client. The first error that it throws ends the notify, which
+  ///     throws it: later clients are not called.
+  /// - Returns: The number of clients called.
+  /// - Complexity: O(*n*), and without clients a few instructions. Allocates nothing.
+  @discardableResult
+  @inlinable
+  public func notify<Failure: Error>(
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
+    _ body: (Listener) throws(Failure) -> Void
+  ) throws(Failure) -> Int {
+    try deliver(from: CallSite(fileID: fileID, line: line, column: column)) {
+      (client, _) throws(Failure) in
+      try body(client)
+    }
+  }
+
+  /// Delivers to every client: the one way that all synchronous deliveries take.
+  ///
+  /// - Parameter body: Is called with each client and its box.
+  /// - Returns: The number of clients called; 0 if the guard refused.
+  @inlinable
+  @inline(__always)
+  func deliver<Failure: Error>(
+    from site: CallSite, _ body: (Listener, WeakBox) throws(Failure) -> Void
+  ) throws(Failure) -> Int {
+    if clientList.isEmpty { return 0 }
+    var notify = ActiveNotify(list: ObjectIdentifier(clientList), site: site)
+    return unsafe try withUnsafeMutablePointer(to: &notify) { (notify) throws(Failure) -> Int in
+      guard unsafe reentrancyGuard.enter(notify, listener: Listener.self) else { return 0 }
+      defer { unsafe reentrancyGuard.leave(notify) }
+      return try forEachClient { (client, box) throws(Failure) in
+        #if DEBUG
+          box.checkIsolation(of: client, as: Listener.self)
+        #endif
+        try body(client, box)
+      }
+    }
+  }
+
+  /// Walks over the clients of this moment that are registered and alive when their turn comes.
+  ///
+  /// - Returns: How many there were.
+  @discardableResult
+  @inlinable
+  @inline(__always)
+  func forEachClient<Failure: Error>(
+    _ body: (Listener, WeakBox) throws(Failure) -> Void
+  ) throws(Failure) -> Int {
+    let walk = clientList.beginWalk()
+    var vacated = 0
+    defer { clientList.endWalk(walk, vacated: vacated) }
+    var called = 0
+    var boxes = BoxCursor(
+      first: walk.first, count: walk.count, stride: WeakBox.stride(for: Listener.self))
+    while let box = boxes.next() {
+      let wasCalled: Void? = try box.withClient(as: Listener.self) { (client) throws(Failure) in
+        called &+= 1
+        try body(client, box)
+      }
+      // Nil for a removed client, whose box has been vacated, and for a dead one.
+      if wasCalled == nil, box.vacate() { vacated &+= 1 }
+    }
+    return called
+  }
+}

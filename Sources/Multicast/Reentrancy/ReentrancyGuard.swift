@@ -1,0 +1,98 @@
+import Synchronization
+
+/// Decides whether a notify may begin inside the ones that are active, and reports it if not.
+@usableFromInline
+final class ReentrancyGuard: Sendable {
+  /// What the default handler has said already: one line for one loop, however often it is refused.
+  private struct Loop: Hashable {
+    let list: ObjectIdentifier
+    let site: CallSite
+  }
+
+  private let policy: ReentrancyPolicy
+  private let onRecursion: (@Sendable (RecursiveNotify) -> Void)?
+  private let printed = Locked<Set<Loop>>([])
+
+  init(policy: ReentrancyPolicy, onRecursion: (@Sendable (RecursiveNotify) -> Void)?) {
+    if case .allow(let depth) = policy, depth < 0 {
+      fatalError(
+        "Multicast: ReentrancyPolicy.allow(depth: \(depth)) is negative; use 0 or more")
+    }
+    self.policy = policy
+    self.onRecursion = onRecursion
+  }
+}
+
+// MARK: - Synchronous notifies
+
+extension ReentrancyGuard {
+  /// Links a notify into its thread's chain, or reports it and returns false.
+  ///
+  /// A notify that was let in is ended with ``leave(_:)``, on the same thread.
+  @usableFromInline
+  func enter(_ notify: UnsafeMutablePointer<ActiveNotify>, listener: Any.Type) -> Bool {
+    let outer = unsafe ActiveNotify.innermost
+    if unsafe outer != nil || AwaitedNotify.exist {
+      guard unsafe allows(list: notify.pointee.list, site: notify.pointee.site) else {
+        unsafe report(list: notify.pointee.list, site: notify.pointee.site, listener: listener)
+        return false
+      }
+    }
+    unsafe notify.pointee.outer = outer
+    unsafe ActiveNotify.innermost = notify
+    return true
+  }
+
+  @usableFromInline
+  func leave(_ notify: UnsafeMutablePointer<ActiveNotify>) {
+    unsafe ActiveNotify.innermost = notify.pointee.outer
+  }
+}
+
+// MARK: - Awaited notifies
+
+extension ReentrancyGuard {
+  /// A link for a task's chain, or nil, and then the notify has been reported.
+  @usableFromInline
+  func enterAwaited(list: ObjectIdentifier, site: CallSite, listener: Any.Type) -> AwaitedNotify? {
+    guard allows(list: list, site: site) else {
+      report(list: list, site: site, listener: listener)
+      return nil
+    }
+    return AwaitedNotify(list: list, site: site)
+  }
+}
+
+// MARK: - The decision
+
+extension ReentrancyGuard {
+  private func allows(list: ObjectIdentifier, site: CallSite) -> Bool {
+    var sitesInList = 0
+    var sameSite = 0
+    func count(_ activeList: ObjectIdentifier, _ activeSite: CallSite) {
+      guard activeList == list else { return }
+      sitesInList += 1
+      if activeSite == site { sameSite += 1 }
+    }
+    ActiveNotify.forEachOfThread { active in count(active.list, active.site) }
+    AwaitedNotify.forEachOfTask { active in count(active.list, active.site) }
+    return switch policy {
+    case .refuseLoops: sameSite == 0
+    case .refuseNesting: sitesInList == 0
+    case .allow(let depth): sameSite <= depth
+    }
+  }
+
+  private func report(list: ObjectIdentifier, site: CallSite, listener: Any.Type) {
+    // Innermost first. What a task awaits is further out than what is on its stack.
+    var path = [site]
+    ActiveNotify.forEachOfThread { active in path.append(active.site) }
+    AwaitedNotify.forEachOfTask { active in path.append(active.site) }
+    let report = RecursiveNotify(listener: String(describing: listener), path: path.reversed())
+    if let onRecursion {
+      onRecursion(report)
+    } else if printed.withLock({ $0.insert(Loop(list: list, site: site)).inserted }) {
+      StandardError.print(report.summary)
+    }
+  }
+}

@@ -1,0 +1,20 @@
+/// What a center does with a notify inside a notify.
+///
+/// A *nested* notify is one that a handler makes while a notify of the same listener protocol is
+/// still delivering on the same call stack, or, with `awaiting:`, in the same task.
+public enum ReentrancyPolicy: Hashable, Sendable {
+  /// Refuses a nested notify whose own call site is already delivering: a loop.
+  ///
+  /// A nested notify from another call site is delivered.
+  case refuseLoops
+
+  /// Refuses every nested notify of the same listener protocol, wherever it stands.
+  case refuseNesting
+
+  /// Lets a call site be active inside itself up to `depth` times, for recursion that is meant and
+  /// ends.
+  ///
+  /// A depth of 0 is ``refuseLoops``. A center or delegate made with a negative depth stops the
+  /// program.
+  case allow(depth: Int)
+}

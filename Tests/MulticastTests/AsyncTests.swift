@@ -1,0 +1,243 @@
+import Multicast
+import Synchronization
+import Testing
+
+private protocol StoreProtocol: Sendable {
+  func store(_ number: Int) async throws
+}
+
+/// Deliveries with `awaiting:`, and rule 11 for them.
+@Suite struct AsyncTests {
+  /// A client that is an actor, and does something in its call.
+  private actor Store: StoreProtocol {
+    private let onStore: @Sendable (Int) async throws -> Void
+    private(set) var stored: [Int] = []
+
+    init(_ onStore: @escaping @Sendable (Int) async throws -> Void = { _ in }) {
+      self.onStore = onStore
+    }
+
+    func store(_ number: Int) async throws {
+      stored.append(number)
+      try await onStore(number)
+    }
+  }
+
+  let journal = Journal()
+  let reports = Reports()
+  let center: MulticastCenter
+
+  init() {
+    center = MulticastCenter(onRecursion: reports.handler)
+  }
+
+  @Test func clientsAreAwaitedOneAfterTheOtherInOrder() async throws {
+    let stores = (0..<3).map { number in
+      Store { [journal] _ in
+        journal.write("\(number)(")
+        for _ in 0..<5 { await Task.yield() }
+        journal.write(")")
+      }
+    }
+    defer { extendLifetime(stores) }
+    for store in stores { center.add(store, for: StoreProtocol.self) }
+    let called = try await center.notify(
+      StoreProtocol.self, awaiting: { try await $0.store(7) })
+    #expect(called == 3)
+    #expect(journal.read() == "0( ) 1( ) 2( )")
+    for store in stores { #expect(await store.stored == [7]) }
+  }
+
+  @Test func theBodyRunsWhereItsCallerRuns() async {
+    @MainActor func notifyOnMainActor() async -> Int {
+      let client = Client("a", journal)
+      defer { extendLifetime(client) }
+      center.add(client, for: PingProtocol.self)
+      var calls = 0
+      await center.notify(
+        PingProtocol.self,
+        awaiting: { client in
+          MainActor.assertIsolated()
+          client.ping(1)
+          calls += 1
+          await Task.yield()
+          MainActor.assertIsolated()
+        })
+      return calls
+    }
+    #expect(await notifyOnMainActor() == 1)
+  }
+
+  @Test func aClientIsKeptAliveUntilItsCallReturns() async throws {
+    let owner = Mutex<Store?>(nil)
+    let end = Journal()
+    owner.withLock { [journal] store in
+      let sentinel = Sentinel(end)
+      store = Store { _ in
+        owner.withLock { $0 = nil }
+        for _ in 0..<5 { await Task.yield() }
+        journal.write(end.read() == "" ? "alive" : "ended")
+        extendLifetime(sentinel)
+      }
+    }
+    if let store = owner.withLock({ $0 }) { center.add(store, for: StoreProtocol.self) }
+    let called = try await center.notify(
+      StoreProtocol.self, awaiting: { try await $0.store(1) })
+    #expect(called == 1)
+    #expect(journal.read() == "alive")
+    #expect(end.read() == "end")
+    #expect(center.clients(for: StoreProtocol.self).isEmpty)
+  }
+
+  @Test func theSnapshotHoldsAcrossSuspensions() async throws {
+    let late = Store { [journal] _ in journal.write("late") }
+    defer { extendLifetime(late) }
+    let second = Store { [journal] _ in journal.write("second") }
+    defer { extendLifetime(second) }
+    let third = Store { [journal] _ in journal.write("third") }
+    defer { extendLifetime(third) }
+    let first = Store { [center, journal] number in
+      journal.write("first")
+      await Task.yield()
+      center.add(late, for: StoreProtocol.self)
+      center.remove(third, for: StoreProtocol.self)
+      for _ in 0..<1000 { center.add(Store(), for: StoreProtocol.self) }
+      center.remove(second, for: StoreProtocol.self)
+    }
+    defer { extendLifetime(first) }
+    for store in [first, second, third] { center.add(store, for: StoreProtocol.self) }
+    #expect(
+      try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) }) == 1)
+    #expect(journal.read() == "first")
+    #expect(center.clients(for: StoreProtocol.self).count == 2)
+  }
+
+  @Test func theFirstErrorEndsTheNotify() async {
+    struct Stop: Error {}
+    let stores = [Store(), Store { _ in throw Stop() }, Store()]
+    for store in stores { center.add(store, for: StoreProtocol.self) }
+    defer { extendLifetime(stores) }
+    await #expect(throws: Stop.self) {
+      try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
+    }
+    #expect(await stores[1].stored == [1])
+    #expect(await stores[2].stored == [])
+    // No trace: the same call site again.
+    await #expect(throws: Stop.self) {
+      try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
+    }
+    #expect(reports.all.isEmpty)
+  }
+
+  // MARK: - Loops
+
+  @Test func aCallSiteInsideItselfInOneTaskIsALoop() async throws {
+    let center = center
+    let results = Mutex<[Int]>([])
+    @Sendable func notify() async throws -> Int {
+      try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
+    }
+    let store = Store { _ in
+      await Task.yield()
+      let result = try await notify()
+      results.withLock { $0.append(result) }
+    }
+    defer { extendLifetime(store) }
+    center.add(store, for: StoreProtocol.self)
+    #expect(try await notify() == 1)
+    #expect(results.withLock { $0 } == [0])
+    let report = try #require(reports.all.first)
+    #expect(report.listener == "StoreProtocol")
+    #expect(report.path.count == 2)
+    #expect(report.path[0] == report.path[1])
+    #expect(try await notify() == 1)
+    #expect(reports.all.count == 2)
+  }
+
+  @Test func aLoopThroughASynchronousNotifyIsFoundAndHasItsWholePath() async throws {
+    let center = center
+    let client = Client("a", journal)
+    defer { extendLifetime(client) }
+    center.add(client, for: PingProtocol.self)
+    @Sendable func ping() -> Int { center.notify(PingProtocol.self) { $0.ping(1) } }
+    let nested = Mutex<[Int]>([])
+    client.onPing = { _ in
+      let result = ping()
+      nested.withLock { $0.append(result) }
+    }
+    let store = Store { _ in _ = ping() }
+    defer { extendLifetime(store) }
+    center.add(store, for: StoreProtocol.self)
+    let line = #line + 1
+    _ = try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
+    #expect(nested.withLock { $0 } == [0])
+    let report = try #require(reports.all.first)
+    #expect(report.path.count == 3)
+    #expect(report.path[0].line == line)
+    #expect(report.path[1] == report.path[2])
+  }
+
+  @Test func refuseNestingHoldsForASynchronousNotifyInsideAnAwaitedOne() async throws {
+    let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
+    let result = Mutex<Int?>(nil)
+    let store = Store { _ in
+      let called = center.notify(StoreProtocol.self) { _ in }
+      result.withLock { $0 = called }
+    }
+    defer { extendLifetime(store) }
+    center.add(store, for: StoreProtocol.self)
+    _ = try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
+    #expect(result.withLock { $0 } == 0)
+    #expect(reports.all.count == 1)
+  }
+
+  @Test func aTaskThatAClientStartsMayNotifyAgain() async throws {
+    let center = center
+    @Sendable func notify(_ number: Int) async throws -> Int {
+      try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(number) })
+    }
+    let results = Mutex<[Int]>([])
+    let store = Store { number in
+      guard number < 3 else { return }
+      // The task inherits task-local values, and is waited for.
+      let result = try await Task { try await notify(number + 1) }.value
+      results.withLock { $0.append(result) }
+    }
+    defer { extendLifetime(store) }
+    center.add(store, for: StoreProtocol.self)
+    #expect(try await notify(0) == 1)
+    #expect(results.withLock { $0 } == [1, 1, 1])
+    #expect(reports.all.isEmpty)
+  }
+
+  @Test func twoTasksDoNotMistakeEachOther() async throws {
+    let center = center
+    let stores = (0..<10).map { _ in Store { _ in await Task.yield() } }
+    for store in stores { center.add(store, for: StoreProtocol.self) }
+    defer { extendLifetime(stores) }
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<20 {
+        group.addTask {
+          try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
+        }
+      }
+      for try await called in group { #expect(called == 10) }
+    }
+    #expect(reports.all.isEmpty)
+  }
+
+  @Test func anotherCallSiteIsDelivered() async throws {
+    let center = center
+    let store = Store { number in
+      guard number == 1 else { return }
+      let called = try await center.notify(
+        StoreProtocol.self, awaiting: { try await $0.store(2) })
+      #expect(called == 1)
+    }
+    defer { extendLifetime(store) }
+    center.add(store, for: StoreProtocol.self)
+    _ = try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
+    #expect(await store.stored == [1, 2])
+    #expect(reports.all.isEmpty)
+  }
+}

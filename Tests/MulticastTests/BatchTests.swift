@@ -1,0 +1,78 @@
+import Multicast
+import Testing
+
+@Suite struct BatchTests {
+  let journal = Journal()
+  let delegate = MulticastDelegate<any PingProtocol>()
+
+  @Test func everyClientGetsAllEventsInOrderBeforeTheNextClient() {
+    let clients = addClients("ab", to: delegate, journal)
+    defer { extendLifetime(clients) }
+    for client in clients { client.onPing = { [journal] number in journal.write("\(number)") } }
+    #expect(delegate.notify(forEach: 1...3) { $0.ping($1) } == 2)
+    #expect(journal.read() == "a 1 a 2 a 3 b 1 b 2 b 3")
+  }
+
+  @Test func withoutEventsNobodyHearsAnything() {
+    let clients = addClients("ab", to: delegate, journal)
+    defer { extendLifetime(clients) }
+    #expect(delegate.notify(forEach: [Int]()) { $0.ping($1) } == 2)
+    #expect(journal.read() == "")
+  }
+
+  @Test func aClientRemovedInTheMiddleOfItsBatchGetsNoMore() {
+    let clients = addClients("ab", to: delegate, journal)
+    defer { extendLifetime(clients) }
+    clients[0].onPing = { number in if number == 2 { delegate.remove(clients[0]) } }
+    delegate.notify(forEach: 1...3) { $0.ping($1) }
+    #expect(journal.read() == "a a b b b")
+  }
+
+  @Test func aClientRemovedAndAddedAgainInTheMiddleWaits() {
+    let clients = addClients("ab", to: delegate, journal)
+    defer { extendLifetime(clients) }
+    clients[0].onPing = { number in
+      guard number == 2 else { return }
+      delegate.remove(clients[0])
+      delegate.add(clients[0])
+    }
+    delegate.notify(forEach: 1...3) { $0.ping($1) }
+    #expect(journal.read() == "a a b b b")
+  }
+
+  @Test func aClientReleasedInTheMiddleGetsTheRest() {
+    var client = Optional(Client("a", journal))
+    delegate.add(client!)
+    client?.onPing = { _ in client = nil }
+    delegate.notify(forEach: 1...3) { $0.ping($1) }
+    #expect(journal.read() == "a a a")
+    #expect(delegate.isEmpty)
+  }
+
+  @Test func anErrorEndsTheBatch() {
+    struct Stop: Error, Equatable { let number: Int }
+    let clients = addClients("ab", to: delegate, journal)
+    defer { extendLifetime(clients) }
+    #expect(throws: Stop(number: 2)) {
+      try delegate.notify(forEach: 1...3) { client, number throws(Stop) in
+        client.ping(number)
+        if number == 2 { throw Stop(number: number) }
+      }
+    }
+    #expect(journal.read() == "a a")
+  }
+
+  @Test func aBatchInsideItselfIsALoop() {
+    let reports = Reports()
+    let center = MulticastCenter(onRecursion: reports.handler)
+    let client = Client("a", journal)
+    defer { extendLifetime(client) }
+    center.add(client, for: PingProtocol.self)
+    func batch() -> Int { center.notify(PingProtocol.self, forEach: [1, 2]) { $0.ping($1) } }
+    var nested: [Int] = []
+    client.onPing = { _ in nested.append(batch()) }
+    #expect(batch() == 1)
+    #expect(nested == [0, 0])
+    #expect(reports.all.count == 2)
+  }
+}

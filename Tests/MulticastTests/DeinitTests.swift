@@ -1,0 +1,126 @@
+import Multicast
+import Testing
+
+/// Rule 7 of the contract, and the part of rule 2 that speaks of a dead client's address.
+@Suite struct DeinitTests {
+  let journal = Journal()
+  let center = MulticastCenter()
+
+  /// A client that does something in its `deinit`.
+  final class Dying: PingProtocol {
+    let atEnd: (Dying) -> Void
+    init(_ atEnd: @escaping (Dying) -> Void) { self.atEnd = atEnd }
+    deinit { atEnd(self) }
+    func ping(_ number: Int) {}
+  }
+
+  @Test func removingInDeinitIsSafe() {
+    var dying = Optional(
+      Dying { [center, journal] client in
+        journal.write("\(center.remove(client, for: PingProtocol.self))")
+        journal.write("\(center.remove(client))")
+        journal.write("\(center.contains(client, for: PingProtocol.self))")
+      })
+    center.add(dying!, for: PingProtocol.self)
+    dying = nil
+    // A client in its `deinit` is no longer registered: weak references to it are gone.
+    #expect(journal.read() == "false 0 false")
+    #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 0)
+  }
+
+  @Test func addingInDeinitRegistersNothing() {
+    var dying = Optional(
+      Dying { [center, journal] client in
+        journal.write("\(center.add(client, for: PingProtocol.self))")
+      })
+    center.add(dying!, for: PingProtocol.self)
+    dying = nil
+    #expect(journal.read() == "false")
+    dying = Dying { [center, journal] client in
+      journal.write("\(center.add(client, for: PingProtocol.self))")
+    }
+    dying = nil
+    #expect(journal.read() == "false")
+    #expect(center.clients(for: PingProtocol.self).isEmpty)
+    #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 0)
+  }
+
+  @Test func notifyingInDeinitReachesTheOthers() {
+    let other = Client("other", journal)
+    defer { extendLifetime(other) }
+    center.add(other, for: PingProtocol.self)
+    var dying = Optional(
+      Dying { [center] _ in center.notify(PingProtocol.self) { $0.ping(1) } })
+    center.add(dying!, for: PingProtocol.self)
+    dying = nil
+    #expect(journal.read() == "other")
+  }
+
+  @Test func aDeinitDuringANotifyMayUseTheList() {
+    let first = Client("first", journal)
+    defer { extendLifetime(first) }
+    let last = Client("last", journal)
+    defer { extendLifetime(last) }
+    var dying = Optional(
+      Dying { [center] _ in
+        center.add(last, for: PingProtocol.self)
+        center.remove(first, for: PingProtocol.self)
+        center.notify(PingProtocol.self) { $0.ping(2) }
+      })
+    first.onPing = { _ in dying = nil }
+    center.add(first, for: PingProtocol.self)
+    center.add(dying!, for: PingProtocol.self)
+    #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
+    #expect(journal.read() == "first last")
+  }
+
+  @Test func theListMayBeUsedWhenItHoldsAClientsLastReference() {
+    // The clients end while the list looks whether they are alive, to make room for more.
+    let list = center[PingProtocol.self]
+    var alive: [Dying] = []
+    for number in 0..<5000 {
+      let client = Dying { client in
+        list.remove(client)
+        #expect(!list.contains(client))
+      }
+      alive.append(client)
+      list.add(client)
+      if number % 3 == 0 { alive.removeAll() }
+    }
+    #expect(list.count == alive.count)
+  }
+
+  @Test func aNewClientOnADeadOnesAddressIsANewClient() {
+    var refused = 0
+    var addresses: Set<ObjectIdentifier> = []
+    let count = 100_000
+    for _ in 0..<count {
+      let client = Counter()
+      defer { extendLifetime(client) }
+      addresses.insert(ObjectIdentifier(client))
+      if !center.add(client, for: PingProtocol.self) { refused += 1 }
+    }
+    #expect(refused == 0)
+    // Otherwise this has not tested anything. A sanitizer keeps freed memory back for a while.
+    #expect(addresses.count < count / 2 || Process.isSanitized)
+    let client = Counter()
+    defer { extendLifetime(client) }
+    #expect(!center.contains(client, for: PingProtocol.self))
+    #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 0)
+  }
+
+  @Test func aNewClientOnADeadOnesAddressIsNotTheDeadOne() {
+    let list = center[PingProtocol.self]
+    for _ in 0..<10_000 {
+      do {
+        let client = Counter()
+        defer { extendLifetime(client) }
+        list.add(client)
+      }
+      let client = Counter()
+      defer { extendLifetime(client) }
+      #expect(!list.contains(client))
+      #expect(!list.remove(client))
+    }
+  }
+}

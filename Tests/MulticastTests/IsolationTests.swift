@@ -1,0 +1,132 @@
+import Multicast
+import Testing
+
+private protocol SendablePingProtocol: Sendable {
+  func ping(_ number: Int)
+}
+
+/// The part of rule 10 of the contract that only running can show: a client of a protocol that is not
+/// Sendable, added inside an actor, is notified there or stops a debug build.
+///
+/// What the compiler has to accept and to refuse is in Tests/Compile.
+@Suite struct IsolationTests {
+  actor Home {
+    let client = Client("a", Journal())
+    let center: MulticastCenter
+
+    init(_ center: MulticastCenter) { self.center = center }
+
+    func addClient() { center.add(client, for: PingProtocol.self) }
+
+    func notifyHere() -> Int { center.notify(PingProtocol.self) { $0.ping(1) } }
+
+    func notifyThroughHelper() -> Int { notify(center) }
+
+    func notifyAwaiting() async -> Int {
+      await center.notify(PingProtocol.self, awaiting: { $0.ping(1) })
+    }
+  }
+
+  /// Knows nothing of any actor.
+  static func notify(_ center: MulticastCenter) -> Int {
+    center.notify(PingProtocol.self) { $0.ping(1) }
+  }
+
+  @Test func insideItsActorAClientIsCalled() async {
+    let home = Home(MulticastCenter())
+    defer { extendLifetime(home) }
+    await home.addClient()
+    #expect(await home.notifyHere() == 1)
+    #expect(await home.notifyAwaiting() == 1)
+  }
+
+  @Test func aHelperThatRunsInsideTheActorIsInside() async {
+    let home = Home(MulticastCenter())
+    defer { extendLifetime(home) }
+    await home.addClient()
+    #expect(await home.notifyThroughHelper() == 1)
+  }
+
+  @Test @MainActor func theMainActorIsAnActorLikeOthers() {
+    let center = MulticastCenter()
+    let client = Client("a", Journal())
+    defer { extendLifetime(client) }
+    center.add(client, for: PingProtocol.self)
+    #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
+    #expect(Self.notify(center) == 1)
+  }
+
+  @Test func aClientThatIsAnActorLooksAfterItself() async {
+    actor Account: PingProtocol {
+      func register(in center: MulticastCenter) { center.add(self, for: PingProtocol.self) }
+      nonisolated func ping(_ number: Int) {}
+    }
+    let center = MulticastCenter()
+    let account = Account()
+    defer { extendLifetime(account) }
+    await account.register(in: center)
+    #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
+  }
+
+  @Test func aClientOfASendableProtocolIsCalledAnywhere() async {
+    final class Sendable: SendablePingProtocol {
+      func ping(_ number: Int) {}
+    }
+    let center = MulticastCenter()
+    let client = Sendable()
+    defer { extendLifetime(client) }
+    await MainActor.run { _ = center.add(client, for: SendablePingProtocol.self) }
+    #expect(center.notify(SendablePingProtocol.self) { $0.ping(1) } == 1)
+  }
+
+  @Test func aClientAddedOutsideOfAnyActorIsCalledAnywhere() async {
+    let center = MulticastCenter()
+    let client = Counter()
+    defer { extendLifetime(client) }
+    center.add(client, for: PingProtocol.self)
+    let called = await MainActor.run { center.notify(PingProtocol.self) { $0.ping(1) } }
+    #expect(called == 1)
+  }
+
+  #if DEBUG
+    @Test func outsideOfItsActorAClientStopsADebugBuild() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        let center = MulticastCenter()
+        let home = Home(center)
+        defer { extendLifetime(home) }
+        await home.addClient()
+        _ = Self.notify(center)
+      }
+      let message = text(result)
+      #expect(message.contains("a client of type Client was added for PingProtocol inside"))
+      #expect(message.contains("Home"))
+      #expect(message.contains("Notify inside Home, or make PingProtocol Sendable"))
+    }
+
+    @Test func outsideOfTheMainActorAClientStopsADebugBuild() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        let delegate = MulticastDelegate<any PingProtocol>()
+        await Self.addOnMainActor(delegate)
+        await Task.detached { _ = delegate.notify(forEach: [1]) { $0.ping($1) } }.value
+      }
+      #expect(text(result).contains("MainActor"))
+    }
+
+    @MainActor static let screen = Client("screen", Journal())
+
+    @MainActor static func addOnMainActor(_ delegate: MulticastDelegate<any PingProtocol>) {
+      delegate.add(screen)
+    }
+  #else
+    @Test func aReleaseBuildDoesNotCheck() async {
+      let home = Home(MulticastCenter())
+      defer { extendLifetime(home) }
+      await home.addClient()
+      #expect(Self.notify(home.center) == 1)
+    }
+  #endif
+}

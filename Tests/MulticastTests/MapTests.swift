@@ -1,0 +1,48 @@
+import Multicast
+import Testing
+
+@Suite struct MapTests {
+  let journal = Journal()
+  let delegate = MulticastDelegate<Client>()
+
+  @Test func answersComeInTheOrderOfTheClients() {
+    let clients = "abc".map { Client(String($0), journal) }
+    defer { extendLifetime(clients) }
+    for client in clients { delegate.add(client) }
+    #expect(delegate.map { $0.name } == ["a", "b", "c"])
+    let center = MulticastCenter()
+    for client in clients.reversed() { center.add(client, for: PingProtocol.self) }
+    #expect(center.map(PingProtocol.self) { ($0 as? Client)?.name } == ["c", "b", "a"])
+  }
+
+  @Test func withoutClientsThereAreNoAnswers() {
+    #expect(delegate.map { $0.name } == [])
+  }
+
+  @Test func anErrorEndsTheQuestions() {
+    struct Stop: Error {}
+    let clients = "abc".map { Client(String($0), journal) }
+    defer { extendLifetime(clients) }
+    for client in clients { delegate.add(client) }
+    #expect(throws: Stop.self) {
+      _ = try delegate.map { client throws(Stop) in
+        journal.write(client.name)
+        if client.name == "b" { throw Stop() }
+      }
+    }
+    #expect(journal.read() == "a b")
+  }
+
+  @Test func aQuestionInsideItselfHasNoAnswers() {
+    let reports = Reports()
+    let delegate = MulticastDelegate<Client>(onRecursion: reports.handler)
+    let client = Client("a", journal)
+    defer { extendLifetime(client) }
+    delegate.add(client)
+    func ask() -> [[Int]] {
+      delegate.map { _ in ask().map(\.count) + [7] }
+    }
+    #expect(ask() == [[7]])
+    #expect(reports.all.count == 1)
+  }
+}

@@ -1,0 +1,112 @@
+import Multicast
+import Testing
+
+/// Rules 1 and 2 of the contract: order, and once.
+@Suite struct MembershipTests {
+  let journal = Journal()
+  let delegate = MulticastDelegate<any PingProtocol>()
+
+  @Test func clientsAreCalledInTheOrderInWhichTheyWereAdded() {
+    let clients = addClients("abcdefghijklmnopqrstuvwxyz", to: delegate, journal)
+    defer { extendLifetime(clients) }
+    #expect(delegate.notify { $0.ping(1) } == 26)
+    #expect(journal.read() == "a b c d e f g h i j k l m n o p q r s t u v w x y z")
+  }
+
+  @Test func orderSurvivesRemovalsAndCompaction() {
+    let clients = (0..<1000).map { Client("\($0)", journal) }
+    defer { extendLifetime(clients) }
+    for client in clients { delegate.add(client) }
+    for (number, client) in clients.enumerated() where number % 7 != 0 {
+      #expect(delegate.remove(client))
+    }
+    let late = Client("late", journal)
+    defer { extendLifetime(late) }
+    delegate.add(late)
+    delegate.notify { $0.ping(1) }
+    let expected = stride(from: 0, to: 1000, by: 7).map(String.init) + ["late"]
+    #expect(journal.read() == expected.joined(separator: " "))
+  }
+
+  @Test func aClientAddedAgainIsRefusedAndKeepsItsPlace() {
+    let clients = addClients("ab", to: delegate, journal)
+    defer { extendLifetime(clients) }
+    #expect(!delegate.add(clients[0]))
+    #expect(delegate.notify { $0.ping(1) } == 2)
+    #expect(journal.read() == "a b")
+  }
+
+  @Test func clientsAreToldApartByIdentityNotByEquality() {
+    final class Same: PingProtocol, Equatable {
+      static func == (one: Same, other: Same) -> Bool { true }
+      func ping(_ number: Int) {}
+    }
+    let one = Same()
+    defer { extendLifetime(one) }
+    let other = Same()
+    defer { extendLifetime(other) }
+    #expect(delegate.add(one))
+    #expect(delegate.add(other))
+    #expect(delegate.count == 2)
+    #expect(delegate.remove(one))
+    #expect(delegate.contains(other))
+    #expect(!delegate.contains(one))
+  }
+
+  @Test func aClientRemovedAndAddedAgainIsLast() {
+    let clients = addClients("abc", to: delegate, journal)
+    defer { extendLifetime(clients) }
+    #expect(delegate.remove(clients[0]))
+    #expect(delegate.add(clients[0]))
+    delegate.notify { $0.ping(1) }
+    #expect(journal.read() == "b c a")
+  }
+
+  @Test func removingAnAbsentClientReturnsFalse() {
+    let client = Client("a", journal)
+    defer { extendLifetime(client) }
+    #expect(!delegate.remove(client))
+    delegate.add(client)
+    #expect(delegate.remove(client))
+    #expect(!delegate.remove(client))
+    #expect(delegate.notify { $0.ping(1) } == 0)
+  }
+
+  @Test func removeAllEmptiesTheListAndItCanBeUsedAgain() {
+    let clients = addClients("abc", to: delegate, journal)
+    defer { extendLifetime(clients) }
+    delegate.removeAll()
+    #expect(delegate.isEmpty)
+    #expect(delegate.notify { $0.ping(1) } == 0)
+    #expect(delegate.add(clients[1]))
+    delegate.notify { $0.ping(1) }
+    #expect(journal.read() == "b")
+  }
+
+  @Test func theListCanBeLookedAt() {
+    #expect(delegate.isEmpty)
+    #expect(delegate.count == 0)
+    #expect(delegate.clients.isEmpty)
+    let clients = addClients("abc", to: delegate, journal)
+    defer { extendLifetime(clients) }
+    #expect(!delegate.isEmpty)
+    #expect(delegate.count == 3)
+    #expect(delegate.clients.compactMap { ($0 as? Client)?.name } == ["a", "b", "c"])
+    #expect(delegate.contains(clients[2]))
+    #expect(!delegate.contains(Client("d", journal)))
+  }
+
+  @Test(arguments: [1, 2, 15, 16, 17, 31, 32, 33, 100, 1000, 5000])
+  func everyClientOfAListIsFoundAndRemoved(count: Int) {
+    let clients = (0..<count).map { _ in Counter() }
+    defer { extendLifetime(clients) }
+    for client in clients { #expect(delegate.add(client)) }
+    for client in clients { #expect(!delegate.add(client)) }
+    #expect(delegate.notify { $0.ping(1) } == count)
+    for client in clients { #expect(delegate.contains(client)) }
+    for client in clients.shuffled() { #expect(delegate.remove(client)) }
+    #expect(delegate.count == 0)
+    for client in clients { #expect(!delegate.contains(client)) }
+    for client in clients { #expect(client.calls == 1) }
+  }
+}

@@ -1,0 +1,97 @@
+import Multicast
+import Testing
+
+/// The parts of rule 3 that speak of memory: churn leaves nothing behind, and nobody has to help.
+///
+/// Each test measures a process of its own, in which nothing else runs.
+@Suite(.enabled(if: !Process.isSanitized && Process.residentBytes != nil))
+struct MemoryTests {
+  /// Fails the process if `body` lets its memory grow by more than `limit` megabytes after a first,
+  /// smaller run of it.
+  static func expectNoGrowth(beyond limit: Int, rounds: Int, _ body: () -> Void) {
+    for _ in 0..<(rounds / 100) { body() }
+    let before = Process.residentBytes ?? 0
+    for _ in 0..<rounds { body() }
+    let growth = ((Process.residentBytes ?? 0) - before) / 1_000_000
+    precondition(growth <= limit, "memory grew by \(growth) MB")
+  }
+
+  static func keep(_ count: Int, in delegate: MulticastDelegate<any PingProtocol>) -> [Counter] {
+    let clients = (0..<count).map { _ in Counter() }
+    defer { extendLifetime(clients) }
+    for client in clients { delegate.add(client) }
+    return clients
+  }
+
+  // A million registrations are some hundred megabytes if they stay.
+
+  @Test func aMillionClientsThatAreAddedAndDie() async {
+    await #expect(processExitsWith: .success) {
+      let delegate = MulticastDelegate<any PingProtocol>()
+      let lasting = Self.keep(100, in: delegate)
+      Self.expectNoGrowth(beyond: 5, rounds: 1_000_000) { delegate.add(Counter()) }
+      precondition(delegate.count == lasting.count)
+    }
+  }
+
+  @Test func aMillionClientsThatAreAddedAndRemoved() async {
+    await #expect(processExitsWith: .success) {
+      let center = MulticastCenter()
+      Self.expectNoGrowth(beyond: 5, rounds: 1_000_000) {
+        let client = Counter()
+        defer { extendLifetime(client) }
+        center.add(client, for: PingProtocol.self)
+        center.remove(client, for: PingProtocol.self)
+      }
+    }
+  }
+
+  @Test func aMillionClientsThatDieDuringANotify() async {
+    await #expect(processExitsWith: .success) {
+      let delegate = MulticastDelegate<any PingProtocol>()
+      let lasting = Self.keep(100, in: delegate)
+      delegate.notify { client in
+        guard client as AnyObject === lasting[0] else { return }
+        Self.expectNoGrowth(beyond: 5, rounds: 1_000_000) { delegate.add(Counter()) }
+      }
+      precondition(delegate.count == lasting.count)
+    }
+  }
+
+  @Test func aNotifyReclaimsWhatItFindsDead() async {
+    await #expect(processExitsWith: .success) {
+      let delegate = MulticastDelegate<any PingProtocol>()
+      Self.expectNoGrowth(beyond: 20, rounds: 100) {
+        // Never so many that an add looks for dead ones after the first time.
+        _ = Self.keep(10_000, in: delegate)
+        precondition(delegate.notify { $0.ping(1) } == 0)
+      }
+    }
+  }
+
+  @Test func listsAndCentersLeaveNothingBehind() async {
+    await #expect(processExitsWith: .success) {
+      Self.expectNoGrowth(beyond: 5, rounds: 20_000) {
+        let center = MulticastCenter()
+        let clients = Self.keep(40, in: center[PingProtocol.self])
+        center.notify(PingProtocol.self) { $0.ping(1) }
+        center.add(clients[0], for: Counter.self)
+      }
+    }
+  }
+
+  @Test func aRegistrationTakesAtMost160Bytes() async {
+    await #expect(processExitsWith: .success) {
+      let delegate = MulticastDelegate<any PingProtocol>()
+      let count = 200_000
+      let clients = (0..<count).map { _ in Counter() }
+      defer { extendLifetime(clients) }
+      let before = Process.residentBytes ?? 0
+      for client in clients { delegate.add(client) }
+      let bytes = ((Process.residentBytes ?? 0) - before) / count
+      // The bytes of a debug build's isolation check come on top.
+      precondition(bytes <= 160 + 16, "\(bytes) bytes")
+      precondition(delegate.count == count)
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import Testing
+
+/// Rules 1 to 7 of the contract all at once, against a simple model.
+@Suite struct ModelTests {
+  private func run(seed: UInt64, operations: Int, maximumOfClients: Int) {
+    let model = Model(
+      operations: operations, maximumOfClients: maximumOfClients,
+      generator: SeededGenerator(seed: seed))
+    do throws(Model<SeededGenerator>.Mismatch) {
+      try model.run()
+    } catch {
+      Issue.record(
+        "\(error), with seed \(seed), \(operations) operations and \(maximumOfClients) clients")
+    }
+  }
+
+  @Test(arguments: [3, 10, 40, 200])
+  func theDelegateDoesWhatTheModelDoes(maximumOfClients: Int) {
+    let seeds: UInt64 = Process.isSanitized ? 20 : 100
+    for seed in 0..<seeds {
+      run(seed: seed, operations: 300, maximumOfClients: maximumOfClients)
+    }
+  }
+
+  @Test func itDoesSoForALongTime() {
+    let operations = Process.isSanitized ? 5000 : 50_000
+    run(seed: 1, operations: operations, maximumOfClients: 60)
+  }
+}

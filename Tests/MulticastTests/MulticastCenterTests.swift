@@ -1,0 +1,137 @@
+import Multicast
+import Testing
+
+private protocol OtherProtocol {
+  func other()
+}
+
+/// A center finds the list of each protocol, and passes everything on to it.
+@Suite struct MulticastCenterTests {
+  let journal = Journal()
+  let center = MulticastCenter()
+
+  @Test func centerAndSubscriptAreTheSameList() {
+    let client = Client("a", journal)
+    defer { extendLifetime(client) }
+    #expect(center[PingProtocol.self] === center[PingProtocol.self])
+    #expect(center.add(client, for: PingProtocol.self))
+    #expect(!center[PingProtocol.self].add(client))
+    #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
+    #expect(center[PingProtocol.self].notify { $0.ping(1) } == 1)
+    #expect(journal.read() == "a a")
+    #expect(center[PingProtocol.self].remove(client))
+    #expect(!center.contains(client, for: PingProtocol.self))
+  }
+
+  @Test func protocolsDoNotMix() {
+    final class Both: PingProtocol, OtherProtocol {
+      let journal: Journal
+      init(_ journal: Journal) { self.journal = journal }
+      func ping(_ number: Int) { journal.write("ping") }
+      func other() { journal.write("other") }
+    }
+    let both = Both(journal)
+    defer { extendLifetime(both) }
+    center.add(both, for: PingProtocol.self)
+    center.notify(OtherProtocol.self) { $0.other() }
+    #expect(journal.read() == "")
+    center.add(both, for: OtherProtocol.self)
+    center.notify(OtherProtocol.self) { $0.other() }
+    #expect(journal.read() == "other")
+    center.remove(both, for: PingProtocol.self)
+    #expect(center.contains(both, for: OtherProtocol.self))
+  }
+
+  @Test func centersDoNotMix() {
+    let other = MulticastCenter()
+    let client = Client("a", journal)
+    defer { extendLifetime(client) }
+    center.add(client, for: PingProtocol.self)
+    #expect(other.notify(PingProtocol.self) { $0.ping(1) } == 0)
+    #expect(!other.contains(client, for: PingProtocol.self))
+    #expect(other[PingProtocol.self] !== center[PingProtocol.self])
+  }
+
+  @Test func aProtocolThatNobodyWasAddedForIsEmpty() async {
+    let client = Client("a", journal)
+    defer { extendLifetime(client) }
+    #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 0)
+    #expect(center.notify(PingProtocol.self, forEach: [1, 2]) { $0.ping($1) } == 0)
+    #expect(center.map(PingProtocol.self) { _ in 1 } == [])
+    #expect(await center.notify(PingProtocol.self, awaiting: { $0.ping(1) }) == 0)
+    #expect(!center.remove(client, for: PingProtocol.self))
+    #expect(center.remove(client) == 0)
+    #expect(!center.contains(client, for: PingProtocol.self))
+    #expect(center.clients(for: PingProtocol.self).isEmpty)
+    center.removeAll(for: PingProtocol.self)
+    center.removeAll()
+  }
+
+  @Test func anObjectIsRemovedFromEverything() {
+    final class Both: PingProtocol, OtherProtocol {
+      func ping(_ number: Int) {}
+      func other() {}
+    }
+    let both = Both()
+    defer { extendLifetime(both) }
+    let other = Both()
+    defer { extendLifetime(other) }
+    center.add(both, for: PingProtocol.self)
+    center.add(both, for: OtherProtocol.self)
+    center.add(other, for: OtherProtocol.self)
+    #expect(center.remove(both) == 2)
+    #expect(center.remove(both) == 0)
+    #expect(center.clients(for: PingProtocol.self).isEmpty)
+    #expect(center.clients(for: OtherProtocol.self).count == 1)
+  }
+
+  @Test func allClientsOfOneProtocolOrOfAllAreRemoved() {
+    final class Both: PingProtocol, OtherProtocol {
+      func ping(_ number: Int) {}
+      func other() {}
+    }
+    let both = Both()
+    defer { extendLifetime(both) }
+    center.add(both, for: PingProtocol.self)
+    center.add(both, for: OtherProtocol.self)
+    center.removeAll(for: PingProtocol.self)
+    #expect(!center.contains(both, for: PingProtocol.self))
+    #expect(center.contains(both, for: OtherProtocol.self))
+    center.add(both, for: PingProtocol.self)
+    center.removeAll()
+    #expect(center.remove(both) == 0)
+  }
+
+  @Test func aDelegateOutlivesItsCenter() {
+    var center = Optional(MulticastCenter())
+    let delegate = center![PingProtocol.self]
+    center = nil
+    let client = Client("a", journal)
+    defer { extendLifetime(client) }
+    #expect(delegate.add(client))
+    #expect(delegate.notify { $0.ping(1) } == 1)
+  }
+
+  @Test func thereIsADefaultCenter() {
+    final class Local: PingProtocol { func ping(_ number: Int) {} }
+    let client = Local()
+    defer { extendLifetime(client) }
+    #expect(MulticastCenter.default.add(client, for: Local.self))
+    #expect(MulticastCenter.default.contains(client, for: Local.self))
+  }
+
+  @Test func aCenterHoldsAsManyProtocolsAsOneLikes() {
+    // A generic class makes as many listener types as are wanted.
+    func use<Value>(_ value: Value.Type, depth: Int) {
+      let box = Box<Value>()
+      defer { extendLifetime(box) }
+      center.add(box, for: Box<Value>.self)
+      if depth > 0 { use([Value].self, depth: depth - 1) }
+      #expect(center.clients(for: Box<Value>.self).map { $0 === box } == [true])
+    }
+    use(Int.self, depth: 100)
+    #expect(center.clients(for: Box<[Int]>.self).isEmpty)
+  }
+}
+
+private final class Box<Value> {}

@@ -1,0 +1,96 @@
+import Multicast
+import Testing
+
+@Suite struct RecursiveNotifyTests {
+  let report = RecursiveNotify(
+    listener: "UserProtocol",
+    path: [
+      CallSite(fileID: "App/Store.swift", line: 12, column: 32),
+      CallSite(fileID: "App/Screen.swift", line: 7, column: 5),
+      CallSite(fileID: "App/Store.swift", line: 12, column: 32),
+    ])
+
+  @Test func theReportNamesTheProtocolAndPrintsThePathOneSiteALine() {
+    #expect(
+      report.description == """
+        Recursive notify of UserProtocol refused; it reached nobody. The path to it:
+          App/Store.swift:12:32
+          App/Screen.swift:7:5
+          App/Store.swift:12:32  <- refused
+        If it is meant and ends, make the center or delegate with reentrancy: .allow(depth:).
+        """)
+  }
+
+  @Test func reportsAreValues() {
+    #expect(report == RecursiveNotify(listener: report.listener, path: report.path))
+    #expect(report != RecursiveNotify(listener: "Other", path: report.path))
+    #expect(Set([report, report]).count == 1)
+    #expect(throws: report) { throw report }
+  }
+
+  /// Two loops, each refused hundreds of times. Not inside of the macro, where all is one call site.
+  static func loopALot() {
+    let center = MulticastCenter()
+    let clients = (0..<20).map { _ in Client("a", Journal()) }
+    defer { extendLifetime(clients) }
+    for client in clients {
+      center.add(client, for: PingProtocol.self)
+      client.onPing = { _ in
+        center.notify(PingProtocol.self) { $0.ping(1) }
+        center.notify(PingProtocol.self) { $0.ping(2) }
+      }
+    }
+    for _ in 0..<3 { center.notify(PingProtocol.self) { $0.ping(0) } }
+  }
+
+  @Test func aCenterWithoutHandlerWritesOneLineForEachLoop() async {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      Self.loopALot()
+    }
+    let lines = text(result).split(separator: "\n")
+    #expect(lines.count == 2)
+    for line in lines {
+      #expect(line.hasPrefix("Multicast: recursive notify of PingProtocol refused: Multicast"))
+      #expect(line.contains(" -> "))
+      #expect(line.contains(".allow(depth:)"))
+    }
+  }
+
+  @Test func aProgramThatDoesNothingWrongPrintsNothing() async {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent, \.standardOutputContent]
+    ) {
+      let center = MulticastCenter()
+      let client = Client("a", Journal())
+      defer { extendLifetime(client) }
+      center.add(client, for: PingProtocol.self)
+      center.add(client, for: PingProtocol.self)
+      center.notify(PingProtocol.self) { $0.ping(1) }
+      center.notify(Client.self) { $0.ping(1) }
+      center.remove(client)
+      center.remove(client)
+    }
+    #expect(text(result) == "")
+    #expect(result?.standardOutputContent == [])
+  }
+}
+
+@Suite struct CallSiteTests {
+  @Test func aCallSiteIsWhereItStands() {
+    let site = CallSite()
+    #expect(site.fileID == #fileID)
+    #expect(site.line == #line - 2)
+    #expect(site.description == "\(#fileID):\(site.line):\(site.column)")
+  }
+
+  @Test func callSitesAreComparedByFileLineAndColumn() {
+    let site = CallSite(fileID: "A/B.swift", line: 1, column: 2)
+    #expect(site == CallSite(fileID: "A/B.swift", line: 1, column: 2))
+    #expect(site != CallSite(fileID: "A/C.swift", line: 1, column: 2))
+    #expect(site != CallSite(fileID: "A/B.swift", line: 2, column: 2))
+    #expect(site != CallSite(fileID: "A/B.swift", line: 1, column: 3))
+    #expect(Set([site, CallSite(fileID: "A/B.swift", line: 1, column: 2)]).count == 1)
+  }
+}

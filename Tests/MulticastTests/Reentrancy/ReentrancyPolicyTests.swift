@@ -1,0 +1,97 @@
+import Multicast
+import Testing
+
+@Suite struct ReentrancyPolicyTests {
+  let journal = Journal()
+  let reports = Reports()
+
+  /// How deep a notify gets that notifies again from the same call site without end.
+  func depthOfLoop(_ policy: ReentrancyPolicy, limit: Int = 100) -> Int {
+    let delegate = MulticastDelegate<any PingProtocol>(
+      reentrancy: policy, onRecursion: reports.handler)
+    let client = Client("a", journal)
+    defer { extendLifetime(client) }
+    delegate.add(client)
+    var depth = 0
+    func notify() {
+      delegate.notify { $0.ping(1) }
+    }
+    client.onPing = { _ in
+      depth += 1
+      if depth < limit { notify() }
+    }
+    notify()
+    return depth
+  }
+
+  @Test func refuseLoopsRefusesTheFirstRepetition() {
+    #expect(depthOfLoop(.refuseLoops) == 1)
+  }
+
+  @Test(arguments: [0, 1, 2, 10])
+  func allowLetsACallSiteBeActiveInsideItself(depth: Int) {
+    #expect(depthOfLoop(.allow(depth: depth)) == depth + 1)
+    #expect(reports.all.count == 1)
+    #expect(reports.all.first?.path.count == depth + 2)
+  }
+
+  @Test func recursionThatEndsWithinItsDepthIsNotReported() {
+    #expect(depthOfLoop(.allow(depth: 9), limit: 10) == 10)
+    #expect(reports.all.isEmpty)
+  }
+
+  @Test func refuseNestingRefusesOtherCallSitesToo() {
+    let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
+    let client = Client("a", journal)
+    defer { extendLifetime(client) }
+    center.add(client, for: PingProtocol.self)
+    var result: Int?
+    client.onPing = { _ in result = center.notify(PingProtocol.self) { $0.ping(2) } }
+    #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
+    #expect(result == 0)
+    #expect(reports.all.count == 1)
+    #expect(reports.all.first?.path.count == 2)
+  }
+
+  @Test func refuseNestingLetsOtherProtocolsPass() {
+    let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
+    let client = Client("a", journal)
+    defer { extendLifetime(client) }
+    center.add(client, for: PingProtocol.self)
+    center.add(client, for: Client.self)
+    client.onPing = { number in
+      if number == 1 { center.notify(Client.self) { $0.ping(2) } }
+    }
+    #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
+    #expect(journal.read() == "a a")
+    #expect(reports.all.isEmpty)
+  }
+
+  @Test func theHandlerMayUseTheCenter() {
+    // It is called with no lock held, and may even notify.
+    let journal = journal
+    let delegate = MulticastDelegate<any PingProtocol>(onRecursion: { _ in journal.write("!") })
+    let client = Client("a", journal)
+    defer { extendLifetime(client) }
+    delegate.add(client)
+    let other = MulticastDelegate<any PingProtocol>(onRecursion: { _ in
+      delegate.notify { $0.ping(9) }
+    })
+    other.add(client)
+    func notify() {
+      other.notify { $0.ping(1) }
+    }
+    client.onPing = { number in if number == 1 { notify() } }
+    notify()
+    #expect(journal.read() == "a a")
+  }
+
+  @Test func aNegativeDepthStopsTheProgramAndSaysSo() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = MulticastCenter(reentrancy: .allow(depth: -1))
+    }
+    #expect(text(result).contains("ReentrancyPolicy.allow(depth: -1) is negative; use 0 or more"))
+  }
+}

@@ -1,0 +1,75 @@
+import Multicast
+import Synchronization
+
+/// The listener protocol of most tests: not restricted to classes, so that its existential is of the
+/// general layout.
+protocol PingProtocol {
+  func ping(_ number: Int)
+}
+
+/// A client that writes down its calls and can do something in them.
+final class Client: PingProtocol {
+  let name: String
+  private let journal: Journal
+  var onPing: ((Int) -> Void)?
+
+  init(_ name: String, _ journal: Journal) {
+    self.name = name
+    self.journal = journal
+  }
+
+  func ping(_ number: Int) {
+    journal.write(name)
+    onPing?(number)
+  }
+}
+
+/// What happened, in the order in which it happened. Its entries are read once.
+final class Journal: Sendable {
+  private let entries = Mutex<[String]>([])
+
+  func write(_ entry: String) {
+    entries.withLock { $0.append(entry) }
+  }
+
+  /// Returns the entries so far, joined, and forgets them.
+  func read() -> String {
+    entries.withLock { entries in
+      defer { entries = [] }
+      return entries.joined(separator: " ")
+    }
+  }
+}
+
+/// An object that writes down its end, to be captured by what ought to end.
+final class Sentinel: Sendable {
+  private let journal: Journal
+
+  init(_ journal: Journal) {
+    self.journal = journal
+  }
+
+  deinit { journal.write("end") }
+}
+
+/// A client for any thread, which counts its calls.
+final class Counter: PingProtocol, Sendable {
+  private let number = Atomic<Int>(0)
+
+  var calls: Int { number.load(ordering: .relaxed) }
+
+  func ping(_ number: Int) {
+    self.number.add(1, ordering: .relaxed)
+  }
+}
+
+/// Adds one client for each name, in this order.
+func addClients(
+  _ names: String, to delegate: MulticastDelegate<any PingProtocol>, _ journal: Journal
+) -> [Client] {
+  names.map { name in
+    let client = Client(String(name), journal)
+    delegate.add(client)
+    return client
+  }
+}

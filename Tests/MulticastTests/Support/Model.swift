@@ -1,0 +1,244 @@
+import Multicast
+
+/// Performs random operations on a delegate and on a model of it that is too simple to be wrong, and
+/// compares the two after each.
+///
+/// The operations are adding, adding again, removing, releasing, looking, and notifying in each of the
+/// three synchronous ways; the clients perform further ones in their calls, notifies among them.
+final class Model<Generator: RandomNumberGenerator> {
+  /// What the delegate did and the model did not expect.
+  struct Mismatch: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// A client that tells the model of its calls.
+  final class Listener: PingProtocol {
+    let name: Int
+    unowned let model: Model
+    init(_ name: Int, _ model: Model) {
+      self.name = name
+      self.model = model
+    }
+    func ping(_ number: Int) { model.listenerWasCalled(name, number) }
+  }
+
+  /// One registration of a client: another one after it has been removed and added again.
+  private struct Registration: Equatable {
+    let name: Int
+    let serial: Int
+  }
+
+  /// A notify under way: the registrations it found, and how many events each client gets.
+  private struct Pass {
+    let snapshot: [Registration]
+    let events: Int
+    var next = 0
+    var event = 0
+    var called = 0
+  }
+
+  private let delegate = MulticastDelegate<any PingProtocol>(
+    reentrancy: .allow(depth: 3), onRecursion: { _ in })
+  private var generator: Generator
+  private let maximumOfClients: Int
+
+  /// The clients that the test owns, by name.
+  private var owned: [Int: Listener] = [:]
+  private var registrations: [Registration] = []
+  private var passes: [Pass] = []
+
+  /// How many calls each client is in: it lives that long, whoever owns it.
+  private var callsUnderWay: [Int: Int] = [:]
+  private var nextName = 0
+  private var nextSerial = 0
+  private var budget: Int
+  private var mismatch: Mismatch?
+
+  /// - Parameters:
+  ///   - operations: How many operations to perform, the ones within calls included.
+  ///   - maximumOfClients: Above this number, clients are released rather than made.
+  init(operations: Int, maximumOfClients: Int, generator: Generator) {
+    budget = operations
+    self.maximumOfClients = maximumOfClients
+    self.generator = generator
+  }
+
+  func run() throws(Mismatch) {
+    while budget > 0 {
+      perform()
+      if let mismatch { throw mismatch }
+    }
+  }
+}
+
+// MARK: - Operations
+
+extension Model {
+  private func perform() {
+    budget -= 1
+    switch Int.random(in: 0..<16, using: &generator) {
+    case 0...3: addNew()
+    case 4: addOwned()
+    case 5...6: removeOwned()
+    case 7...8: releaseOwned()
+    case 9: look()
+    case 10: if Int.random(in: 0..<20, using: &generator) == 0 { removeAll() }
+    case 11: churn()
+    default: notify()
+    }
+    compareClients()
+  }
+
+  private func addNew() {
+    guard owned.count < maximumOfClients else { return releaseOwned() }
+    let listener = Listener(nextName, self)
+    nextName += 1
+    owned[listener.name] = listener
+    expect(delegate.add(listener), true, "adding the new client \(listener.name)")
+    register(listener.name)
+  }
+
+  private func addOwned() {
+    guard let listener = randomOwned() else { return }
+    let isNew = !isRegistered(listener.name)
+    expect(delegate.add(listener), isNew, "adding client \(listener.name) again")
+    if isNew { register(listener.name) }
+  }
+
+  private func removeOwned() {
+    guard let listener = randomOwned() else { return }
+    let wasRegistered = isRegistered(listener.name)
+    expect(delegate.remove(listener), wasRegistered, "removing client \(listener.name)")
+    registrations.removeAll { $0.name == listener.name }
+  }
+
+  private func releaseOwned() {
+    guard let listener = randomOwned() else { return }
+    owned[listener.name] = nil
+  }
+
+  private func removeAll() {
+    delegate.removeAll()
+    registrations.removeAll()
+  }
+
+  /// Clients that come and go at once, so that storage is reclaimed, and replaced during notifies.
+  private func churn() {
+    for _ in 0..<Int.random(in: 1...60, using: &generator) {
+      expect(delegate.add(Listener(-1, self)), true, "adding a client that dies at once")
+    }
+  }
+
+  private func look() {
+    guard let listener = randomOwned() else { return }
+    expect(
+      delegate.contains(listener), isRegistered(listener.name),
+      "looking for client \(listener.name)")
+    let alive = aliveRegistrations().count
+    expect(delegate.count, alive, "count")
+    expect(delegate.isEmpty, alive == 0, "isEmpty")
+  }
+
+  private func notify() {
+    // As deep as the policy lets these three call sites go is deep enough.
+    guard passes.count < 4 else { return }
+    let way = Int.random(in: 0..<3, using: &generator)
+    let events = way == 0 ? Int.random(in: 1...3, using: &generator) : 1
+    passes.append(Pass(snapshot: registrations, events: events))
+    let called =
+      switch way {
+      case 0: delegate.notify(forEach: 0..<events) { $0.ping($1) }
+      case 1: delegate.map { $0.ping(0) }.count
+      default: delegate.notify { $0.ping(0) }
+      }
+    var pass = passes.removeLast()
+    skip(in: &pass)
+    if pass.next < pass.snapshot.count {
+      fail("client \(pass.snapshot[pass.next].name) was not called")
+    }
+    expect(called, pass.called, "the number of clients called")
+  }
+}
+
+// MARK: - Calls
+
+extension Model {
+  fileprivate func listenerWasCalled(_ name: Int, _ event: Int) {
+    guard mismatch == nil else { return }
+    guard var pass = passes.popLast() else { return fail("client \(name) was called by nobody") }
+    skip(in: &pass)
+    guard pass.next < pass.snapshot.count else { return fail("client \(name) was called too late") }
+    let expected = pass.snapshot[pass.next].name
+    expect(name, expected, "the client called")
+    expect(event, pass.event, "the event for client \(name)")
+    if pass.event == 0 { pass.called += 1 }
+    pass.event += 1
+    let index = pass.next
+    passes.append(pass)
+    callsUnderWay[name, default: 0] += 1
+    for _ in 0..<Int.random(in: 0...2, using: &generator) where budget > 0 && mismatch == nil {
+      perform()
+    }
+    callsUnderWay[name, default: 0] -= 1
+    // After its last event, or its removal, it is the next one's turn.
+    let depth = passes.count - 1
+    if passes[depth].event == passes[depth].events {
+      passes[depth].next = index + 1
+      passes[depth].event = 0
+    }
+  }
+
+  /// Passes over the registrations that have ended.
+  private func skip(in pass: inout Pass) {
+    while pass.next < pass.snapshot.count {
+      let registration = pass.snapshot[pass.next]
+      // In the middle of its events a client is held by the notify.
+      let isAlive = isAlive(registration.name) || pass.event > 0
+      if isAlive && registrations.contains(registration) { return }
+      pass.next += 1
+      pass.event = 0
+    }
+  }
+}
+
+// MARK: - The model
+
+extension Model {
+  private func register(_ name: Int) {
+    registrations.append(Registration(name: name, serial: nextSerial))
+    nextSerial += 1
+  }
+
+  private func isAlive(_ name: Int) -> Bool {
+    owned[name] != nil || callsUnderWay[name, default: 0] > 0
+      || passes.contains { pass in
+        pass.event > 0 && pass.next < pass.snapshot.count && pass.snapshot[pass.next].name == name
+      }
+  }
+
+  private func isRegistered(_ name: Int) -> Bool {
+    registrations.contains { $0.name == name }
+  }
+
+  private func aliveRegistrations() -> [Registration] {
+    registrations.filter { isAlive($0.name) }
+  }
+
+  private func randomOwned() -> Listener? {
+    // Sorted, so that a seed repeats the same run.
+    owned.keys.sorted().randomElement(using: &generator).flatMap { owned[$0] }
+  }
+
+  private func compareClients() {
+    let clients = delegate.clients.map { ($0 as? Listener)?.name ?? -2 }
+    expect(clients, aliveRegistrations().map(\.name), "the clients")
+  }
+
+  private func expect<Value: Equatable>(_ value: Value, _ expected: Value, _ what: String) {
+    if value != expected { fail("\(what): \(value) instead of \(expected)") }
+  }
+
+  private func fail(_ description: String) {
+    if mismatch == nil { mismatch = Mismatch(description: description) }
+  }
+}

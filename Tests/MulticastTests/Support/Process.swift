@@ -1,0 +1,40 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The process that a test runs in.
+enum Process {
+  /// Whether a sanitizer is linked in. Its shadow memory and its quarantine hide what memory the
+  /// program itself uses.
+  static var isSanitized: Bool {
+    dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
+  }
+
+  /// A number for the current thread, unlike that of every other one that is alive.
+  static var currentThread: UInt {
+    #if canImport(Glibc)
+      pthread_self()
+    #else
+      UInt(bitPattern: pthread_self())
+    #endif
+  }
+
+  /// The bytes that the process has in memory; nil where this is not known.
+  static var residentBytes: Int? {
+    #if os(Linux)
+      guard let file = fopen("/proc/self/statm", "r") else { return nil }
+      defer { fclose(file) }
+      var line = [UInt8](repeating: 0, count: 256)
+      let length = fread(&line, 1, line.count, file)
+      // The first number is that of all pages, the second that of the resident ones.
+      let numbers = String(decoding: line.prefix(length), as: UTF8.self).split(separator: " ")
+      return numbers.dropFirst().first.flatMap { Int($0) }.map { $0 * Int(getpagesize()) }
+    #else
+      return nil
+    #endif
+  }
+}

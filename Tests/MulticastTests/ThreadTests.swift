@@ -1,0 +1,140 @@
+import Multicast
+import Synchronization
+import Testing
+
+/// Rule 9 of the contract. What these tests find, they find best under the thread sanitizer.
+@Suite struct ThreadTests {
+  private let rounds = Process.isSanitized ? 500 : 5000
+
+  @Test func clientsAreCalledOnTheThreadThatNotifies() {
+    final class Where: PingProtocol, Sendable {
+      let threads = Mutex<[UInt]>([])
+      func ping(_ number: Int) {
+        let current = Process.currentThread
+        threads.withLock { $0.append(current) }
+      }
+    }
+    let delegate = MulticastDelegate<any PingProtocol>()
+    let client = Where()
+    defer { extendLifetime(client) }
+    delegate.add(client)
+    for _ in 0..<3 {
+      onNewThread {
+        delegate.notify { $0.ping(1) }
+        #expect(client.threads.withLock { $0.last } == Process.currentThread)
+      }
+    }
+    #expect(client.threads.withLock { $0.count } == 3)
+  }
+
+  @Test func everythingAtOnceFromEightThreads() {
+    let center = MulticastCenter()
+    let delegate = center[PingProtocol.self]
+    let lasting = (0..<50).map { _ in Counter() }
+    defer { extendLifetime(lasting) }
+    for client in lasting { delegate.add(client) }
+    let notifies = Atomic<Int>(0)
+    onThreads(8) { thread in
+      var generator = SeededGenerator(seed: UInt64(thread))
+      var own: [Counter] = []
+      for _ in 0..<rounds {
+        switch Int.random(in: 0..<10, using: &generator) {
+        case 0, 1:
+          let client = Counter()
+          defer { extendLifetime(client) }
+          #expect(delegate.add(client))
+          #expect(!delegate.add(client))
+          own.append(client)
+        case 2:
+          if let client = own.popLast() { #expect(delegate.remove(client)) }
+        case 3: _ = own.popLast()
+        case 4:
+          if let client = own.last { #expect(delegate.contains(client)) }
+        case 5: #expect(delegate.clients.count >= lasting.count)
+        case 6:
+          if let client = own.popLast() { #expect(center.remove(client) == 1) }
+        case 7:
+          #expect(center.map(PingProtocol.self) { _ in 1 }.count >= lasting.count)
+        default:
+          #expect(center.notify(PingProtocol.self) { $0.ping(1) } >= lasting.count)
+          notifies.add(1, ordering: .relaxed)
+        }
+        if own.count > 20 { own.removeFirst(10) }
+      }
+    }
+    #expect(delegate.count == lasting.count)
+    for client in lasting { #expect(client.calls == notifies.load(ordering: .relaxed)) }
+  }
+
+  @Test func everybodyAddsTheSameClientsAndEachIsAddedOnce() {
+    let delegate = MulticastDelegate<any PingProtocol>()
+    let clients = (0..<1000).map { _ in Counter() }
+    defer { extendLifetime(clients) }
+    let added = Atomic<Int>(0)
+    onThreads(8) { _ in
+      for client in clients where delegate.add(client) { added.add(1, ordering: .relaxed) }
+    }
+    #expect(added.load(ordering: .relaxed) == clients.count)
+    #expect(delegate.notify { $0.ping(1) } == clients.count)
+    onThreads(8) { _ in
+      for client in clients where delegate.remove(client) { added.subtract(1, ordering: .relaxed) }
+    }
+    #expect(added.load(ordering: .relaxed) == 0)
+    #expect(delegate.isEmpty)
+  }
+
+  @Test func afterARemovalNoCallBeginsOnThatThread() {
+    let delegate = MulticastDelegate<any PingProtocol>()
+    let others = (0..<10).map { _ in Counter() }
+    defer { extendLifetime(others) }
+    for client in others { delegate.add(client) }
+    onThreads(4) { _ in
+      let own = Counter()
+      defer { extendLifetime(own) }
+      for _ in 0..<rounds {
+        delegate.add(own)
+        delegate.notify { $0.ping(1) }
+        delegate.remove(own)
+        // The others' notifies may be calling it still; this thread's do not.
+        delegate.notify { client in
+          #expect(client as AnyObject !== own)
+        }
+      }
+    }
+    #expect(delegate.count == others.count)
+  }
+
+  @Test func listsAreMadeOnceHoweverManyThreadsAskForThem() {
+    @Sendable func use<Value>(_ value: Value.Type, depth: Int, _ center: MulticastCenter) {
+      #expect(center[Key<Value>.self] === center[Key<Value>.self])
+      let client = Key<Value>()
+      defer { extendLifetime(client) }
+      center.add(client, for: Key<Value>.self)
+      if depth > 0 { use([Value].self, depth: depth - 1, center) }
+      #expect(center.contains(client, for: Key<Value>.self))
+    }
+    for _ in 0..<20 {
+      let center = MulticastCenter()
+      onThreads(8) { _ in use(Int.self, depth: 40, center) }
+    }
+  }
+
+  @Test func removingAllWhileOthersNotify() {
+    let delegate = MulticastDelegate<any PingProtocol>()
+    let clients = (0..<200).map { _ in Counter() }
+    defer { extendLifetime(clients) }
+    onThreads(4) { thread in
+      for _ in 0..<(rounds / 20) {
+        if thread == 0 {
+          for client in clients { delegate.add(client) }
+          delegate.removeAll()
+        } else {
+          delegate.notify { $0.ping(1) }
+        }
+      }
+    }
+    #expect(delegate.isEmpty)
+  }
+}
+
+private final class Key<Value> {}
