@@ -9,7 +9,11 @@ let package = Package(
   ],
   targets: [
     .target(name: "Multicast", swiftSettings: [.strictMemorySafety()]),
+    .executableTarget(
+      name: "LoginSession", dependencies: ["Multicast"], path: "Examples/LoginSession"),
     .testTarget(name: "MulticastTests", dependencies: ["Multicast"]),
+    .testTarget(
+      name: "LoginSessionTests", dependencies: ["LoginSession"], resources: [.copy("Expected")]),
   ],
   swiftLanguageModes: [.v6]
 )

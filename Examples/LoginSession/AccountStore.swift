@@ -1,0 +1,18 @@
+import Multicast
+
+/// Announces logins and logouts. It knows the center, and none of those who listen.
+struct AccountStore {
+  private let center: MulticastCenter
+
+  init(center: MulticastCenter) {
+    self.center = center
+  }
+
+  func login(_ userID: UInt) {
+    center.notify(UserProtocol.self) { $0.userLogin(userID) }
+  }
+
+  func logout() {
+    center.notify(UserProtocol.self) { $0.logout() }
+  }
+}

@@ -1,0 +1,48 @@
+/// What the command line asks for.
+enum Arguments {
+  case tour
+  case playback(EventSource)
+  case help
+}
+
+extension Arguments {
+  /// A command line that cannot be understood.
+  struct UsageError: Error {
+    let problem: String
+  }
+
+  static let usage = """
+    Usage: LoginSession [--input FILE]
+
+    Plays a login session with MulticastCenter.default, and explains what happens.
+
+      --input FILE  Play the events of FILE instead; a FILE of - is standard input.
+      -h, --help    Show this text.
+
+    FILE has an event a line: login <id> or logout. An id is a whole number from 0 to
+    \(UInt.max). Blank lines are skipped; there are no comments. Nothing is played
+    if any line is malformed.
+    """
+
+  /// Reads the arguments that follow the program's name.
+  init(_ arguments: some Sequence<String>) throws(UsageError) {
+    self = .tour
+    var rest = arguments.makeIterator()
+    while let argument = rest.next() {
+      switch (argument, self) {
+      case ("--help", _), ("-h", _):
+        self = .help
+        return
+      case ("--input", .tour):
+        guard let path = rest.next(), !path.isEmpty else {
+          throw UsageError(problem: "--input needs a FILE")
+        }
+        self = .playback(path == "-" ? .standardInput : .file(path))
+      case ("--input", _):
+        throw UsageError(problem: "--input stands twice")
+      default:
+        throw UsageError(problem: "unknown argument \(argument.debugDescription)")
+      }
+    }
+  }
+}

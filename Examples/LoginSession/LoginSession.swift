@@ -1,0 +1,25 @@
+import Foundation
+
+/// The program.
+@main
+enum LoginSession {
+  static func main() {
+    do {
+      switch try Arguments(CommandLine.arguments.dropFirst()) {
+      case .tour: Tour().play()
+      case .playback(let source): try Playback(source).play()
+      case .help: print(Arguments.usage)
+      }
+    } catch let error as Arguments.UsageError {
+      // 64 is what sysexits.h calls a usage error.
+      fail("LoginSession: error: \(error.problem)\n\n\(Arguments.usage)", status: 64)
+    } catch {
+      fail("\(error)", status: 1)
+    }
+  }
+
+  private static func fail(_ message: String, status: Int32) -> Never {
+    FileHandle.standardError.write(Data((message + "\n").utf8))
+    exit(status)
+  }
+}

@@ -1,0 +1,27 @@
+import Foundation
+import Testing
+
+/// The session that is played without a file.
+struct TourTests {
+  @Test func playsTheExpectedSession() async throws {
+    let outcome = try await Program.run()
+
+    let file = try #require(
+      Bundle.module.url(forResource: "session", withExtension: "txt", subdirectory: "Expected"))
+    #expect(numberingCallSites(in: outcome.output) == (try Program.lines(of: file)))
+    #expect(outcome.errors == [])
+    #expect(outcome.status == 0)
+  }
+
+  /// Replaces the line and column of each call site by the number of the site, so that the expected
+  /// text still says which sites are the same, and does not change with every edit of the source.
+  private func numberingCallSites(in lines: [String]) -> [String] {
+    var sites: [Substring] = []
+    return lines.map { line in
+      line.replacing(/(LoginSession\/\w+\.swift):[0-9]+:[0-9]+/) { match in
+        if !sites.contains(match.0) { sites.append(match.0) }
+        return "\(match.1):<site \(sites.firstIndex(of: match.0)! + 1)>"
+      }
+    }
+  }
+}
