@@ -1,0 +1,75 @@
+import Multicast
+
+// A generic wrapper hides the center and passes its callers' call sites on.
+
+nonisolated struct Hub<Listener>: Sendable {
+  let center: MulticastCenter
+
+  func add(_ client: Listener, isolation: (any Actor)? = #isolation) {
+    center.add(client, for: Listener.self, isolation: isolation)
+  }
+
+  func remove(_ client: Listener) { center.remove(client, for: Listener.self) }
+
+  @discardableResult
+  func tell<Failure: Error>(
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
+    _ body: (Listener) throws(Failure) -> Void
+  ) throws(Failure) -> Int {
+    try center.notify(Listener.self, fileID: fileID, line: line, column: column, body)
+  }
+
+  func tell<Events: Collection>(
+    each events: Events,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
+    _ body: (Listener, Events.Element) -> Void
+  ) {
+    center.notify(
+      Listener.self, forEach: events, fileID: fileID, line: line, column: column, body)
+  }
+
+  func ask<Answer, Failure: Error>(
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
+    _ transform: (Listener) throws(Failure) -> Answer
+  ) throws(Failure) -> [Answer] {
+    try center.map(Listener.self, fileID: fileID, line: line, column: column, transform)
+  }
+
+  nonisolated(nonsending) func tellLater<Failure: Error>(
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
+    _ body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
+  ) async throws(Failure) {
+    try await center.notify(
+      Listener.self, fileID: fileID, line: line, column: column, awaiting: body)
+  }
+}
+
+nonisolated protocol UserProtocol: Sendable {
+  func login(_ number: Int)
+  func sync() async throws
+}
+
+nonisolated func use(_ hub: Hub<any UserProtocol>, client: any UserProtocol) async throws {
+  hub.add(client)
+  hub.tell { $0.login(1) }
+  hub.tell(each: [1, 2]) { $0.login($1) }
+  print(hub.ask { "\($0)" })
+  try await hub.tellLater { try await $0.sync() }
+  hub.remove(client)
+}
+
+actor Session {
+  let hub = Hub<any UserProtocol>(center: .default)
+  var count = 0
+
+  func use() async throws {
+    hub.tell { client in
+      client.login(count)
+      count += 1
+    }
+    try await hub.tellLater { client in
+      try await client.sync()
+      count += 1
+    }
+  }
+}
