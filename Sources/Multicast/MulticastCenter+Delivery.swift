@@ -102,6 +102,9 @@ extension MulticastCenter {
   /// await center.notify(StoreProtocol.self, awaiting: { await $0.store(19000) })
   /// ```
   ///
+  /// The compiler lets a client's asynchronous method be called here if the protocol is `Sendable`, as
+  /// that of actors is, or if the method is `nonisolated(nonsending)`.
+  ///
   /// It runs where its caller runs: in the caller's actor, if there is one, and in its task, with its
   /// priority and its cancellation. A cancelled task goes on calling clients; to end early, let `body`
   /// throw. A client that is waited for is kept alive until its call returns.

@@ -8,8 +8,8 @@ extension MulticastCenter {
   /// The client is held weakly, so nothing has to be removed before its end. A notify that is under
   /// way does not call it. May be called from any thread.
   ///
-  /// A client added inside an actor, for a protocol that is not `Sendable`, may be notified only
-  /// inside this actor. A debug build stops where it is notified elsewhere.
+  /// A client added inside an actor, for a protocol that is not known here to be `Sendable`, may be
+  /// notified only inside this actor. A debug build stops where it is notified elsewhere.
   ///
   /// - Parameters:
   ///   - client: A class instance or an actor that conforms to the protocol. A value stops the
@@ -56,19 +56,23 @@ extension MulticastCenter {
   /// - Complexity: Amortised O(1).
   @discardableResult
   public func remove<Listener>(_ client: Listener, for listener: Listener.Type) -> Bool {
-    withDelegate(for: listener) { $0.remove(client) } ?? false
+    // A value stops the program here, too.
+    let object = object(of: client)
+    return withDelegate(for: listener) { $0.clientList.remove(object) } ?? false
   }
 
-  /// Removes an object from everything it was added for in this center.
+  /// Removes an object from everything in this center: as a client of protocols, and as an owner of
+  /// handlers.
   ///
   /// May be called from any thread and in the object's `deinit`, where it is not needed.
   ///
   /// - Parameter client: The object; it need not be a client.
   /// - Returns: How many registrations it had. An object in its `deinit` has none any more.
-  /// - Complexity: O(*p*), where *p* is the number of listener protocols in use in this center.
+  /// - Complexity: O(*p*) in the number of listener protocols in use in this center, and O(*n*) in the
+  ///   number of observers of its topics.
   @discardableResult
   public func remove(_ client: AnyObject) -> Int {
-    delegates.all.reduce(0) { count, delegate in count + delegate.removeClient(client) }
+    registries.all.reduce(0) { count, registry in count + registry.removeClient(client) }
   }
 
   /// Removes all clients of a listener protocol.
@@ -81,11 +85,12 @@ extension MulticastCenter {
     _ = withDelegate(for: listener) { $0.removeAll() }
   }
 
-  /// Removes all clients of all listener protocols. May be called from any thread.
+  /// Removes all clients of all listener protocols, and all handlers of all topics. May be called from
+  /// any thread.
   ///
-  /// - Complexity: O(*n*) in the number of all clients.
+  /// - Complexity: O(*n*) in the number of all clients and handlers.
   public func removeAll() {
-    for delegate in delegates.all { delegate.removeAll() }
+    for registry in registries.all { registry.removeAll() }
   }
 
   /// Whether an object is a client of a listener protocol; false for one in its `deinit`.
@@ -97,7 +102,8 @@ extension MulticastCenter {
   ///   - listener: The listener protocol.
   /// - Complexity: O(1).
   public func contains<Listener>(_ client: Listener, for listener: Listener.Type) -> Bool {
-    withDelegate(for: listener) { $0.contains(client) } ?? false
+    let object = object(of: client)
+    return withDelegate(for: listener) { $0.clientList.contains(object) } ?? false
   }
 
   /// The clients of a listener protocol that are alive, in order, each held by the array from now on.

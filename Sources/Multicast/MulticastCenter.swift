@@ -32,10 +32,11 @@ public final class MulticastCenter: Sendable {
   /// in one line on standard error.
   public static let `default` = MulticastCenter()
 
+  /// The delegates, by their listener types, and the registries of topics, by the types of these.
   @usableFromInline
-  let delegates = DelegateTable()
+  let registries = RegistryTable()
 
-  private let reentrancyGuard: ReentrancyGuard
+  let reentrancyGuard: ReentrancyGuard
 
   /// Creates a center without clients.
   ///
@@ -43,8 +44,8 @@ public final class MulticastCenter: Sendable {
   ///   - reentrancy: What happens to a notify inside a notify of the same protocol. A negative
   ///     ``ReentrancyPolicy/allow(depth:)`` stops the program.
   ///   - onRecursion: Is called with the report of every refused notify, at the place of that notify
-  ///     and on its thread, with no lock held. If nil, each loop is reported once, in one line on
-  ///     standard error.
+  ///     and on its thread, with no lock held. If nil, each call site that is refused is reported once,
+  ///     in one line on standard error; so is one that is refused while `onRecursion` runs.
   public init(
     reentrancy: ReentrancyPolicy = .refuseLoops,
     onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil
@@ -59,7 +60,7 @@ public final class MulticastCenter: Sendable {
   ///
   /// - Complexity: O(1), without a lock once the delegate has been made.
   public subscript<Listener>(_ listener: Listener.Type) -> MulticastDelegate<Listener> {
-    let place = unsafe delegates.find(ObjectIdentifier(listener)) {
+    let place = unsafe registries.find(ObjectIdentifier(listener)) {
       MulticastDelegate<Listener>(reentrancyGuard: reentrancyGuard)
     }
     return unsafe place.assumingMemoryBound(to: MulticastDelegate<Listener>.self).pointee
@@ -74,10 +75,18 @@ public final class MulticastCenter: Sendable {
     for listener: Listener.Type,
     _ body: (MulticastDelegate<Listener>) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    guard let place = unsafe delegates.find(ObjectIdentifier(listener)) else { return nil }
+    try withRegistry(for: ObjectIdentifier(listener), body)
+  }
+
+  /// Lends what is registered for a key, which is of the type `Registry`.
+  @inlinable
+  @inline(__always)
+  func withRegistry<Registry: AnyObject, Result, Failure: Error>(
+    for key: ObjectIdentifier, _ body: (Registry) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    guard let place = unsafe registries.find(key) else { return nil }
     defer { extendLifetime(self) }
-    return unsafe try place.assumingMemoryBound(to: Borrowed<MulticastDelegate<Listener>>.self)
-      .pointee.borrow(body)
+    return unsafe try place.assumingMemoryBound(to: Borrowed<Registry>.self).pointee.borrow(body)
   }
 }
 

@@ -6,6 +6,9 @@ extension MulticastDelegate {
   /// await delegates.notify(awaiting: { await $0.store(19000) })
   /// ```
   ///
+  /// The compiler lets a client's asynchronous method be called here if the protocol is `Sendable`, as
+  /// that of actors is, or if the method is `nonisolated(nonsending)`.
+  ///
   /// It runs where its caller runs: in the caller's actor, if there is one, and in its task, with its
   /// priority and its cancellation. A cancelled task goes on calling clients; to end early, let `body`
   /// throw. A client that is waited for is kept alive until its call returns.
@@ -33,7 +36,8 @@ extension MulticastDelegate {
     let site = CallSite(fileID: fileID, line: line, column: column)
     guard
       let link = reentrancyGuard.enterAwaited(
-        list: ObjectIdentifier(clientList), site: site, listener: Listener.self)
+        list: ObjectIdentifier(clientList), site: site,
+        listener: { String(describing: Listener.self) })
     else { return 0 }
     return try await link.deliver { () async throws(Failure) in
       try await forEachClient(awaiting: body)
@@ -46,8 +50,8 @@ extension MulticastDelegate {
     awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) -> Int {
     let walk = clientList.beginWalk()
-    var vacated = 0
-    defer { clientList.endWalk(walk, vacated: vacated) }
+    var foundDead = false
+    defer { clientList.endWalk(walk, foundDead: foundDead) }
     var called = 0
     var boxes = BoxCursor(
       first: walk.first, count: walk.count, stride: WeakBox.stride(for: Listener.self))
@@ -61,7 +65,7 @@ extension MulticastDelegate {
           called += 1
           try await body(client)
         })
-      if wasCalled == nil, box.vacate() { vacated += 1 }
+      if wasCalled == nil, walk.vacate(box) { foundDead = true }
     }
     return called
   }

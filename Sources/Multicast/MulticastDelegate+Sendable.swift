@@ -11,8 +11,6 @@ extension MulticastDelegate where Listener: Sendable {
   /// - Complexity: Amortised O(1).
   @discardableResult
   public func add(_ client: Listener) -> Bool {
-    unsafe withObject(of: client) { object, bits in
-      unsafe clientList.add(object, bits: bits, home: nil)
-    }
+    add(client, home: nil)
   }
 }

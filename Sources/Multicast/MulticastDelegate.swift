@@ -21,7 +21,8 @@
 ///   called after its end. Somebody else has to own it: one that is held by nothing but a local
 ///   variable may end with the last use of that. What a client leaves behind in the list goes by
 ///   itself, with a notify or as others are added, so that a list holds at most about twice the
-///   entries of the most clients that were alive at once.
+///   entries of the most clients that were alive at once, and as much again for every notify that is
+///   under way while clients come and go.
 /// - **Snapshot.** A notify calls the clients that stood in the list when it began, less those that
 ///   are removed or released before their turn. A client that is added meanwhile, or removed and
 ///   added again, waits for the next notify.
@@ -30,6 +31,8 @@
 /// - **Threads.** Every method may be called from any thread. Clients are called synchronously, on
 ///   the thread that notifies.
 /// - **Loops** are refused and reported: see ``ReentrancyPolicy``.
+/// - **Isolation.** What the compiler can check, it checks. Two protocols that differ in `Sendable`
+///   alone, `P` and `P & Sendable`, are one key, since this leaves no trace at run time.
 public final class MulticastDelegate<Listener>: Sendable {
   @usableFromInline
   let clientList = ClientList(stride: WeakBox.stride(for: Listener.self))
@@ -43,8 +46,8 @@ public final class MulticastDelegate<Listener>: Sendable {
   ///   - reentrancy: What happens to a notify inside a notify. A negative
   ///     ``ReentrancyPolicy/allow(depth:)`` stops the program.
   ///   - onRecursion: Is called with the report of every refused notify, at the place of that notify
-  ///     and on its thread, with no lock held. If nil, each loop is reported once, in one line on
-  ///     standard error.
+  ///     and on its thread, with no lock held. If nil, each call site that is refused is reported once,
+  ///     in one line on standard error; so is one that is refused while `onRecursion` runs.
   public convenience init(
     reentrancy: ReentrancyPolicy = .refuseLoops,
     onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil
@@ -65,8 +68,8 @@ extension MulticastDelegate {
   /// The client is held weakly, so nothing has to be removed before its end. A notify that is under
   /// way does not call it. May be called from any thread.
   ///
-  /// A client added inside an actor, for a protocol that is not `Sendable`, may be notified only
-  /// inside this actor. A debug build stops where it is notified elsewhere.
+  /// A client added inside an actor, for a protocol that is not known here to be `Sendable`, may be
+  /// notified only inside this actor. A debug build stops where it is notified elsewhere.
   ///
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program, since values cannot be held
@@ -77,9 +80,14 @@ extension MulticastDelegate {
   /// - Complexity: Amortised O(1).
   @discardableResult
   public func add(_ client: Listener, isolation: (any Actor)? = #isolation) -> Bool {
-    unsafe withObject(of: client) { object, bits in
-      // An actor looks after itself: what can be called synchronously on it is not isolated.
-      unsafe clientList.add(object, bits: bits, home: object is any Actor ? nil : isolation)
+    // An actor looks after itself: what can be called synchronously on it is not isolated.
+    add(client, home: client is any Actor ? nil : isolation)
+  }
+
+  func add(_ client: Listener, home: (any Actor)?) -> Bool {
+    let object = object(of: client)
+    return unsafe withUnsafePointer(to: client) { bits in
+      unsafe clientList.add(object, bits: UnsafeRawPointer(bits), home: home)
     }
   }
 
@@ -94,7 +102,7 @@ extension MulticastDelegate {
   /// - Complexity: Amortised O(1).
   @discardableResult
   public func remove(_ client: Listener) -> Bool {
-    unsafe withObject(of: client) { object, _ in clientList.remove(object) }
+    clientList.remove(object(of: client))
   }
 
   /// Removes all clients. A notify that is under way calls none of those it has not called yet.
@@ -113,7 +121,7 @@ extension MulticastDelegate {
   /// - Parameter client: A class instance or an actor. A value stops the program.
   /// - Complexity: O(1).
   public func contains(_ client: Listener) -> Bool {
-    unsafe withObject(of: client) { object, _ in clientList.contains(object) }
+    clientList.contains(object(of: client))
   }
 
   /// The clients that are alive, in order, each held by the array from now on.
@@ -123,13 +131,19 @@ extension MulticastDelegate {
   /// - Complexity: O(*n*).
   public var clients: [Listener] {
     var clients: [Listener] = []
-    forEachClient { client, _ in clients.append(client) }
+    forEachClient { client, box in
+      #if DEBUG
+        box.checkIsolation(of: client, as: Listener.self)
+      #endif
+      clients.append(client)
+    }
     return clients
   }
 
   /// The number of clients that are alive at this moment.
   ///
-  /// They are counted, since a client ends without telling anybody. May be read from any thread.
+  /// They are counted, since a client ends without telling anybody. Each is held for an instant, so
+  /// that one whose last owner lets go just then ends here. May be read from any thread.
   ///
   /// - Complexity: O(*n*).
   public var count: Int { clientList.countAlive() }
@@ -159,7 +173,8 @@ extension MulticastDelegate {
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   ///   - body: Is called with each client. The first error that it throws ends the notify, which
-  ///     throws it: later clients are not called.
+  ///     throws it: later clients are not called. A closure that throws an error of one type says
+  ///     so, `{ (client) throws(StoreError) in … }`, or the compiler takes it for any error.
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n*), and without clients a few instructions. Allocates nothing.
   @discardableResult
@@ -186,7 +201,9 @@ extension MulticastDelegate {
     if clientList.isEmpty { return 0 }
     var notify = ActiveNotify(list: ObjectIdentifier(clientList), site: site)
     return unsafe try withUnsafeMutablePointer(to: &notify) { (notify) throws(Failure) -> Int in
-      guard unsafe reentrancyGuard.enter(notify, listener: Listener.self) else { return 0 }
+      guard
+        unsafe reentrancyGuard.enter(notify, listener: { String(describing: Listener.self) })
+      else { return 0 }
       defer { unsafe reentrancyGuard.leave(notify) }
       return try forEachClient { (client, box) throws(Failure) in
         #if DEBUG
@@ -207,8 +224,8 @@ extension MulticastDelegate {
     _ body: (Listener, WeakBox) throws(Failure) -> Void
   ) throws(Failure) -> Int {
     let walk = clientList.beginWalk()
-    var vacated = 0
-    defer { clientList.endWalk(walk, vacated: vacated) }
+    var foundDead = false
+    defer { clientList.endWalk(walk, foundDead: foundDead) }
     var called = 0
     var boxes = BoxCursor(
       first: walk.first, count: walk.count, stride: WeakBox.stride(for: Listener.self))
@@ -218,7 +235,7 @@ extension MulticastDelegate {
         try body(client, box)
       }
       // Nil for a removed client, whose box has been vacated, and for a dead one.
-      if wasCalled == nil, box.vacate() { vacated &+= 1 }
+      if wasCalled == nil, walk.vacate(box) { foundDead = true }
     }
     return called
   }

@@ -1,61 +1,61 @@
 import Synchronization
 
-/// The memory of a ``DelegateTable``: a hash table with open addressing that is only added to.
+/// The memory of a ``RegistryTable``: a hash table with open addressing that is only added to.
 ///
-/// A delegate is written before its key, so that whoever finds the key finds the delegate. Places
-/// own their delegates; those that were outgrown own the same ones once more.
+/// A registry is written before its key, so that whoever finds the key finds the registry. Places
+/// own their registries; those that were outgrown own the same ones once more.
 ///
 /// Unchecked, because the compiler cannot know what the pointers lead to: to memory that is written
 /// with the table's lock held, and read without it in the order just described, until the table ends.
 @safe
-struct DelegatePlaces: ~Copyable, @unchecked Sendable {
+struct RegistryPlaces: ~Copyable, @unchecked Sendable {
   let capacity: Int
   private let keys: UnsafeMutablePointer<Atomic<UInt>>
-  private let delegates: UnsafeMutablePointer<AnyObject>
+  private let registries: UnsafeMutablePointer<AnyObject>
 
-  /// Makes room for `capacity` delegates, a power of two; at least one place must stay free.
+  /// Makes room for `capacity` registries, a power of two; at least one place must stay free.
   init(capacity: Int) {
     self.capacity = capacity
     unsafe keys = .allocate(capacity: capacity)
     for place in 0..<capacity { unsafe (keys + place).initialize(to: Atomic(0)) }
-    unsafe delegates = .allocate(capacity: capacity)
+    unsafe registries = .allocate(capacity: capacity)
   }
 
   deinit {
     for place in 0..<capacity where unsafe keys[place].load(ordering: .relaxed) != 0 {
-      unsafe (delegates + place).deinitialize(count: 1)
+      unsafe (registries + place).deinitialize(count: 1)
     }
     unsafe keys.deinitialize(count: capacity)
     unsafe keys.deallocate()
-    unsafe delegates.deallocate()
+    unsafe registries.deallocate()
   }
 
-  /// Where the delegate with this key is kept; nil if there is none.
+  /// Where the registry with this key is kept; nil if there is none.
   func find(_ key: UInt) -> UnsafeMutableRawPointer? {
     var place = firstPlace(for: key)
     while true {
       let found = unsafe keys[place].load(ordering: .acquiring)
-      if found == key { return unsafe UnsafeMutableRawPointer(delegates + place) }
+      if found == key { return unsafe UnsafeMutableRawPointer(registries + place) }
       if found == 0 { return nil }
       place = (place + 1) & (capacity - 1)
     }
   }
 
-  /// Adds a delegate whose key is not in here, and returns where it is kept.
+  /// Adds a registry whose key is not in here, and returns where it is kept.
   @discardableResult
-  func insert(_ delegate: AnyObject, key: UInt) -> UnsafeMutableRawPointer {
+  func insert(_ registry: AnyObject, key: UInt) -> UnsafeMutableRawPointer {
     var place = firstPlace(for: key)
     while unsafe keys[place].load(ordering: .relaxed) != 0 { place = (place + 1) & (capacity - 1) }
-    unsafe (delegates + place).initialize(to: delegate)
+    unsafe (registries + place).initialize(to: registry)
     unsafe keys[place].store(key, ordering: .releasing)
-    return unsafe UnsafeMutableRawPointer(delegates + place)
+    return unsafe UnsafeMutableRawPointer(registries + place)
   }
 
-  /// Adds the delegates of smaller places.
-  func insert(contentsOf other: borrowing DelegatePlaces) {
+  /// Adds the registries of smaller places.
+  func insert(contentsOf other: borrowing RegistryPlaces) {
     for place in 0..<other.capacity {
       let key = unsafe other.keys[place].load(ordering: .relaxed)
-      if key != 0 { unsafe insert(other.delegates[place], key: key) }
+      if key != 0 { unsafe insert(other.registries[place], key: key) }
     }
   }
 

@@ -89,6 +89,22 @@ private protocol StoreProtocol: Sendable {
     #expect(center.clients(for: StoreProtocol.self).isEmpty)
   }
 
+  @Test func anAwaitedNotifyHoldsAClientForItsCallAndNoLonger() async {
+    let delegate = MulticastDelegate<any PingProtocol>()
+    var client = Optional(Client("a", journal))
+    weak let reference = client
+    delegate.add(client!)
+    // The call does not use the client itself, so that only the notify can be what holds it.
+    let called = await delegate.notify(awaiting: { _ in
+      client = nil
+      await Task.yield()
+      journal.write(reference == nil ? "gone" : "alive")
+    })
+    #expect(called == 1)
+    #expect(journal.read() == "alive")
+    #expect(reference == nil)
+  }
+
   @Test func theSnapshotHoldsAcrossSuspensions() async throws {
     let late = Store { [journal] _ in journal.write("late") }
     defer { extendLifetime(late) }
@@ -239,5 +255,55 @@ private protocol StoreProtocol: Sendable {
     _ = try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
     #expect(await store.stored == [1, 2])
     #expect(reports.all.isEmpty)
+  }
+
+  @Test func aLongChainOfTasksIsNotMistakenForALoop() async throws {
+    // Nobody waits for a task of the chain, so that each may end before the next one begins, and
+    // the memory of an old task, which is what tells tasks apart, becomes that of a new one.
+    let center = center
+    let (ends, continuation) = AsyncStream.makeStream(of: Int.self)
+    @Sendable func notify(_ number: Int) async throws -> Int {
+      try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(number) })
+    }
+    let store = Store { number in
+      guard number < 2000 else { return continuation.finish() }
+      Task { if try await notify(number + 1) == 0 { continuation.finish() } }
+    }
+    center.add(store, for: StoreProtocol.self)
+    #expect(try await notify(0) == 1)
+    for await _ in ends {}
+    #expect(reports.all.isEmpty)
+    #expect(await store.stored.count == 2001)
+  }
+
+  @Test func aLoopThroughTwoAwaitedProtocolsIsFoundAndHasItsWholePath() async throws {
+    let center = center
+    let other = MulticastCenter(onRecursion: reports.handler)
+    let results = Mutex<[Int]>([])
+    let line = #line + 2
+    @Sendable func notifyOne() async throws -> Int {
+      try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
+    }
+    let otherLine = #line + 2
+    @Sendable func notifyOther() async throws -> Int {
+      try await other.notify(StoreProtocol.self, awaiting: { try await $0.store(2) })
+    }
+    let calls = Atomic<Int>(0)
+    let one = Store { _ in
+      // Ends, rather than hangs, where the loop is not found.
+      guard calls.add(1, ordering: .relaxed).newValue < 10 else { return }
+      let result = try await notifyOther()
+      results.withLock { $0.append(result) }
+    }
+    let two = Store { _ in
+      let result = try await notifyOne()
+      results.withLock { $0.append(result) }
+    }
+    defer { extendLifetime((one, two)) }
+    center.add(one, for: StoreProtocol.self)
+    other.add(two, for: StoreProtocol.self)
+    #expect(try await notifyOne() == 1)
+    #expect(results.withLock { $0 } == [0, 1])
+    #expect(reports.all.map { $0.path.map(\.line) } == [[line, otherLine, line]])
   }
 }

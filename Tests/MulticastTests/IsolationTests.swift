@@ -1,3 +1,4 @@
+import Dispatch
 import Multicast
 import Testing
 
@@ -21,6 +22,14 @@ private protocol SendablePingProtocol: Sendable {
     func notifyHere() -> Int { center.notify(PingProtocol.self) { $0.ping(1) } }
 
     func notifyThroughHelper() -> Int { notify(center) }
+
+    /// Short-lived clients, so many that the list replaces its storage while it is walked over.
+    func notifyAndChurn() {
+      let called = center.notify(PingProtocol.self) { _ in
+        for _ in 0..<1000 { center.add(Counter(), for: PingProtocol.self) }
+      }
+      precondition(called == 1)
+    }
 
     func notifyAwaiting() async -> Int {
       await center.notify(PingProtocol.self, awaiting: { $0.ping(1) })
@@ -79,6 +88,20 @@ private protocol SendablePingProtocol: Sendable {
     #expect(center.notify(SendablePingProtocol.self) { $0.ping(1) } == 1)
   }
 
+  @Test func anExecutorThatCannotSayWhetherItIsCurrentIsBelieved() async {
+    let store = Queued()
+    let center = MulticastCenter()
+    await store.addClient(to: center)
+    let called = await withCheckedContinuation { continuation in
+      store.queue.async {
+        store.assumeIsolated { _ in
+          continuation.resume(returning: center.notify(PingProtocol.self) { $0.ping(1) })
+        }
+      }
+    }
+    #expect(called == 1)
+  }
+
   @Test func aClientAddedOutsideOfAnyActorIsCalledAnywhere() async {
     let center = MulticastCenter()
     let client = Counter()
@@ -116,6 +139,33 @@ private protocol SendablePingProtocol: Sendable {
       #expect(text(result).contains("MainActor"))
     }
 
+    @Test func anAwaitedNotifyOutsideOfTheActorStopsADebugBuildToo() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        let center = MulticastCenter()
+        let home = Home(center)
+        defer { extendLifetime(home) }
+        await home.addClient()
+        await center.notify(PingProtocol.self, awaiting: { $0.ping(1) })
+      }
+      #expect(text(result).contains("a client of type Client was added for PingProtocol inside"))
+    }
+
+    @Test func theActorIsRememberedWhenTheListIsReplacedDuringANotify() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        let center = MulticastCenter()
+        let home = Home(center)
+        defer { extendLifetime(home) }
+        await home.addClient()
+        await home.notifyAndChurn()
+        _ = Self.notify(center)
+      }
+      #expect(text(result).contains("a client of type Client was added for PingProtocol inside"))
+    }
+
     @MainActor static let screen = Client("screen", Journal())
 
     @MainActor static func addOnMainActor(_ delegate: MulticastDelegate<any PingProtocol>) {
@@ -129,4 +179,26 @@ private protocol SendablePingProtocol: Sendable {
       #expect(Self.notify(home.center) == 1)
     }
   #endif
+}
+
+/// An executor of the kind that there was before `isIsolatingCurrentContext`.
+private final class QueueExecutor: SerialExecutor {
+  let queue = DispatchQueue(label: "executor")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
+  }
+
+  func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
+}
+
+private actor Queued {
+  private let executor = QueueExecutor()
+  private let client = Client("a", Journal())
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  nonisolated var queue: DispatchQueue { executor.queue }
+
+  func addClient(to center: MulticastCenter) { center.add(client, for: PingProtocol.self) }
 }

@@ -185,6 +185,15 @@ private protocol FailureProtocol: Error {
     }
   }
 
+  @Test func aValueStopsTheProgramWhereNobodyUsesTheProtocolToo() async {
+    await #expect(processExitsWith: .failure) {
+      MulticastCenter().remove(Value(), for: PingProtocol.self)
+    }
+    await #expect(processExitsWith: .failure) {
+      _ = MulticastCenter().contains(Value(), for: PingProtocol.self)
+    }
+  }
+
   @Test func theErrorExistentialStopsTheProgramAndSaysWhatToDo() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -192,7 +201,7 @@ private protocol FailureProtocol: Error {
       final class Failure: Error {}
       MulticastDelegate<any Error>().add(Failure())
     }
-    #expect(text(result).contains("any Error cannot be a listener protocol"))
+    #expect(text(result).contains("Error cannot be a listener protocol"))
     #expect(text(result).contains("inherits from Error"))
   }
 }

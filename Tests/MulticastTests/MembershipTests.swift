@@ -109,4 +109,20 @@ import Testing
     for client in clients { #expect(!delegate.contains(client)) }
     for client in clients { #expect(client.calls == 1) }
   }
+
+  /// What a removed client leaves behind must not be looked at again and again. If it were, this would
+  /// take hours; it takes less than a second.
+  @Test(.timeLimit(.minutes(5)))
+  func aClientIsRemovedAndAddedAgainInALongList() {
+    let clients = (0..<50_000).map { _ in Counter() }
+    defer { extendLifetime(clients) }
+    for client in clients { delegate.add(client) }
+    for _ in 0..<200_000 {
+      delegate.remove(clients[7])
+      delegate.add(clients[7])
+      // One that follows another one on the same address.
+      delegate.add(Counter())
+    }
+    #expect(delegate.count == clients.count)
+  }
 }

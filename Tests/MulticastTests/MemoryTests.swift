@@ -1,4 +1,5 @@
 import Multicast
+import Synchronization
 import Testing
 
 /// The parts of rule 3 that speak of memory: churn leaves nothing behind, and nobody has to help.
@@ -58,6 +59,19 @@ struct MemoryTests {
     }
   }
 
+  @Test func aTaskThatStartsATaskThatNotifiesAndSoOn() async {
+    await #expect(processExitsWith: .success) {
+      let delegate = MulticastDelegate<Ticker>()
+      let ticker = Ticker(delegate, ticks: 100_000)
+      delegate.add(ticker)
+      await delegate.notify(awaiting: { $0.tick() })
+      let before = Process.residentBytes ?? 0
+      for await _ in ticker.end {}
+      let growth = ((Process.residentBytes ?? 0) - before) / 1_000_000
+      precondition(growth < 5, "memory grew by \(growth) MB")
+    }
+  }
+
   @Test func aNotifyReclaimsWhatItFindsDead() async {
     await #expect(processExitsWith: .success) {
       let delegate = MulticastDelegate<any PingProtocol>()
@@ -93,5 +107,26 @@ struct MemoryTests {
       precondition(bytes <= 160 + 16, "\(bytes) bytes")
       precondition(delegate.count == count)
     }
+  }
+}
+
+/// Each of its calls starts a task that notifies again.
+private final class Ticker: Sendable {
+  let end: AsyncStream<Void>
+  private let delegate: MulticastDelegate<Ticker>
+  private let ticksLeft: Atomic<Int>
+  private let continuation: AsyncStream<Void>.Continuation
+
+  init(_ delegate: MulticastDelegate<Ticker>, ticks: Int) {
+    self.delegate = delegate
+    ticksLeft = Atomic(ticks)
+    (end, continuation) = AsyncStream.makeStream()
+  }
+
+  func tick() {
+    guard ticksLeft.subtract(1, ordering: .relaxed).newValue > 0 else {
+      return continuation.finish()
+    }
+    Task { await delegate.notify(awaiting: { $0.tick() }) }
   }
 }

@@ -119,6 +119,24 @@ import Testing
     }
   }
 
+  @Test func allThreadsThatAskForAListAtOnceGetTheSameOne() {
+    // Each thread adds a client of its own to a list that is new; in the one list there are all.
+    let threads = 4
+    for _ in 0..<rounds {
+      let center = MulticastCenter()
+      let arrived = Atomic<Int>(0)
+      let clients = (0..<threads).map { _ in Counter() }
+      defer { extendLifetime(clients) }
+      onThreads(threads) { thread in
+        // Not for ever, since there may be fewer threads than asked for.
+        arrived.add(1, ordering: .relaxed)
+        for _ in 0..<100_000 where arrived.load(ordering: .relaxed) < 2 {}
+        center.add(clients[thread], for: PingProtocol.self)
+      }
+      #expect(center.clients(for: PingProtocol.self).count == threads)
+    }
+  }
+
   @Test func removingAllWhileOthersNotify() {
     let delegate = MulticastDelegate<any PingProtocol>()
     let clients = (0..<200).map { _ in Counter() }

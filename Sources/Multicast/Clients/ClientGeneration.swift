@@ -6,13 +6,26 @@ import Synchronization
 /// Boxes are appended and vacated, never moved while somebody walks over them: a notify that began
 /// when there were `count` of them walks over the first `count`, whatever is appended or vacated
 /// meanwhile, without a lock and without a copy. Compaction is what moves boxes, so it is done in
-/// place only while no walk is under way; otherwise ``copy(keepingAlive:)`` makes a new generation,
+/// place only while no walk is under way; otherwise ``copy(droppingInto:)`` makes a new generation,
 /// and this one is retired until the last walk over it has ended.
 ///
-/// All of it belongs to the lock of the ``ClientList``, except what ``endedWalks`` points to.
+/// Objects whose last reference may be here are never released here, because their `deinit` may use
+/// the list, whose lock is held: they are handed out, in an array to be dropped without the lock.
+///
+/// All of it belongs to the lock of the ``ClientList``, except what ``counters`` points to.
 @safe
 struct ClientGeneration: ~Copyable {
+  /// What walks count without the lock, in memory of its own.
+  struct Counters: ~Copyable {
+    /// How many walks have ended.
+    let endedWalks = Atomic<Int>(0)
+
+    /// How many boxes are vacated.
+    let vacated = Atomic<Int>(0)
+  }
+
   private let stride: Int
+  private let hasCompanions: Bool
   let first: ClientSegment
   private var last: ClientSegment
   private var usedOfLast = 0
@@ -21,33 +34,36 @@ struct ClientGeneration: ~Copyable {
   /// The number of boxes, the vacated ones among them.
   private(set) var count = 0
 
-  /// How many of the boxes are known to be vacated.
-  private(set) var vacant = 0
-
   /// The number of boxes at which dead clients are looked for before another is appended.
   private(set) var limit = IdentityIndex.largestCountWithoutTable
 
+  /// Whether boxes were vacated during a walk, and still hold their companions.
+  private var companionsLinger = false
+
+  /// Companions that were exchanged during a walk.
+  private var exchangedCompanions: [AnyObject] = []
+
   private var begunWalks = 0
 
-  /// How many walks have ended. Counted by the walkers, without the lock, and therefore in memory of
-  /// its own.
-  let endedWalks: UnsafeMutablePointer<Atomic<Int>>
+  let counters: UnsafeMutablePointer<Counters>
 
-  init(stride: Int) {
+  init(stride: Int, hasCompanions: Bool) {
     self.stride = stride
+    self.hasCompanions = hasCompanions
     first = .allocate(capacity: ClientSegment.smallestCapacity, stride: stride)
     last = first
-    unsafe endedWalks = .allocate(capacity: 1)
-    unsafe endedWalks.initialize(to: Atomic(0))
+    unsafe counters = .allocate(capacity: 1)
+    unsafe counters.initialize(to: Counters())
   }
 
   deinit {
-    forEachBox { box in box.deinitialize() }
+    var boxes = self.boxes
+    while let box = boxes.next() { box.deinitialize() }
     first.deallocateNext()
     first.deallocate()
     index.free()
-    unsafe endedWalks.deinitialize(count: 1)
-    unsafe endedWalks.deallocate()
+    unsafe counters.deinitialize(count: 1)
+    unsafe counters.deallocate()
   }
 
   /// Whether a walk is under way.
@@ -55,11 +71,23 @@ struct ClientGeneration: ~Copyable {
   /// Sequentially consistent on both sides: either this sees that the last walk has ended, or the
   /// end of that walk sees what was left for it to do.
   var isWalked: Bool {
-    unsafe endedWalks.pointee.load(ordering: .sequentiallyConsistent) != begunWalks
+    unsafe counters.pointee.endedWalks.load(ordering: .sequentiallyConsistent) != begunWalks
+  }
+
+  /// How many of the boxes are vacated.
+  private(set) var vacant: Int {
+    get { unsafe counters.pointee.vacated.load(ordering: .relaxed) }
+    nonmutating set { unsafe counters.pointee.vacated.store(newValue, ordering: .relaxed) }
   }
 
   /// Whether more boxes are vacated than not, so that compaction pays.
   var isSparse: Bool { vacant > count - vacant }
+
+  /// Whether ``reclaim(droppingInto:)`` has something to do.
+  var hasGarbage: Bool { isSparse || companionsLinger || !exchangedCompanions.isEmpty }
+
+  /// Whether no client is registered, dead or alive.
+  var isEmpty: Bool { count == vacant }
 
   var isFull: Bool { count == limit }
 
@@ -71,53 +99,77 @@ struct ClientGeneration: ~Copyable {
 // MARK: - Membership
 
 extension ClientGeneration {
-  /// The box registered for this identity, whose client may be dead.
-  func find(_ identity: UInt) -> WeakBox? {
-    if index.exists { return index.find(identity) }
-    var found: WeakBox?
-    forEachBox { box in
-      if box.identity == identity { found = box }
+  /// The box registered for this key, whose client may be dead.
+  func find(_ key: borrowing ClientKey) -> WeakBox? {
+    if index.exists { return index.find(key.identity, where: key.matches) }
+    var boxes = self.boxes
+    while let box = boxes.next() {
+      if box.identity == key.identity, key.matches(box) { return box }
     }
-    return found
+    return nil
   }
 
   /// Appends a box for a client that has none here. Returns false if the client is in its `deinit`.
   mutating func append(
-    _ client: AnyObject, bits: UnsafeRawPointer, home: (any Actor)?
+    _ client: AnyObject, identity: UInt, bits: UnsafeRawPointer, home: (any Actor)?
   ) -> Bool {
     let box = nextFreeBox()
-    let size = stride - WeakBox.headerSize
-    guard unsafe box.initialize(client: client, bits: bits, size: size, home: home) else {
-      return false
-    }
+    guard
+      unsafe box.initialize(
+        client: client, identity: identity, bits: bits, size: stride - WeakBox.headerSize,
+        home: home)
+    else { return false }
+    if hasCompanions { box.retainCompanion() }
     usedOfLast += 1
     count += 1
     index.insert(box)
     return true
   }
 
-  mutating func vacate(_ box: WeakBox) {
-    if box.vacate() { vacant += 1 }
-  }
-
-  mutating func vacateAll() {
-    var vacated = 0
-    forEachBox { box in
-      if box.vacate() { vacated += 1 }
+  /// Ends a registration. Walks that are under way see it at once.
+  mutating func vacate(_ box: WeakBox, droppingInto garbage: inout [AnyObject]) {
+    guard unsafe box.vacate(countingIn: counters) else { return }
+    guard hasCompanions else { return }
+    if isWalked {
+      companionsLinger = true
+    } else if let companion = box.takeCompanion() {
+      garbage.append(companion)
     }
-    vacant += vacated
   }
 
-  /// Counts boxes that a walk has vacated.
-  mutating func noteVacated(_ number: Int) {
-    vacant += number
+  /// Ends the registrations that match, and returns how many there were.
+  @discardableResult
+  mutating func vacateAll(
+    droppingInto garbage: inout [AnyObject], where matches: (WeakBox) -> Bool
+  ) -> Int {
+    var vacated = 0
+    var boxes = self.boxes
+    while let box = boxes.next() {
+      if box.identity != 0, matches(box) {
+        vacate(box, droppingInto: &garbage)
+        vacated += 1
+      }
+    }
+    return vacated
   }
 
-  /// Calls `body` with every box, in order, the vacated ones too.
-  func forEachBox(_ body: (WeakBox) -> Void) {
-    var cursor = BoxCursor(first: first, count: count, stride: stride)
-    while let box = cursor.next() { body(box) }
+  /// Takes note that a walk has vacated boxes.
+  mutating func noteVacatedByWalk() {
+    companionsLinger = hasCompanions
   }
+
+  /// Exchanges the companion of a registration, and returns the one before.
+  mutating func exchangeCompanion(
+    of box: WeakBox, with companion: ClientList.Companion
+  ) -> ClientList.Companion? {
+    let old = box.exchangeCompanion(with: companion)
+    // A walk may have it in hand, without owning it.
+    if let old, isWalked { exchangedCompanions.append(old) }
+    return old
+  }
+
+  /// All boxes, in order, the vacated ones among them.
+  private var boxes: BoxCursor { BoxCursor(first: first, count: count, stride: stride) }
 
   /// The place after the last box, in a new segment if the last one is full.
   private mutating func nextFreeBox() -> WeakBox {
@@ -138,14 +190,43 @@ extension ClientGeneration {
     limit = max(IdentityIndex.largestCountWithoutTable, 2 * (count - vacant))
     index.reset(for: limit)
     guard index.exists else { return }
-    forEachBox { box in
+    var boxes = self.boxes
+    while let box = boxes.next() {
       if box.identity != 0 { index.insert(box) }
     }
   }
 
+  /// Gives up what only walks had to find still. No walk may be under way.
+  mutating func reclaim(droppingInto garbage: inout [AnyObject]) {
+    if isSparse {
+      compact(droppingInto: &garbage)
+    } else {
+      dropCompanions(into: &garbage) { box in box.identity == 0 }
+    }
+  }
+
+  /// Gives up all companions, before the end of this generation.
+  mutating func dropCompanions(into garbage: inout [AnyObject]) {
+    dropCompanions(into: &garbage) { _ in true }
+  }
+
+  private mutating func dropCompanions(
+    into garbage: inout [AnyObject], of matches: (WeakBox) -> Bool
+  ) {
+    guard hasCompanions else { return }
+    var boxes = self.boxes
+    while let box = boxes.next() {
+      if matches(box), let companion = box.takeCompanion() { garbage.append(companion) }
+    }
+    garbage += exchangedCompanions
+    exchangedCompanions = []
+    companionsLinger = false
+  }
+
   /// Closes the gaps. No walk may be under way.
-  mutating func compact() {
-    var boxes = BoxCursor(first: first, count: count, stride: stride)
+  mutating func compact(droppingInto garbage: inout [AnyObject]) {
+    dropCompanions(into: &garbage) { box in box.identity == 0 }
+    var boxes = self.boxes
     last = first
     usedOfLast = 0
     count = 0
@@ -166,21 +247,23 @@ extension ClientGeneration {
 
   /// A generation of the clients that are registered here and alive.
   ///
-  /// - Parameter keepingAlive: Receives every client. The caller drops them after it has released
-  ///   the lock: the last reference to a client may be among them.
-  func copy(keepingAlive clients: inout [AnyObject]) -> ClientGeneration {
-    var copy = ClientGeneration(stride: stride)
+  /// - Parameter garbage: Receives every client: the last reference to one may be ours.
+  func copy(droppingInto garbage: inout [AnyObject]) -> ClientGeneration {
+    var copy = ClientGeneration(stride: stride, hasCompanions: hasCompanions)
     copy.limit = .max
-    forEachBox { box in
-      guard box.identity != 0, let client = unsafe box.header.pointee.client else { return }
-      clients.append(client)
+    var boxes = self.boxes
+    while let box = boxes.next() {
+      let identity = box.identity
+      guard identity != 0, let client = unsafe box.header.pointee.client else { continue }
+      garbage.append(client)
       #if DEBUG
         let home = unsafe box.header.pointee.home
+        if let home { garbage.append(home) }
       #else
         let home: (any Actor)? = nil
       #endif
       let bits = unsafe box.address.advanced(by: WeakBox.headerSize)
-      _ = unsafe copy.append(client, bits: bits, home: home)
+      _ = unsafe copy.append(client, identity: identity, bits: bits, home: home)
     }
     copy.raiseLimit()
     return copy

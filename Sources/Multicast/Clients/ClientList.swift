@@ -1,23 +1,34 @@
 import Synchronization
 
-/// The clients of one listener protocol: ordered, each once, weak; for any thread.
+/// The clients of one listener protocol, or of one topic: ordered, each once, weak; for any thread.
 ///
 /// It knows nothing of the listener type but its size. What the type is for, rebuilding clients and
-/// calling them, happens in ``ClientCursor``, which walks over a ``Walk`` without a lock.
+/// calling them, is done by whoever walks over a ``Walk``, without a lock.
+///
 @usableFromInline
 final class ClientList: Sendable {
+  /// What a list may keep for each of its clients, and owns as long as the client is registered and
+  /// alive: a topic's handler.
+  typealias Companion = AnyObject & Sendable
+
   /// The boxes that stood in the list when a walk began. Begun and ended by the list, once each.
   @usableFromInline
   @safe
   struct Walk {
-    /// Counts the walk's end; which generation it is about can be told from the address.
-    let counter: UnsafeMutablePointer<Atomic<Int>>
+    /// The counters of the generation that the walk is in, which can be told by their address.
+    let counters: UnsafeMutablePointer<ClientGeneration.Counters>
 
     @usableFromInline
     let first: ClientSegment
 
     @usableFromInline
     let count: Int
+
+    /// Vacates a box whose client the walk has found dead. Returns whether it was the first to do so.
+    @usableFromInline
+    func vacate(_ box: WeakBox) -> Bool {
+      unsafe box.vacate(countingIn: counters)
+    }
   }
 
   /// What the lock protects.
@@ -33,12 +44,16 @@ final class ClientList: Sendable {
     /// Generations that were replaced while a walk was under way in them.
     var retired: [UnsafeMutablePointer<ClientGeneration>] = unsafe []
 
-    init(stride: Int) {
-      current = ClientGeneration(stride: stride)
+    /// Whether the list takes no more clients, because its owner has given it up.
+    var isClosed = false
+
+    init(stride: Int, hasCompanions: Bool) {
+      current = ClientGeneration(stride: stride, hasCompanions: hasCompanions)
     }
   }
 
   private let stride: Int
+  private let hasCompanions: Bool
   private let state: Locked<State>
 
   /// The number of boxes, so that a notify nobody hears ends without the lock.
@@ -47,16 +62,22 @@ final class ClientList: Sendable {
   /// Whether the end of a walk has something to reclaim.
   private let hasGarbage = Atomic<Bool>(false)
 
-  /// - Parameter stride: The bytes from one box to the next: `WeakBox.stride(for:)`.
-  init(stride: Int) {
+  /// - Parameters:
+  ///   - stride: The bytes from one box to the next: `WeakBox.stride(for:)`.
+  ///   - hasCompanions: Whether the bits in the boxes are references to companions.
+  init(stride: Int, hasCompanions: Bool = false) {
     self.stride = stride
-    state = Locked(State(stride: stride))
+    self.hasCompanions = hasCompanions
+    state = Locked(State(stride: stride, hasCompanions: hasCompanions))
   }
 
   deinit {
     // Walks belong to methods of the list's owner, so none is under way.
-    state.withLock { state in
-      while let generation = unsafe state.retired.popLast() { unsafe Self.free(generation) }
+    withState { state, garbage in
+      state.current.dropCompanions(into: &garbage)
+      while let generation = unsafe state.retired.popLast() {
+        unsafe Self.free(generation, droppingInto: &garbage)
+      }
     }
   }
 
@@ -72,15 +93,13 @@ extension ClientList {
   ///
   /// Amortised O(1).
   func add(_ client: AnyObject, bits: UnsafeRawPointer, home: (any Actor)?) -> Bool {
+    let key = ClientKey(client)
     while true {
-      let added: Bool? = state.withLock { state in
-        if let box = state.current.find(ObjectIdentifier(client).address) {
-          // Identities are addresses. If this client is not the one in the box, that one is dead.
-          if box.isAlive { return false }
-          state.current.vacate(box)
-        }
+      let added: Bool? = withState { state, garbage in
+        if Self.findAlive(key, in: &state, droppingInto: &garbage) != nil { return false }
         if state.current.isFull { return nil }
-        let added = unsafe state.current.append(client, bits: bits, home: home)
+        let added = unsafe state.current.append(
+          client, identity: key.identity, bits: bits, home: home)
         publishCount(state)
         return added
       }
@@ -93,36 +112,122 @@ extension ClientList {
   ///
   /// Amortised O(1).
   func remove(_ client: AnyObject) -> Bool {
-    state.withLock { state in
-      let identity = ObjectIdentifier(client).address
+    remove(ClientKey(client))
+  }
+
+  /// Removes what is registered for a key, whose client the caller owns. Returns whether there was
+  /// something.
+  func remove(_ key: ClientKey) -> Bool {
+    withState { state, garbage in
       for index in unsafe state.retired.indices {
         // Walks may be under way there, and must see it.
-        unsafe state.retired[index].pointee.find(identity)?.vacate()
+        guard let box = unsafe state.retired[index].pointee.find(key) else { continue }
+        unsafe state.retired[index].pointee.vacate(box, droppingInto: &garbage)
       }
-      guard let box = state.current.find(identity) else { return false }
+      guard let box = state.current.find(key) else { return false }
       let wasRegistered = box.isAlive
-      state.current.vacate(box)
-      reclaim(&state)
+      state.current.vacate(box, droppingInto: &garbage)
+      reclaim(&state, droppingInto: &garbage)
       return wasRegistered
     }
   }
 
-  func removeAll() {
-    state.withLock { state in
+  /// Removes all clients that match, and returns how many boxes were theirs. O(*n*).
+  @discardableResult
+  func removeAll(where matches: (WeakBox) -> Bool = { _ in true }) -> Int {
+    withState { state, garbage in
       for index in unsafe state.retired.indices {
-        unsafe state.retired[index].pointee.vacateAll()
+        unsafe state.retired[index].pointee.vacateAll(droppingInto: &garbage, where: matches)
       }
-      state.current.vacateAll()
-      reclaim(&state)
+      let removed = state.current.vacateAll(droppingInto: &garbage, where: matches)
+      reclaim(&state, droppingInto: &garbage)
+      return removed
     }
   }
 
   /// Whether a client is registered; a client in its `deinit` no longer is. O(1).
   func contains(_ client: AnyObject) -> Bool {
-    state.withLock { state in
-      let box = state.current.find(ObjectIdentifier(client).address)
-      return box.map { box in box.isAlive } ?? false
+    withState { state, _ in
+      state.current.find(ClientKey(client)).map { box in box.isAlive } ?? false
     }
+  }
+
+  /// The box of a key's client, which the caller owns, so that to look at it is safe with the lock
+  /// held. Identities stem from addresses: a box whose client is dead was somebody else's, and goes.
+  private static func findAlive(
+    _ key: ClientKey, in state: inout State, droppingInto garbage: inout [AnyObject]
+  ) -> WeakBox? {
+    guard let box = state.current.find(key) else { return nil }
+    if box.isAlive { return box }
+    state.current.vacate(box, droppingInto: &garbage)
+    return nil
+  }
+}
+
+// MARK: - Companions
+
+extension ClientList {
+  /// What became of a companion.
+  enum Placement: Sendable {
+    case added
+
+    /// The client was registered, and this was its companion before.
+    case exchanged(Companion?)
+
+    /// The client is in its `deinit`.
+    case refused
+
+    /// The list has been closed.
+    case closed
+  }
+
+  /// Adds a client and its companion at the end, or exchanges the companion of one that is registered,
+  /// which keeps its place.
+  ///
+  /// Amortised O(1).
+  func place(_ companion: Companion, of client: AnyObject, for key: ClientKey) -> Placement {
+    dropSomeDead()
+    while true {
+      let placement: Placement? = withState { state, garbage in
+        if state.isClosed { return .closed }
+        if let box = Self.findAlive(key, in: &state, droppingInto: &garbage) {
+          let old = state.current.exchangeCompanion(of: box, with: companion)
+          for index in unsafe state.retired.indices {
+            guard let box = unsafe state.retired[index].pointee.find(key) else { continue }
+            let copy = unsafe state.retired[index].pointee.exchangeCompanion(
+              of: box, with: companion)
+            if let copy { garbage.append(copy) }
+          }
+          reclaim(&state, droppingInto: &garbage)
+          return .exchanged(old)
+        }
+        if state.current.isFull { return nil }
+        let reference = unsafe Unmanaged.passUnretained(companion)
+        let added = unsafe withUnsafePointer(to: reference) { bits in
+          unsafe state.current.append(
+            client, identity: key.identity, bits: UnsafeRawPointer(bits), home: nil)
+        }
+        publishCount(state)
+        return added ? .added : .refused
+      }
+      if let placement { return placement }
+      makeRoom()
+    }
+  }
+
+  /// Closes the list for good, if no client is registered.
+  func closeIfEmpty() -> Bool {
+    withState { state, _ in
+      if state.current.isEmpty { state.isClosed = true }
+      return state.isClosed
+    }
+  }
+
+  /// Releases the companions of dead clients, if the list is so short that this costs next to nothing.
+  ///
+  /// In a longer one they go with the next walk, or as the list grows.
+  func dropSomeDead() {
+    if hasCompanions, count.load(ordering: .relaxed) <= 32 { countAlive() }
   }
 }
 
@@ -135,28 +240,33 @@ extension ClientList {
     state.withLock { state in
       state.current.beginWalk()
       return unsafe Walk(
-        counter: state.current.endedWalks, first: state.current.first, count: state.current.count)
+        counters: state.current.counters, first: state.current.first, count: state.current.count)
     }
   }
 
   /// Ends a walk.
   ///
-  /// - Parameter vacated: How many boxes the walk vacated because it found their clients dead.
+  /// - Parameter foundDead: Whether the walk has vacated boxes of dead clients.
   @usableFromInline
-  func endWalk(_ walk: Walk, vacated: Int) {
-    if vacated > 0 {
-      state.withLock { state in
-        guard unsafe state.current.endedWalks == walk.counter else { return }
-        state.current.noteVacated(vacated)
-        if state.current.isSparse {
-          hasGarbage.store(true, ordering: .sequentiallyConsistent)
-        }
+  func endWalk(_ walk: Walk, foundDead: Bool) {
+    if foundDead {
+      withState { state, _ in
+        guard unsafe state.current.counters == walk.counters else { return }
+        state.current.noteVacatedByWalk()
+        if state.current.hasGarbage { hasGarbage.store(true, ordering: .sequentiallyConsistent) }
       }
     }
     // From here on another thread may free what was walked over.
-    unsafe walk.counter.pointee.add(1, ordering: .sequentiallyConsistent)
+    unsafe walk.counters.pointee.endedWalks.add(1, ordering: .sequentiallyConsistent)
     if hasGarbage.load(ordering: .sequentiallyConsistent) {
-      state.withLock { state in reclaim(&state) }
+      withState { state, garbage in
+        // Where walks overlap without a gap, waiting for one would be waiting for ever, while the dead
+        // make every walk longer.
+        if state.current.isSparse, state.current.isWalked {
+          retireCurrent(&state, droppingInto: &garbage)
+        }
+        reclaim(&state, droppingInto: &garbage)
+      }
     }
   }
 }
@@ -170,15 +280,15 @@ extension ClientList {
     let walk = beginWalk()
     var boxes = BoxCursor(first: walk.first, count: walk.count, stride: stride)
     var alive = 0
-    var vacated = 0
+    var foundDead = false
     while alive < limit, let box = boxes.next() {
       if box.load() != nil {
         alive += 1
-      } else if box.vacate() {
-        vacated += 1
+      } else if walk.vacate(box) {
+        foundDead = true
       }
     }
-    endWalk(walk, vacated: vacated)
+    endWalk(walk, foundDead: foundDead)
     return alive
   }
 }
@@ -191,43 +301,46 @@ extension ClientList {
   /// Done once for every doubling, so that an add costs O(1) on average.
   private func makeRoom() {
     countAlive()
-    // Dropped after the lock is released: a client's `deinit` may use this list.
-    var keptAlive: [AnyObject] = []
-    state.withLock { state in
+    withState { state, garbage in
       guard state.current.isFull else { return }
       if state.current.vacant == 0 {
         state.current.raiseLimit()
       } else if state.current.isWalked {
-        let retired = UnsafeMutablePointer<ClientGeneration>.allocate(capacity: 1)
-        let copy = state.current.copy(keepingAlive: &keptAlive)
-        unsafe retired.initialize(to: exchange(&state.current, with: copy))
-        unsafe state.retired.append(retired)
-        reclaim(&state)
+        retireCurrent(&state, droppingInto: &garbage)
+        reclaim(&state, droppingInto: &garbage)
       } else {
-        state.current.compact()
+        state.current.compact(droppingInto: &garbage)
       }
       publishCount(state)
     }
-    withExtendedLifetime(keptAlive) {}
+  }
+
+  /// Replaces the current generation by a copy without gaps, and leaves it to the walks in it.
+  private func retireCurrent(_ state: inout State, droppingInto garbage: inout [AnyObject]) {
+    let retired = UnsafeMutablePointer<ClientGeneration>.allocate(capacity: 1)
+    let copy = state.current.copy(droppingInto: &garbage)
+    unsafe retired.initialize(to: exchange(&state.current, with: copy))
+    unsafe state.retired.append(retired)
+    publishCount(state)
   }
 
   /// Frees what no walk can reach any more, or leaves it to the end of the last walk.
-  private func reclaim(_ state: inout State) {
+  private func reclaim(_ state: inout State, droppingInto garbage: inout [AnyObject]) {
     guard
-      unsafe state.current.isSparse || !state.retired.isEmpty || hasGarbage.load(ordering: .relaxed)
+      unsafe state.current.hasGarbage || !state.retired.isEmpty
+        || hasGarbage.load(ordering: .relaxed)
     else { return }
     // Announced first, looked at second; the end of a walk does the opposite.
     hasGarbage.store(true, ordering: .sequentiallyConsistent)
-    unsafe state.retired.removeAll { generation in
-      guard unsafe !generation.pointee.isWalked else { return false }
-      unsafe Self.free(generation)
-      return true
+    for index in unsafe state.retired.indices.reversed() {
+      guard unsafe !state.retired[index].pointee.isWalked else { continue }
+      unsafe Self.free(state.retired.remove(at: index), droppingInto: &garbage)
     }
-    if state.current.isSparse, !state.current.isWalked {
-      state.current.compact()
+    if state.current.hasGarbage, !state.current.isWalked {
+      state.current.reclaim(droppingInto: &garbage)
       publishCount(state)
     }
-    if unsafe state.retired.isEmpty, !state.current.isSparse {
+    if unsafe state.retired.isEmpty, !state.current.hasGarbage {
       hasGarbage.store(false, ordering: .sequentiallyConsistent)
     }
   }
@@ -236,8 +349,21 @@ extension ClientList {
     count.store(state.current.count, ordering: .releasing)
   }
 
-  private static func free(_ generation: UnsafeMutablePointer<ClientGeneration>) {
+  private static func free(
+    _ generation: UnsafeMutablePointer<ClientGeneration>, droppingInto garbage: inout [AnyObject]
+  ) {
+    unsafe generation.pointee.dropCompanions(into: &garbage)
     unsafe generation.deinitialize(count: 1)
     unsafe generation.deallocate()
+  }
+
+  /// Calls `body` with the lock held, and afterwards, without it, drops what `body` has thrown away:
+  /// the `deinit` of an object whose last reference this was may use the list.
+  private func withState<Result: Sendable>(
+    _ body: (inout State, _ garbage: inout [AnyObject]) -> Result
+  ) -> Result {
+    var garbage: [AnyObject] = []
+    defer { extendLifetime(garbage) }
+    return state.withLock { state in body(&state, &garbage) }
   }
 }

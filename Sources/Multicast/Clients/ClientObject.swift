@@ -1,17 +1,15 @@
-/// Calls `body` with the object that a client is, and with the client's bits.
+/// The object that a client is.
 ///
 /// Stops the program if the client is not an object: a copy of a value has no identity and no life of
 /// its own, so that it can neither be told from another one nor be referred to weakly. The compiler
 /// cannot refuse it, because any type may conform to a protocol that is not restricted to classes.
-func withObject<Listener, Result>(
-  of client: Listener, _ body: (AnyObject, UnsafeRawPointer) -> Result
-) -> Result {
-  // This one existential is a box around its value. The box, not the client, is what would be
+func object<Listener>(of client: Listener) -> AnyObject {
+  // The existential of errors is a box around its value. The box, not the client, is what would be
   // referred to.
-  guard Listener.self != (any Error).self else {
+  guard Listener.self != (any Error).self, Listener.self != (any Error & AnyObject).self else {
     fatalError(
       """
-      Multicast: any Error cannot be a listener protocol, because it keeps its value in a box of its \
+      Multicast: \(Listener.self) cannot be a listener protocol, because it keeps its value in a box of its \
       own. Use a protocol of your own that inherits from Error.
       """)
   }
@@ -24,8 +22,5 @@ func withObject<Listener, Result>(
       object that owns it be the client.
       """)
   }
-  let object = client as AnyObject
-  return unsafe withUnsafePointer(to: client) { pointer in
-    unsafe body(object, UnsafeRawPointer(pointer))
-  }
+  return client as AnyObject
 }

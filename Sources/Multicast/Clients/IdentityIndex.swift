@@ -14,12 +14,12 @@ struct IdentityIndex {
   /// Whether there is a table, so that ``find(_:)`` answers for the whole list.
   var exists: Bool { unsafe table != nil }
 
-  /// The box of the client with this identity, or nil.
-  func find(_ identity: UInt) -> WeakBox? {
+  /// The box with this identity that matches, or nil.
+  func find(_ identity: UInt, where matches: (WeakBox) -> Bool) -> WeakBox? {
     guard let table = unsafe table else { return nil }
     var place = firstPlace(for: identity)
     while let box = unsafe table[place] {
-      if box.identity == identity { return box }
+      if box.identity == identity, matches(box) { return box }
       place = (place + 1) & mask
     }
     return nil
@@ -29,7 +29,9 @@ struct IdentityIndex {
   func insert(_ box: WeakBox) {
     guard let table = unsafe table else { return }
     var place = firstPlace(for: box.identity)
-    while unsafe table[place] != nil {
+    // The place of a vacated box is as good as a free one: no search ends at it, and nothing is
+    // looked for in it any more.
+    while let other = unsafe table[place], other.identity != 0 {
       place = (place + 1) & mask
     }
     unsafe table[place] = box

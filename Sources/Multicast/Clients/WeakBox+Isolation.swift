@@ -11,9 +11,10 @@
       fatalError(
         """
         Multicast: a client of type \(type(of: client())) was added for \(listener) inside the actor \
-        \(home) and is notified outside of it. \(listener) is not Sendable, so its clients may be \
-        called only where they were added. Notify inside \(type(of: home)), or make \(listener) \
-        Sendable or isolate it to a global actor.
+        \(home) and is notified outside of it. \(listener) was not known to be Sendable where it was \
+        added, so its clients may be called only there. Notify inside \(type(of: home)), or make \
+        \(listener) Sendable or isolate it to a global actor. (A generic function that adds clients \
+        knows it where its listener type is constrained to Sendable.)
         """)
     }
   }

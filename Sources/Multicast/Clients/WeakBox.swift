@@ -1,13 +1,17 @@
 import Synchronization
 
-/// A place in a list of clients: a weak reference to one client, and beside it, without owning it,
-/// the client as its listener type.
+/// A place in a list: a weak reference to one client, and beside it the bits that a delivery needs.
+///
+/// In the list of a listener protocol, the bits are the client as its listener type, not owned.
 ///
 /// A weak reference alone can only give the client back as an object, and to turn an object into
 /// `any Listener` takes a dynamic cast, which costs more than everything else in a delivery. So the
 /// box also keeps the existential that `add` was given, bit for bit. The reference in its bits is not
 /// counted; they are used only while a strong reference, loaded from the weak one, is held, and they
 /// are *borrowed* where they are, never copied: one weak load, one release, nothing else.
+///
+/// In the list of a topic, the bits are a reference to the client's *companion*, an object that lives
+/// as long as the registration does: see ``ClientList/Companion``.
 ///
 /// This type is a view of memory that a ``ClientSegment`` owns: the ``Header``, then the bits. It is
 /// all of the package's unsafe handling of clients.
@@ -20,7 +24,8 @@ struct WeakBox {
     @usableFromInline
     weak var client: AnyObject?
 
-    /// The client's address while it is registered; 0 from its removal on, for good.
+    /// The identity that the client is registered by; 0 from its removal on, for good. In the list of
+    /// a listener protocol, it is the client's address.
     ///
     /// Atomic, because a notify that runs on another thread looks at it without a lock.
     @usableFromInline
@@ -119,16 +124,16 @@ extension WeakBox {
   /// Fills the box, and returns whether it now refers to the client: a client in its `deinit` can
   /// no longer be referred to weakly, and then the box stays empty memory.
   ///
-  /// - Parameter bits: The client as its listener type, of the size that the list was made for.
+  /// - Parameter bits: What to keep beside the client, of the size that the list was made for.
   func initialize(
-    client: AnyObject, bits: UnsafeRawPointer, size: Int, home: (any Actor)?
+    client: AnyObject, identity: UInt, bits: UnsafeRawPointer, size: Int, home: (any Actor)?
   ) -> Bool {
     #if DEBUG
       unsafe header.initialize(
-        to: Header(client: client, identity: Atomic(ObjectIdentifier(client).address), home: home))
+        to: Header(client: client, identity: Atomic(identity), home: home))
     #else
       unsafe header.initialize(
-        to: Header(client: client, identity: Atomic(ObjectIdentifier(client).address)))
+        to: Header(client: client, identity: Atomic(identity)))
     #endif
     guard isAlive else {
       deinitialize()
@@ -149,12 +154,13 @@ extension WeakBox {
 
   /// Ends the registration; a notify under way sees it at once. Returns whether there was one.
   @discardableResult
-  @usableFromInline
-  func vacate() -> Bool {
-    unsafe header.pointee.identity.exchange(0, ordering: .relaxed) != 0
+  func vacate(countingIn counters: UnsafeMutablePointer<ClientGeneration.Counters>) -> Bool {
+    guard unsafe header.pointee.identity.exchange(0, ordering: .relaxed) != 0 else { return false }
+    unsafe counters.pointee.vacated.add(1, ordering: .relaxed)
+    return true
   }
 
-  /// Gives up the weak reference. The bits own nothing and need no end.
+  /// Gives up the weak reference. The bits are left as they are: a companion is taken out first.
   func deinitialize() {
     unsafe header.deinitialize(count: 1)
   }

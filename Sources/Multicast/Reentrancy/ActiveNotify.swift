@@ -26,9 +26,19 @@ extension ActiveNotify {
   /// The innermost active notify of each thread.
   private static let innermostOfThread = ThreadSpecificPointer()
 
-  static var innermost: UnsafeMutablePointer<ActiveNotify>? {
+  private(set) static var innermost: UnsafeMutablePointer<ActiveNotify>? {
     get { unsafe innermostOfThread.value?.assumingMemoryBound(to: ActiveNotify.self) }
     set { unsafe innermostOfThread.value = UnsafeMutableRawPointer(newValue) }
+  }
+
+  /// Makes a link the innermost of this thread, until it is popped.
+  static func push(_ link: UnsafeMutablePointer<ActiveNotify>) {
+    unsafe link.pointee.outer = innermost
+    unsafe innermost = link
+  }
+
+  static func pop(_ link: UnsafeMutablePointer<ActiveNotify>) {
+    unsafe innermost = link.pointee.outer
   }
 
   /// Calls `body` with the active notifies of this thread, innermost first.

@@ -24,8 +24,13 @@ final class AwaitedNotify: Sendable {
   init(list: ObjectIdentifier, site: CallSite) {
     self.list = list
     self.site = site
-    outer = Self.innermost
-    task = Self.currentTask
+    let task = Self.currentTask
+    self.task = task
+    // Other tasks' links never count in this one. To keep them would chain each task that a client
+    // starts to all the ones before it.
+    var outer = Self.innermost
+    while let link = outer, !link.isDelivering(in: task) { outer = link.outer }
+    self.outer = outer
     Self.active.add(1, ordering: .relaxed)
   }
 
@@ -59,10 +64,14 @@ final class AwaitedNotify: Sendable {
     let task = currentTask
     var next = innermost
     while let link = next {
-      // A task that is delivering is alive, so that its identity is nobody else's.
-      if link.isDelivering.load(ordering: .acquiring), link.task == task { body(link) }
+      if link.isDelivering(in: task) { body(link) }
       next = link.outer
     }
+  }
+
+  private func isDelivering(in task: Int) -> Bool {
+    // A task that is delivering is alive, so that its identity is nobody else's.
+    isDelivering.load(ordering: .acquiring) && self.task == task
   }
 
   /// A number that tells the tasks that are alive apart; 0 outside of any task.

@@ -42,9 +42,10 @@ public struct CallSite: Sendable {
 extension CallSite: Hashable {
   /// Whether both are the same place in the same file.
   public static func == (one: CallSite, other: CallSite) -> Bool {
-    // The same file has a literal of its own in every module that its code was inlined into, so
-    // that their addresses say nothing. The text is compared last, and then it is equal.
-    one.line == other.line && one.column == other.column && one.fileID == other.fileID
+    // The same file has a literal of its own in every module that its code was inlined into, so that
+    // only equal addresses say something. The text is compared last, and then it is equal.
+    one.line == other.line && one.column == other.column
+      && (one.file.hasSameAddress(as: other.file) || one.fileID == other.fileID)
   }
 
   /// Hashes the place.
@@ -58,4 +59,11 @@ extension CallSite: Hashable {
 extension CallSite: CustomStringConvertible {
   /// The site in the form that editors and terminals jump to: `Module/File.swift:12:32`.
   public var description: String { "\(file):\(line):\(column)" }
+}
+
+extension StaticString {
+  fileprivate func hasSameAddress(as other: StaticString) -> Bool {
+    unsafe hasPointerRepresentation && other.hasPointerRepresentation
+      && utf8Start == other.utf8Start && utf8CodeUnitCount == other.utf8CodeUnitCount
+  }
 }

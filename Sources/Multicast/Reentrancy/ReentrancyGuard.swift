@@ -28,24 +28,25 @@ final class ReentrancyGuard: Sendable {
 extension ReentrancyGuard {
   /// Links a notify into its thread's chain, or reports it and returns false.
   ///
-  /// A notify that was let in is ended with ``leave(_:)``, on the same thread.
+  /// A notify that was let in is ended with ``leave(_:)``, on the same thread. `listener` names the
+  /// protocol or the topic, for the report.
   @usableFromInline
-  func enter(_ notify: UnsafeMutablePointer<ActiveNotify>, listener: Any.Type) -> Bool {
-    let outer = unsafe ActiveNotify.innermost
-    if unsafe outer != nil || AwaitedNotify.exist {
+  func enter(
+    _ notify: UnsafeMutablePointer<ActiveNotify>, listener: () -> String
+  ) -> Bool {
+    if unsafe ActiveNotify.innermost != nil || AwaitedNotify.exist {
       guard unsafe allows(list: notify.pointee.list, site: notify.pointee.site) else {
-        unsafe report(list: notify.pointee.list, site: notify.pointee.site, listener: listener)
+        unsafe report(list: notify.pointee.list, site: notify.pointee.site, listener: listener())
         return false
       }
     }
-    unsafe notify.pointee.outer = outer
-    unsafe ActiveNotify.innermost = notify
+    unsafe ActiveNotify.push(notify)
     return true
   }
 
   @usableFromInline
   func leave(_ notify: UnsafeMutablePointer<ActiveNotify>) {
-    unsafe ActiveNotify.innermost = notify.pointee.outer
+    unsafe ActiveNotify.pop(notify)
   }
 }
 
@@ -54,9 +55,11 @@ extension ReentrancyGuard {
 extension ReentrancyGuard {
   /// A link for a task's chain, or nil, and then the notify has been reported.
   @usableFromInline
-  func enterAwaited(list: ObjectIdentifier, site: CallSite, listener: Any.Type) -> AwaitedNotify? {
+  func enterAwaited(
+    list: ObjectIdentifier, site: CallSite, listener: () -> String
+  ) -> AwaitedNotify? {
     guard allows(list: list, site: site) else {
-      report(list: list, site: site, listener: listener)
+      report(list: list, site: site, listener: listener())
       return nil
     }
     return AwaitedNotify(list: list, site: site)
@@ -83,14 +86,30 @@ extension ReentrancyGuard {
     }
   }
 
-  private func report(list: ObjectIdentifier, site: CallSite, listener: Any.Type) {
+  /// Whether the handler is running, further up this call stack.
+  private var isReporting: Bool {
+    var found = false
+    ActiveNotify.forEachOfThread { active in
+      if active.list == ObjectIdentifier(self) { found = true }
+    }
+    return found
+  }
+
+  private func report(list: ObjectIdentifier, site: CallSite, listener: String) {
     // Innermost first. What a task awaits is further out than what is on its stack.
     var path = [site]
     ActiveNotify.forEachOfThread { active in path.append(active.site) }
     AwaitedNotify.forEachOfTask { active in path.append(active.site) }
-    let report = RecursiveNotify(listener: String(describing: listener), path: path.reversed())
-    if let onRecursion {
-      onRecursion(report)
+    let report = RecursiveNotify(listener: listener, path: path.reversed())
+    if let onRecursion, !isReporting {
+      // A handler that notifies may run into another loop, or into the same. That one is reported on
+      // standard error, or handler and loop would go on by turns.
+      var link = ActiveNotify(list: ObjectIdentifier(self), site: site)
+      unsafe withUnsafeMutablePointer(to: &link) { link in
+        unsafe ActiveNotify.push(link)
+        onRecursion(report)
+        unsafe ActiveNotify.pop(link)
+      }
     } else if printed.withLock({ $0.insert(Loop(list: list, site: site)).inserted }) {
       StandardError.print(report.summary)
     }

@@ -1,7 +1,8 @@
 /// What a center does with a notify inside a notify.
 ///
 /// A *nested* notify is one that a handler makes while a notify of the same listener protocol is
-/// still delivering on the same call stack, or, with `awaiting:`, in the same task.
+/// still delivering on the same call stack, or, with `awaiting:`, in the same task. A task that the
+/// handler starts is not nested, unless `Task.immediate` runs it on the very call stack.
 public enum ReentrancyPolicy: Hashable, Sendable {
   /// Refuses a nested notify whose own call site is already delivering: a loop.
   ///

@@ -58,6 +58,74 @@ import Testing
     }
   }
 
+  /// One call site that serves two lists, with a loop in each.
+  static func loopInTwoLists() {
+    let center = MulticastCenter()
+    func notify<Listener>(_ listener: Listener.Type, _ body: (Listener) -> Void) {
+      center.notify(listener, body)
+    }
+    let client = Client("a", Journal())
+    defer { extendLifetime(client) }
+    center.add(client, for: PingProtocol.self)
+    center.add(client, for: Client.self)
+    client.onPing = { number in
+      if number == 1 {
+        notify(PingProtocol.self) { $0.ping(1) }
+      } else {
+        notify(Client.self) { $0.ping(2) }
+      }
+    }
+    notify(PingProtocol.self) { $0.ping(1) }
+    notify(Client.self) { $0.ping(2) }
+  }
+
+  @Test func loopsInTwoListsAreTwoLoopsEvenIfTheyShareACallSite() async {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      Self.loopInTwoLists()
+    }
+    let lines = text(result).split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(lines.first?.contains("recursive notify of PingProtocol refused") == true)
+    #expect(lines.last?.contains("recursive notify of Client refused") == true)
+  }
+
+  /// Not inside of the macro, where all is one call site.
+  static func loop(in center: MulticastCenter) {
+    let client = Client("a", Journal())
+    defer { extendLifetime(client) }
+    center.add(client, for: PingProtocol.self)
+    func notify() {
+      center.notify(PingProtocol.self) { $0.ping(1) }
+    }
+    client.onPing = { _ in notify() }
+    notify()
+  }
+
+  @Test func aCenterWithAHandlerWritesNothing() async {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      let reports = Reports()
+      Self.loop(in: MulticastCenter(onRecursion: reports.handler))
+      precondition(reports.all.count == 1)
+    }
+    #expect(text(result) == "")
+  }
+
+  @Test func theDefaultCenterRefusesLoopsAndWritesALine() async {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      Self.loop(in: .default)
+    }
+    let lines = text(result).split(separator: "\n")
+    #expect(lines.count == 1)
+    // The site and the refused call at it, and nothing between the two.
+    #expect(lines.first?.split(separator: " -> ").count == 2)
+  }
+
   @Test func aProgramThatDoesNothingWrongPrintsNothing() async {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent, \.standardOutputContent]

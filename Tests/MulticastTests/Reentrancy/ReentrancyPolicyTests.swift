@@ -1,4 +1,5 @@
 import Multicast
+import Synchronization
 import Testing
 
 @Suite struct ReentrancyPolicyTests {
@@ -84,6 +85,53 @@ import Testing
     client.onPing = { number in if number == 1 { notify() } }
     notify()
     #expect(journal.read() == "a a")
+  }
+
+  @Test func aHandlerThatNotifiesIntoALoopEnds() {
+    final class Holder: @unchecked Sendable {
+      // Unchecked: written before the first notify.
+      var center: MulticastCenter?
+    }
+    let holder = Holder()
+    let journal = journal
+    let center = MulticastCenter { _ in
+      journal.write("!")
+      holder.center?.notify(PingProtocol.self) { $0.ping(2) }
+    }
+    holder.center = center
+    let client = Client("a", journal)
+    defer { extendLifetime(client) }
+    center.add(client, for: PingProtocol.self)
+    client.onPing = { _ in center.notify(PingProtocol.self) { $0.ping(1) } }
+    center.notify(PingProtocol.self) { $0.ping(0) }
+    // The client notifies from its own site, which is refused; the handler notifies, and what is
+    // refused in there is not handed to it again.
+    #expect(journal.read() == "a a ! a")
+    holder.center = nil
+  }
+
+  @Test func theHandlerMayNotifyTheCenterThatItReportsFor() {
+    // The center's guard must not be locked meanwhile: the handler's notify runs into the loop
+    // again.
+    let reference = Mutex<MulticastCenter?>(nil)
+    let journal = journal
+    let center = MulticastCenter(onRecursion: { report in
+      journal.write("\(report.path.count)")
+      guard report.path.count == 2 else { return }
+      reference.withLock { $0 }?.notify(PingProtocol.self) { $0.ping(9) }
+    })
+    reference.withLock { $0 = center }
+    defer { reference.withLock { $0 = nil } }
+    let client = Client("a", journal)
+    defer { extendLifetime(client) }
+    center.add(client, for: PingProtocol.self)
+    func notify() {
+      center.notify(PingProtocol.self) { $0.ping(1) }
+    }
+    client.onPing = { _ in notify() }
+    notify()
+    // The second refusal, inside of the handler, is reported on standard error.
+    #expect(journal.read() == "a 2 a")
   }
 
   @Test func aNegativeDepthStopsTheProgramAndSaysSo() async {
