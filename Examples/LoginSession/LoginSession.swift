@@ -3,10 +3,10 @@ import Foundation
 /// The program.
 @main
 enum LoginSession {
-  static func main() {
+  static func main() async {
     do {
       switch try Arguments(CommandLine.arguments.dropFirst()) {
-      case .tour: Tour().play()
+      case .tour: await Tour().play()
       case .playback(let source): try Playback(source).play()
       case .help: print(Arguments.usage)
       }

@@ -1,16 +1,17 @@
 import Multicast
 
 /// The session that is played without a file: it shows what a center does, one act at a time.
-struct Tour {
+@MainActor struct Tour {
   private let app = App()
 
-  func play() {
+  func play() async {
     introduce()
     listen()
     addTwice()
     release()
     loop()
-    print("\n5. Still listening to MulticastCenter.default: \(app.listening).")
+    await observe()
+    print("\n6. Still listening to MulticastCenter.default: \(app.listening).")
     // Without this line the app, and with it every client, could end after its last use.
     extendLifetime(app)
   }
@@ -88,5 +89,26 @@ struct Tour {
       print("> \(Event.login(19003))")
       store.login(19003)
     }
+  }
+  private func observe() async {
+    print(
+      """
+
+      5. Where a few lines at the place of use are enough, a closure observes a topic. The inbox's was
+         written on the main actor, and so it runs there: at once, if the post is made there, and in
+         its turn, if the post is made in the background. It ends with its owner, the inbox.
+
+      """)
+    let center = MulticastCenter.default
+    var inbox = Optional(Inbox(center: center))
+    print("> mail, posted on the main actor")
+    center.post(.mail, Mail(subject: "Welcome"))
+    print("> mail, posted in the background")
+    await Task.detached { _ = await center.postAndWait(.mail, Mail(subject: "News")) }.value
+    extendLifetime(inbox)
+    inbox = nil
+    print("> mail, posted after the inbox was closed")
+    let handlers = center.post(.mail, Mail(subject: "Too late"))
+    print("  \(handlers) handlers called")
   }
 }

@@ -1,0 +1,135 @@
+/// The observers of one topic.
+final class TopicList<Message: Sendable>: Sendable {
+  typealias Observer = TopicObserver<Message>
+
+  private let clientList = ClientList(
+    stride: WeakBox.stride(for: AnyObject.self), hasCompanions: true)
+  private let topic: Topic<Message>
+  private let reentrancyGuard: ReentrancyGuard
+
+  init(_ topic: Topic<Message>, reentrancyGuard: ReentrancyGuard) {
+    self.topic = topic
+    self.reentrancyGuard = reentrancyGuard
+  }
+}
+
+// MARK: - Membership
+
+extension TopicList {
+  /// Adds an observer, or puts it in the place of the one that its owner has under the same id. Returns
+  /// false if the list has been closed.
+  func place(_ observer: Observer, of owner: AnyObject) -> Bool {
+    switch clientList.place(observer, of: owner, for: key(observer.owner, observer.id)) {
+    case .added: return true
+    case .exchanged(let old):
+      (old as? Observer)?.status.close()
+      return true
+    case .refused:
+      observer.status.cancel()
+      return true
+    case .closed: return false
+    }
+  }
+
+  /// Removes an observer, if it has not been replaced.
+  func remove(_ observer: Observer) {
+    let key = ClientKey(identity: identity(observer.owner, observer.id)) { box in
+      box.withCompanion(as: Observer.self) { $0 === observer } ?? false
+    }
+    _ = clientList.remove(key)
+  }
+
+  func closeIfEmpty() -> Bool {
+    clientList.countAlive()
+    return clientList.closeIfEmpty()
+  }
+
+  private func key(
+    _ owner: ObjectIdentifier, _ id: (any Hashable & Sendable)?
+  ) -> ClientKey {
+    ClientKey(identity: identity(owner, id)) { box in
+      box.withCompanion(as: Observer.self) { $0.isKept(by: owner, under: id) } ?? false
+    }
+  }
+
+  private func identity(_ owner: ObjectIdentifier, _ id: (any Hashable & Sendable)?) -> UInt {
+    owner.address ^ (id.map { UInt(bitPattern: $0.hashValue) } ?? 0)
+  }
+}
+
+extension TopicList: ClientRegistry {
+  func removeClient(_ client: AnyObject) -> Int {
+    clientList.dropSomeDead()
+    let owner = ObjectIdentifier(client)
+    return clientList.removeAll { box in
+      box.withCompanion(as: Observer.self) { observer in
+        guard observer.owner == owner else { return false }
+        observer.status.cancel()
+        return true
+      } ?? false
+    }
+  }
+
+  func removeAll() {
+    clientList.removeAll { box in
+      box.withCompanion(as: Observer.self) { $0.status.cancel() }
+      return true
+    }
+  }
+}
+
+// MARK: - Posting
+
+extension TopicList {
+  /// Has every observer take a message, and returns how many did.
+  func post(_ message: Message, isolation: (any Actor)?, from site: CallSite) -> Int {
+    if clientList.isEmpty { return 0 }
+    var notify = ActiveNotify(list: ObjectIdentifier(clientList), site: site)
+    return unsafe withUnsafeMutablePointer(to: &notify) { notify in
+      guard unsafe reentrancyGuard.enter(notify, listener: { topic.description }) else { return 0 }
+      defer { unsafe reentrancyGuard.leave(notify) }
+      return deliver(message, isolation: isolation, receipt: nil)
+    }
+  }
+
+  /// As ``post(_:isolation:from:)``, and returns when every handler has run.
+  nonisolated(nonsending) func postAndWait(
+    _ message: Message, isolation: (any Actor)?, from site: CallSite
+  ) async -> Int {
+    if clientList.isEmpty { return 0 }
+    guard
+      let link = reentrancyGuard.enterAwaited(
+        list: ObjectIdentifier(clientList), site: site, listener: { topic.description })
+    else { return 0 }
+    return await link.deliver {
+      var called = 0
+      await withCheckedContinuation { continuation in
+        called = deliver(message, isolation: isolation, receipt: Receipt(continuation))
+      }
+      return called
+    }
+  }
+
+  private func deliver(_ message: Message, isolation: (any Actor)?, receipt: Receipt?) -> Int {
+    let walk = clientList.beginWalk()
+    var foundDead = false
+    defer { clientList.endWalk(walk, foundDead: foundDead) }
+    var taken = 0
+    var boxes = BoxCursor(
+      first: walk.first, count: walk.count, stride: WeakBox.stride(for: AnyObject.self))
+    while let box = boxes.next() {
+      guard let owner = box.load() else {
+        if walk.vacate(box) { foundDead = true }
+        continue
+      }
+      let reception = box.withCompanion(as: Observer.self) { observer in
+        let reception = observer.receive(
+          message, owner: owner, isolation: isolation, receipt: receipt)
+        if reception == .takenAsLast { remove(observer) }
+        return reception
+      }
+      if let reception, reception != .refused { taken += 1 }
+    }
+    return taken
+  }
+}

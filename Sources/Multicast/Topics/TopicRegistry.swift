@@ -1,0 +1,66 @@
+/// The topics of one message type, by name.
+final class TopicRegistry<Message: Sendable>: Sendable {
+  private struct State {
+    var lists: [String: TopicList<Message>] = [:]
+
+    /// The number of topics at which those without observers are given up.
+    var limit = 16
+  }
+
+  private let state = Locked(State())
+  private let reentrancyGuard: ReentrancyGuard
+
+  init(reentrancyGuard: ReentrancyGuard) {
+    self.reentrancyGuard = reentrancyGuard
+  }
+
+  /// The list of a topic; nil if nobody has observed it.
+  func find(_ topic: Topic<Message>) -> TopicList<Message>? {
+    state.withLock { $0.lists[topic.name] }
+  }
+
+  /// Adds an observer to a topic, and returns the list that it is in.
+  func place(
+    _ observer: TopicObserver<Message>, of owner: AnyObject, to topic: Topic<Message>
+  ) -> TopicList<Message> {
+    while true {
+      let (list, isFull) = state.withLock { state in
+        if let list = state.lists[topic.name] { return (list, false) }
+        let list = TopicList(topic, reentrancyGuard: reentrancyGuard)
+        state.lists[topic.name] = list
+        return (list, state.lists.count > state.limit)
+      }
+      if list.place(observer, of: owner) {
+        if isFull { giveUpEmpty() }
+        return list
+      }
+      // Given up meanwhile, by another thread: the next one that is found is another list.
+      state.withLock { state in
+        if state.lists[topic.name] === list { state.lists[topic.name] = nil }
+      }
+    }
+  }
+
+  private var lists: [TopicList<Message>] { state.withLock { Array($0.lists.values) } }
+
+  /// Forgets the topics without observers, so that names that come and go leave nothing behind.
+  private func giveUpEmpty() {
+    // Without the lock, since to look at an owner may run its `deinit`.
+    let closed = lists.filter { $0.closeIfEmpty() }.map(ObjectIdentifier.init)
+    let identities = Set(closed)
+    state.withLock { state in
+      state.lists = state.lists.filter { !identities.contains(ObjectIdentifier($0.value)) }
+      state.limit = max(16, 2 * state.lists.count)
+    }
+  }
+}
+
+extension TopicRegistry: ClientRegistry {
+  func removeClient(_ client: AnyObject) -> Int {
+    lists.reduce(0) { count, list in count + list.removeClient(client) }
+  }
+
+  func removeAll() {
+    for list in lists { list.removeAll() }
+  }
+}

@@ -1,0 +1,358 @@
+import Multicast
+import Synchronization
+import Testing
+
+@Suite struct ObservationTests {
+  let center = MulticastCenter()
+  let journal = Journal()
+  let owner = Owner()
+
+  @discardableResult
+  func post(_ id: Int = 1) -> Int { center.post(.login, Login(id: id)) }
+
+  // MARK: - Order, replacement, ids
+
+  @Test func handlersAreCalledInOrderWithTheirOwners() {
+    let journal = journal
+    let owners = ["a", "b", "c"].map { Owner($0) }
+    defer { extendLifetime(owners) }
+    for owner in owners {
+      center.observe(.login, owner: owner) { owner, login in
+        journal.write("\(owner.name)\(login.id)")
+      }
+    }
+    #expect(post(7) == 3)
+    #expect(journal.read() == "a7 b7 c7")
+  }
+
+  @Test func observingAgainReplacesTheHandlerInItsPlace() {
+    let journal = journal
+    let other = Owner()
+    defer { extendLifetime(other) }
+    let first = center.observe(.login, owner: owner) { _, _ in journal.write("first") }
+    center.observe(.login, owner: other) { _, _ in journal.write("other") }
+    let second = center.observe(.login, owner: owner) { _, _ in journal.write("second") }
+    #expect(post() == 2)
+    #expect(journal.read() == "second other")
+    #expect(!first.isActive)
+    #expect(second.isActive)
+    // The first one has ended: to cancel it does nothing to the one in its place.
+    first.cancel()
+    #expect(post() == 2)
+  }
+
+  @Test func severalHandlersOfOneOwnerTakeDifferentIDs() {
+    let journal = journal
+    center.observe(.login, owner: owner) { _, _ in journal.write("none") }
+    center.observe(.login, owner: owner, id: "audit") { _, _ in journal.write("audit") }
+    center.observe(.login, owner: owner, id: 7) { _, _ in journal.write("seven") }
+    center.observe(.login, owner: owner, id: "audit") { _, _ in journal.write("audit2") }
+    #expect(post() == 3)
+    #expect(journal.read() == "none audit2 seven")
+  }
+
+  @Test func idsAreComparedByValueAndType() {
+    center.observe(.login, owner: owner, id: 1) { _, _ in }
+    center.observe(.login, owner: owner, id: "1") { _, _ in }
+    center.observe(.login, owner: owner, id: Optional(1)) { _, _ in }
+    center.observe(.login, owner: owner, id: [1]) { _, _ in }
+    #expect(post() == 3)
+  }
+
+  @Test func manyOwnersWithManyIDs() {
+    let owners = (0..<50).map { _ in Owner() }
+    defer { extendLifetime(owners) }
+    for id in 0..<20 {
+      for owner in owners { center.observe(.login, owner: owner, id: id) { _, _ in } }
+    }
+    for owner in owners { center.observe(.login, owner: owner, id: 3) { _, _ in } }
+    #expect(post() == 1000)
+    #expect(center.removeObservers(of: .login, owner: owners[7]) == 20)
+    #expect(post() == 980)
+  }
+
+  // MARK: - Ends
+
+  @Test func aHandlerEndsWithItsOwner() {
+    let journal = journal
+    let end = Journal()
+    do {
+      let owner = Owner()
+      let sentinel = Sentinel(end)
+      center.observe(.login, owner: owner) { _, _ in
+        extendLifetime(sentinel)
+        journal.write("heard")
+      }
+      #expect(post() == 1)
+      extendLifetime(owner)
+    }
+    #expect(post() == 0)
+    #expect(journal.read() == "heard")
+    #expect(end.read() == "end")
+  }
+
+  @Test(arguments: ["post", "observe", "remove", "removeAll"])
+  func theNextOperationReleasesTheHandlerOfADeadOwner(operation: String) {
+    let end = Journal()
+    do {
+      let owner = Owner()
+      let sentinel = Sentinel(end)
+      center.observe(.login, owner: owner) { _, _ in extendLifetime(sentinel) }
+      extendLifetime(owner)
+    }
+    switch operation {
+    case "post": post()
+    case "observe": center.observe(.login, owner: owner) { _, _ in }
+    case "remove": center.removeObservers(of: .login, owner: owner)
+    default: center.removeObservers(of: .login)
+    }
+    #expect(end.read() == "end")
+  }
+
+  @Test func aHandlerMayUseItsOwnerWithoutACycle() {
+    final class Model: Sendable {
+      let journal: Journal
+      init(_ center: MulticastCenter, _ journal: Journal) {
+        self.journal = journal
+        center.observe(.login, owner: self) { model, login in model.journal.write("\(login.id)") }
+      }
+      deinit { journal.write("end") }
+    }
+    do {
+      let model = Model(center, journal)
+      post(3)
+      extendLifetime(model)
+    }
+    #expect(journal.read() == "3 end")
+  }
+
+  @Test func droppingTheTokenEndsNothing() {
+    _ = center.observe(.login, owner: owner) { _, _ in }
+    #expect(post() == 1)
+  }
+
+  @Test func cancellingEndsTheObservationAndReleasesTheHandler() {
+    let end = Journal()
+    let observation: TopicObservation
+    do {
+      let sentinel = Sentinel(end)
+      observation = center.observe(.login, owner: owner) { _, _ in extendLifetime(sentinel) }
+    }
+    #expect(observation.isActive)
+    observation.cancel()
+    #expect(!observation.isActive)
+    #expect(end.read() == "end")
+    #expect(post() == 0)
+    observation.cancel()
+  }
+
+  @Test func aTokenKeepsNeitherOwnerNorHandlerNorCenterAlive() {
+    let end = Journal()
+    var center = Optional(MulticastCenter())
+    weak let reference = center
+    let observation: TopicObservation
+    do {
+      let sentinel = Sentinel(end)
+      let passing = Owner()
+      observation = center!.observe(.login, owner: passing) { _, _ in extendLifetime(sentinel) }
+      #expect(observation.isActive)
+      extendLifetime(passing)
+    }
+    #expect(!observation.isActive)
+    center = nil
+    #expect(reference == nil)
+    #expect(end.read() == "end")
+    observation.cancel()
+  }
+
+  @Test func aHandlerMayCancelItself() {
+    let journal = journal
+    let token = Mutex<TopicObservation?>(nil)
+    let observation = center.observe(.login, owner: owner) { _, _ in
+      journal.write("heard")
+      token.withLock { $0 }?.cancel()
+    }
+    token.withLock { $0 = observation }
+    #expect(post() == 1)
+    #expect(post() == 0)
+    #expect(journal.read() == "heard")
+  }
+
+  @Test func aHandlerThatCancelsAnotherOneIsObeyedAtOnce() {
+    let journal = journal
+    let other = Owner()
+    defer { extendLifetime(other) }
+    let token = Mutex<TopicObservation?>(nil)
+    center.observe(.login, owner: owner) { _, _ in token.withLock { $0 }?.cancel() }
+    let observation = center.observe(.login, owner: other) { _, _ in journal.write("heard") }
+    token.withLock { $0 = observation }
+    #expect(post() == 1)
+    #expect(journal.read() == "")
+  }
+
+  @Test func aHandlerThatReplacesAnotherOneIsObeyedAtOnce() {
+    let journal = journal
+    let center = center
+    let other = Owner()
+    defer { extendLifetime(other) }
+    center.observe(.login, owner: owner) { _, _ in
+      center.observe(.login, owner: other) { _, _ in journal.write("new") }
+    }
+    center.observe(.login, owner: other) { _, _ in journal.write("old") }
+    #expect(post() == 2)
+    #expect(journal.read() == "new")
+  }
+
+  @Test func anObserverAddedMeanwhileWaits() {
+    let journal = journal
+    let center = center
+    let late = Owner()
+    defer { extendLifetime(late) }
+    center.observe(.login, owner: owner) { _, _ in
+      center.observe(.login, owner: late) { _, _ in journal.write("late") }
+    }
+    #expect(post() == 1)
+    #expect(post() == 2)
+    #expect(journal.read() == "late")
+  }
+
+  @Test func handlersAreRemovedByOwnerByTopicByObjectAndAltogether() {
+    let journal = journal
+    let client = Client("client", journal)
+    defer { extendLifetime(client) }
+    let other = Owner()
+    defer { extendLifetime(other) }
+    let observation = center.observe(.login, owner: owner) { _, _ in journal.write("one") }
+    center.observe(.login, owner: owner, id: "two") { _, _ in journal.write("two") }
+    center.observe(.login, owner: other) { _, _ in journal.write("other") }
+    center.observe(Topic<Int>(), owner: owner) { _, _ in journal.write("number") }
+    center.add(client, for: PingProtocol.self)
+
+    #expect(center.removeObservers(of: .login, owner: owner) == 2)
+    #expect(!observation.isActive)
+    #expect(center.removeObservers(of: .login, owner: owner) == 0)
+    #expect(post() == 1)
+    center.removeObservers(of: .login)
+    #expect(post() == 0)
+    #expect(center.post(Topic<Int>(), 1) == 1)
+    #expect(center.remove(owner) == 1)
+    #expect(center.post(Topic<Int>(), 1) == 0)
+    center.observe(.login, owner: owner) { _, _ in journal.write("again") }
+    center.removeAll()
+    #expect(post() == 0)
+    #expect(!center.contains(client, for: PingProtocol.self))
+    #expect(journal.read() == "other number")
+  }
+
+  @Test func anObjectIsRemovedFromProtocolsAndTopicsAlike() {
+    final class Both: PingProtocol, Sendable {
+      func ping(_ number: Int) {}
+    }
+    let both = Both()
+    defer { extendLifetime(both) }
+    center.add(both, for: PingProtocol.self)
+    center.observe(.login, owner: both) { _, _ in }
+    center.observe(.login, owner: both, id: 2) { _, _ in }
+    center.observe(Topic<Int>("x"), owner: both) { _, _ in }
+    #expect(center.remove(both) == 4)
+    #expect(post() == 0)
+  }
+
+  @Test func inItsDeinitAnOwnerRegistersNothing() {
+    final class Dying: Sendable {
+      let center: MulticastCenter
+      let journal: Journal
+      init(_ center: MulticastCenter, _ journal: Journal) {
+        self.center = center
+        self.journal = journal
+      }
+      deinit {
+        let observation = center.observe(.login, owner: self) { _, _ in }
+        journal.write("\(observation.isActive) \(center.remove(self))")
+      }
+    }
+    _ = Dying(center, journal)
+    #expect(journal.read() == "false 0")
+    #expect(post() == 0)
+  }
+
+  @Test func aNewOwnerOnADeadOnesAddressIsANewOwner() {
+    for number in 0..<2000 {
+      let owner = Owner()
+      let observation = center.observe(.login, owner: owner) { _, _ in }
+      #expect(observation.isActive)
+      if number % 100 == 0 { #expect(post() == 1) }
+      extendLifetime(owner)
+    }
+    #expect(post() == 0)
+  }
+
+  // MARK: - Once
+
+  @Test func onceEndsWithTheFirstMessage() {
+    let journal = journal
+    let end = Journal()
+    let observation: TopicObservation
+    do {
+      let sentinel = Sentinel(end)
+      observation = center.observe(.login, owner: owner, once: true) { _, login in
+        journal.write("\(login.id)")
+        extendLifetime(sentinel)
+      }
+    }
+    #expect(post(1) == 1)
+    #expect(!observation.isActive)
+    #expect(post(2) == 0)
+    #expect(journal.read() == "1")
+    #expect(end.read() == "end")
+  }
+
+  @Test func onceIsOnceUnderConcurrentPosts() {
+    let center = center
+    let counter = Counter()
+    for round in 0..<200 {
+      center.observe(.login, owner: owner, once: true) { _, _ in counter.ping(1) }
+      let taken = Atomic<Int>(0)
+      onThreads(8) { _ in
+        taken.add(center.post(.login, Login(id: 1)), ordering: .relaxed)
+      }
+      #expect(taken.load(ordering: .relaxed) == 1)
+      #expect(counter.calls == round + 1)
+    }
+  }
+
+  // MARK: - Threads
+
+  @Test func everythingAtOnceFromEightThreads() {
+    let center = center
+    let lasting = Counter()
+    center.observe(.login, owner: owner) { _, login in lasting.ping(login.id) }
+    let posts = Atomic<Int>(0)
+    let rounds = Process.isSanitized ? 200 : 2000
+    onThreads(8) { thread in
+      var generator = SeededGenerator(seed: UInt64(thread))
+      var owners = [Owner()]
+      var observations: [TopicObservation] = []
+      for round in 0..<rounds {
+        let owner = owners.randomElement(using: &generator) ?? Owner()
+        switch Int.random(in: 0..<8, using: &generator) {
+        case 0: owners.append(Owner())
+        case 1: if owners.count > 1 { owners.removeFirst() }
+        case 2: center.removeObservers(of: .login, owner: owner)
+        case 3: observations.popLast()?.cancel()
+        case 4, 5:
+          observations.append(
+            center.observe(.login, owner: owner, id: round % 3) { owner, _ in
+              extendLifetime(owner)
+            })
+        case 6: center.remove(owner)
+        default:
+          #expect(center.post(.login, Login(id: round)) >= 1)
+          posts.add(1, ordering: .relaxed)
+        }
+      }
+    }
+    #expect(lasting.calls == posts.load(ordering: .relaxed))
+    #expect(center.post(.login, Login(id: 1)) == 1)
+  }
+}

@@ -1,0 +1,119 @@
+import Multicast
+import Testing
+
+@Suite struct TopicMessagesTests {
+  let center = MulticastCenter()
+
+  /// The first messages of a loop over a sequence.
+  func first(_ count: Int, of messages: TopicMessages<Int>) async -> [Int] {
+    var received: [Int] = []
+    for await message in messages {
+      received.append(message)
+      if received.count == count { break }
+    }
+    return received
+  }
+
+  @Test func messagesComeInOrderFromTheMomentTheSequenceIsMade() async {
+    center.post(Topic<Int>(), 0)
+    let messages = center.messages(of: Topic<Int>())
+    for number in 1...5 { #expect(center.post(Topic<Int>(), number) == 1) }
+    #expect(await first(5, of: messages) == [1, 2, 3, 4, 5])
+  }
+
+  @Test func leavingTheLoopEndsItsRegistration() async {
+    let messages = center.messages(of: Topic<Int>())
+    center.post(Topic<Int>(), 1)
+    #expect(await first(1, of: messages) == [1])
+    #expect(center.post(Topic<Int>(), 2) == 0)
+  }
+
+  @Test func aSequenceThatIsDroppedEndsItsRegistration() {
+    do {
+      let messages = center.messages(of: Topic<Int>())
+      #expect(center.post(Topic<Int>(), 1) == 1)
+      extendLifetime(messages)
+    }
+    #expect(center.post(Topic<Int>(), 2) == 0)
+  }
+
+  @Test func anIteratorThatIsDroppedEndsItsRegistration() async {
+    do {
+      var iterator = center.messages(of: Topic<Int>()).makeAsyncIterator()
+      center.post(Topic<Int>(), 1)
+      #expect(await iterator.next() == 1)
+    }
+    #expect(center.post(Topic<Int>(), 2) == 0)
+  }
+
+  @Test func twoLoopsEachReceiveEverything() async {
+    let messages = center.messages(of: Topic<Int>())
+    var one = messages.makeAsyncIterator()
+    var two = messages.makeAsyncIterator()
+    for number in 1...3 { #expect(center.post(Topic<Int>(), number) == 2) }
+    for number in 1...3 {
+      #expect(await one.next() == number)
+      #expect(await two.next() == number)
+    }
+  }
+
+  @Test func cancellingTheTaskEndsTheLoop() async {
+    let center = center
+    let messages = center.messages(of: Topic<Int>())
+    let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+    let loop = Task {
+      var received: [Int] = []
+      for await message in messages {
+        received.append(message)
+        beginning.yield()
+      }
+      return received
+    }
+    center.post(Topic<Int>(), 1)
+    for await _ in begun { break }
+    loop.cancel()
+    #expect(await loop.value == [1])
+    // The sequence is held here still, but the loop's registration is gone.
+    #expect(center.post(Topic<Int>(), 2) == 0)
+    extendLifetime(messages)
+  }
+
+  @Test func boundedBuffersKeepTheNewestOrTheOldest() async {
+    let newest = center.messages(of: Topic<Int>(), buffering: .newest(2))
+    let oldest = center.messages(of: Topic<Int>(), buffering: .oldest(2))
+    for number in 1...5 { center.post(Topic<Int>(), number) }
+    #expect(await first(2, of: newest) == [4, 5])
+    #expect(await first(2, of: oldest) == [1, 2])
+  }
+
+  @Test func aLoopEndsWhenObserversAreRemovedAfterWhatItWasSent() async {
+    let messages = center.messages(of: Topic<Int>())
+    center.post(Topic<Int>(), 1)
+    center.removeObservers(of: Topic<Int>())
+    var received: [Int] = []
+    for await message in messages { received.append(message) }
+    #expect(received == [1])
+  }
+
+  @Test func aLoopEndsWithTheCenterAndDoesNotKeepIt() async {
+    var center = Optional(MulticastCenter())
+    weak let reference = center
+    let messages = center!.messages(of: Topic<Int>())
+    center?.post(Topic<Int>(), 1)
+    center = nil
+    #expect(reference == nil)
+    var received: [Int] = []
+    for await message in messages { received.append(message) }
+    for await message in messages { received.append(message) }
+    #expect(received == [1])
+  }
+
+  @Test func aNegativeBufferStopsTheProgramAndSaysSo() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = MulticastCenter().messages(of: Topic<Int>(), buffering: .newest(-1))
+    }
+    #expect(text(result).contains("a buffer of -1 messages is negative; use 0 or more"))
+  }
+}
