@@ -31,6 +31,7 @@ extension MulticastCenter {
   /// - Returns: A token to cancel with. It may be ignored.
   /// - Complexity: Amortised O(1).
   @discardableResult
+  @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
     once: Bool = false,
@@ -38,7 +39,8 @@ extension MulticastCenter {
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (Owner, Message) -> Void
   ) -> TopicObservation {
-    observe(topic, owner: owner, id: id, once: once, with: TopicHandler(isolatedAsWritten: handler))
+    observe(
+      topic, owner: owner, id: id, once: once, with: TopicHandler(isolatedAsWritten: handler))
   }
 
   /// Observes a topic with a closure that awaits.
@@ -66,7 +68,12 @@ extension MulticastCenter {
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (Owner, Message) async -> Void
   ) -> TopicObservation {
-    observe(topic, owner: owner, id: id, once: once, with: TopicHandler(awaiting: handler))
+    let observer = LateObserver<Message>(
+      owner: owner, id: id, once: once,
+      handler: .awaited { owner, message in
+        await handler(unsafe unsafeDowncast(owner, to: Owner.self), message)
+      })
+    return place(observer, of: owner, in: topic)
   }
 
   /// Observes a topic with a closure that runs on a dispatch queue.
@@ -84,6 +91,7 @@ extension MulticastCenter {
   /// - Returns: A token to cancel with. It may be ignored.
   /// - Complexity: Amortised O(1).
   @discardableResult
+  @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
     once: Bool = false, on queue: DispatchQueue,
@@ -92,12 +100,26 @@ extension MulticastCenter {
     observe(topic, owner: owner, id: id, once: once, with: TopicHandler(on: queue, handler))
   }
 
-  private func observe<Message>(
+  @usableFromInline
+  func observe<Message>(
     _ topic: Topic<Message>, owner: AnyObject & Sendable, id: (any Hashable & Sendable)?,
-    once: Bool, with handler: TopicHandler<Message>
+    once: Bool, with handler: TopicHandler
   ) -> TopicObservation {
-    let observer = TopicObserver(owner: owner, id: id, once: once, handler: handler)
-    let list = topics(of: Message.self).place(observer, of: owner, to: topic)
+    let observer: TopicObserver =
+      switch handler {
+      case .direct(let call): TopicObserver(owner: owner, id: id, once: once, call: call)
+      case .isolated(let actor, let call):
+        LateObserver<Message>(owner: owner, id: id, once: once, handler: .isolated(actor, call))
+      case .queued(let queue, let call):
+        LateObserver<Message>(owner: owner, id: id, once: once, handler: .queued(queue, call))
+      }
+    return place(observer, of: owner, in: topic)
+  }
+
+  private func place<Message>(
+    _ observer: TopicObserver, of owner: AnyObject & Sendable, in topic: Topic<Message>
+  ) -> TopicObservation {
+    let list = topics(of: Message.self).place(observer, of: owner, in: topic)
     return TopicObservation(observer, in: list, owner: owner)
   }
 
@@ -129,16 +151,17 @@ extension MulticastCenter {
 // MARK: - Finding topics
 
 extension MulticastCenter {
-  private func topics<Message>(of message: Message.Type) -> TopicRegistry<Message> {
+  private func topics<Message: Sendable>(of message: Message.Type) -> TopicRegistry {
     let place = unsafe registries.find(ObjectIdentifier(Topic<Message>.self)) {
-      TopicRegistry<Message>(reentrancyGuard: reentrancyGuard)
+      TopicRegistry(reentrancyGuard: reentrancyGuard)
     }
-    return unsafe place.assumingMemoryBound(to: TopicRegistry<Message>.self).pointee
+    return unsafe place.assumingMemoryBound(to: TopicRegistry.self).pointee
   }
 
   /// The list of a topic; nil if nobody has observed it.
-  func list<Message>(of topic: Topic<Message>) -> TopicList<Message>? {
+  @inlinable
+  func list<Message>(of topic: Topic<Message>) -> TopicList? {
     let key = ObjectIdentifier(Topic<Message>.self)
-    return withRegistry(for: key) { (topics: TopicRegistry<Message>) in topics.find(topic) } ?? nil
+    return withRegistry(for: key) { (topics: TopicRegistry) in topics.find(topic) } ?? nil
   }
 }

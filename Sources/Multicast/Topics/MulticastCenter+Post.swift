@@ -22,13 +22,16 @@ extension MulticastCenter {
   /// - Returns: The number of handlers that were called or that the message was left for.
   /// - Complexity: O(*n*).
   @discardableResult
+  @inlinable
   public func post<Message>(
     _ topic: Topic<Message>, _ message: Message, isolation: (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
   ) -> Int {
     guard let list = list(of: topic) else { return 0 }
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return list.post(message, isolation: isolation, from: site)
+    return ErasedMessage.lend(message) { message in
+      list.post(message, isolation: isolation, from: site)
+    }
   }
 
   /// Posts a message to the observers of a topic, and returns when every handler has run.

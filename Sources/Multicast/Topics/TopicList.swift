@@ -1,14 +1,14 @@
-/// The observers of one topic.
-final class TopicList<Message: Sendable>: Sendable {
-  typealias Observer = TopicObserver<Message>
-
+/// The observers of one topic. It needs no type of message: see ``TopicHandler``.
+@usableFromInline
+final class TopicList: Sendable {
   private let clientList = ClientList(
     stride: WeakBox.stride(for: AnyObject.self), hasCompanions: true)
-  private let topic: Topic<Message>
+  private let name: @Sendable () -> String
   private let reentrancyGuard: ReentrancyGuard
 
-  init(_ topic: Topic<Message>, reentrancyGuard: ReentrancyGuard) {
-    self.topic = topic
+  /// - Parameter name: Tells the name and the type of the topic, for reports.
+  init(reentrancyGuard: ReentrancyGuard, name: @escaping @Sendable () -> String) {
+    self.name = name
     self.reentrancyGuard = reentrancyGuard
   }
 }
@@ -18,11 +18,11 @@ final class TopicList<Message: Sendable>: Sendable {
 extension TopicList {
   /// Adds an observer, or puts it in the place of the one that its owner has under the same id. Returns
   /// false if the list has been closed.
-  func place(_ observer: Observer, of owner: AnyObject) -> Bool {
+  func place(_ observer: TopicObserver, of owner: AnyObject) -> Bool {
     switch clientList.place(observer, of: owner, for: key(observer.owner, observer.id)) {
     case .added: return true
     case .exchanged(let old):
-      (old as? Observer)?.status.close()
+      (old as? TopicObserver)?.status.close()
       return true
     case .refused:
       observer.status.cancel()
@@ -32,9 +32,9 @@ extension TopicList {
   }
 
   /// Removes an observer, if it has not been replaced.
-  func remove(_ observer: Observer) {
+  func remove(_ observer: TopicObserver) {
     let key = ClientKey(identity: identity(observer.owner, observer.id)) { box in
-      box.withCompanion(as: Observer.self) { $0 === observer } ?? false
+      box.withCompanion(as: TopicObserver.self) { $0 === observer } ?? false
     }
     _ = clientList.remove(key)
   }
@@ -48,7 +48,7 @@ extension TopicList {
     _ owner: ObjectIdentifier, _ id: (any Hashable & Sendable)?
   ) -> ClientKey {
     ClientKey(identity: identity(owner, id)) { box in
-      box.withCompanion(as: Observer.self) { $0.isKept(by: owner, under: id) } ?? false
+      box.withCompanion(as: TopicObserver.self) { $0.isKept(by: owner, under: id) } ?? false
     }
   }
 
@@ -62,7 +62,7 @@ extension TopicList: ClientRegistry {
     clientList.dropSomeDead()
     let owner = ObjectIdentifier(client)
     return clientList.removeAll { box in
-      box.withCompanion(as: Observer.self) { observer in
+      box.withCompanion(as: TopicObserver.self) { observer in
         guard observer.owner == owner else { return false }
         observer.status.cancel()
         return true
@@ -72,7 +72,7 @@ extension TopicList: ClientRegistry {
 
   func removeAll() {
     clientList.removeAll { box in
-      box.withCompanion(as: Observer.self) { $0.status.cancel() }
+      box.withCompanion(as: TopicObserver.self) { $0.status.cancel() }
       return true
     }
   }
@@ -82,35 +82,42 @@ extension TopicList: ClientRegistry {
 
 extension TopicList {
   /// Has every observer take a message, and returns how many did.
-  func post(_ message: Message, isolation: (any Actor)?, from site: CallSite) -> Int {
+  ///
+  /// - Parameter message: A message of the topic's type.
+  @usableFromInline
+  func post(_ message: ErasedMessage, isolation: (any Actor)?, from site: CallSite) -> Int {
     if clientList.isEmpty { return 0 }
     var notify = ActiveNotify(list: ObjectIdentifier(clientList), site: site)
     return unsafe withUnsafeMutablePointer(to: &notify) { notify in
-      guard unsafe reentrancyGuard.enter(notify, listener: { topic.description }) else { return 0 }
+      guard unsafe reentrancyGuard.enter(notify, listener: name) else { return 0 }
       defer { unsafe reentrancyGuard.leave(notify) }
       return deliver(message, isolation: isolation, receipt: nil)
     }
   }
 
   /// As ``post(_:isolation:from:)``, and returns when every handler has run.
-  nonisolated(nonsending) func postAndWait(
+  nonisolated(nonsending) func postAndWait<Message>(
     _ message: Message, isolation: (any Actor)?, from site: CallSite
   ) async -> Int {
     if clientList.isEmpty { return 0 }
     guard
       let link = reentrancyGuard.enterAwaited(
-        list: ObjectIdentifier(clientList), site: site, listener: { topic.description })
+        list: ObjectIdentifier(clientList), site: site, listener: name)
     else { return 0 }
     return await link.deliver {
       var called = 0
       await withCheckedContinuation { continuation in
-        called = deliver(message, isolation: isolation, receipt: Receipt(continuation))
+        called = ErasedMessage.lend(message) { message in
+          deliver(message, isolation: isolation, receipt: Receipt(continuation))
+        }
       }
       return called
     }
   }
 
-  private func deliver(_ message: Message, isolation: (any Actor)?, receipt: Receipt?) -> Int {
+  private func deliver(
+    _ message: ErasedMessage, isolation: (any Actor)?, receipt: Receipt?
+  ) -> Int {
     let walk = clientList.beginWalk()
     var foundDead = false
     defer { clientList.endWalk(walk, foundDead: foundDead) }
@@ -122,7 +129,7 @@ extension TopicList {
         if walk.vacate(box) { foundDead = true }
         continue
       }
-      let reception = box.withCompanion(as: Observer.self) { observer in
+      let reception = box.withCompanion(as: TopicObserver.self) { observer in
         let reception = observer.receive(
           message, owner: owner, isolation: isolation, receipt: receipt)
         if reception == .takenAsLast { remove(observer) }

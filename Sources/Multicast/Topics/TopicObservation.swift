@@ -12,9 +12,7 @@ public struct TopicObservation: Sendable {
   private let remove: @Sendable () -> Void
   private weak let owner: (AnyObject & Sendable)?
 
-  init<Message>(
-    _ observer: TopicObserver<Message>, in list: TopicList<Message>, owner: AnyObject & Sendable
-  ) {
+  init(_ observer: TopicObserver, in list: TopicList, owner: AnyObject & Sendable) {
     status = observer.status
     self.owner = owner
     remove = { [weak observer, weak list] in

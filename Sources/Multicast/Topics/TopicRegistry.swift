@@ -1,7 +1,8 @@
-/// The topics of one message type, by name.
-final class TopicRegistry<Message: Sendable>: Sendable {
+/// The topics of one type of message, by name. A center has one for each such type.
+@usableFromInline
+final class TopicRegistry: Sendable {
   private struct State {
-    var lists: [String: TopicList<Message>] = [:]
+    var lists: [String: TopicList] = [:]
 
     /// The number of topics at which those without observers are given up.
     var limit = 16
@@ -15,18 +16,19 @@ final class TopicRegistry<Message: Sendable>: Sendable {
   }
 
   /// The list of a topic; nil if nobody has observed it.
-  func find(_ topic: Topic<Message>) -> TopicList<Message>? {
+  @usableFromInline
+  func find<Message>(_ topic: Topic<Message>) -> TopicList? {
     state.withLock { $0.lists[topic.name] }
   }
 
   /// Adds an observer to a topic, and returns the list that it is in.
-  func place(
-    _ observer: TopicObserver<Message>, of owner: AnyObject, to topic: Topic<Message>
-  ) -> TopicList<Message> {
+  func place<Message>(
+    _ observer: TopicObserver, of owner: AnyObject, in topic: Topic<Message>
+  ) -> TopicList {
     while true {
       let (list, isFull) = state.withLock { state in
         if let list = state.lists[topic.name] { return (list, false) }
-        let list = TopicList(topic, reentrancyGuard: reentrancyGuard)
+        let list = TopicList(reentrancyGuard: reentrancyGuard, name: { topic.description })
         state.lists[topic.name] = list
         return (list, state.lists.count > state.limit)
       }
@@ -41,7 +43,7 @@ final class TopicRegistry<Message: Sendable>: Sendable {
     }
   }
 
-  private var lists: [TopicList<Message>] { state.withLock { Array($0.lists.values) } }
+  private var lists: [TopicList] { state.withLock { Array($0.lists.values) } }
 
   /// Forgets the topics without observers, so that names that come and go leave nothing behind.
   private func giveUpEmpty() {
