@@ -204,7 +204,7 @@ extension MulticastDelegate {
       guard
         unsafe reentrancyGuard.enter(notify, listener: { String(describing: Listener.self) })
       else { return 0 }
-      defer { unsafe reentrancyGuard.leave(notify) }
+      defer { unsafe notify.pointee.pop() }
       return try forEachClient { (client, box) throws(Failure) in
         #if DEBUG
           box.checkIsolation(of: client, as: Listener.self)

@@ -31,6 +31,7 @@ struct RegistryPlaces: ~Copyable, @unchecked Sendable {
   }
 
   /// Where the registry with this key is kept; nil if there is none.
+  @inline(__always)
   func find(_ key: UInt) -> UnsafeMutableRawPointer? {
     var place = firstPlace(for: key)
     while true {

@@ -57,7 +57,8 @@ final class ClientList: Sendable {
   private let state: Locked<State>
 
   /// The number of boxes, so that a notify nobody hears ends without the lock.
-  private let count = Atomic<Int>(0)
+  @usableFromInline
+  let count = Atomic<Int>(0)
 
   /// Whether the end of a walk has something to reclaim.
   private let hasGarbage = Atomic<Bool>(false)
@@ -82,7 +83,7 @@ final class ClientList: Sendable {
   }
 
   /// Whether no client is registered, dead or alive. Takes no lock.
-  @usableFromInline
+  @inlinable
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 }
 

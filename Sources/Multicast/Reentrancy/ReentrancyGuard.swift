@@ -13,6 +13,9 @@ final class ReentrancyGuard: Sendable {
   private let onRecursion: (@Sendable (RecursiveNotify) -> Void)?
   private let printed = Locked<Set<Loop>>([])
 
+  /// Kept here, because to find a global takes a look whether it has been made.
+  private let threads = NotifyChain.ofThreads
+
   init(policy: ReentrancyPolicy, onRecursion: (@Sendable (RecursiveNotify) -> Void)?) {
     if case .allow(let depth) = policy, depth < 0 {
       fatalError(
@@ -28,25 +31,22 @@ final class ReentrancyGuard: Sendable {
 extension ReentrancyGuard {
   /// Links a notify into its thread's chain, or reports it and returns false.
   ///
-  /// A notify that was let in is ended with ``leave(_:)``, on the same thread. `listener` names the
-  /// protocol or the topic, for the report.
+  /// A notify that was let in is taken out with ``ActiveNotify/pop()``, on the same thread. `listener`
+  /// names the protocol or the topic, for the report.
   @usableFromInline
   func enter(
     _ notify: UnsafeMutablePointer<ActiveNotify>, listener: () -> String
   ) -> Bool {
-    if unsafe ActiveNotify.innermost != nil || AwaitedNotify.exist {
-      guard unsafe allows(list: notify.pointee.list, site: notify.pointee.site) else {
-        unsafe report(list: notify.pointee.list, site: notify.pointee.site, listener: listener())
+    let chain = NotifyChain(threads)
+    if !chain.isEmpty || AwaitedNotify.exist {
+      let (list, site) = unsafe (notify.pointee.list, notify.pointee.site)
+      guard allows(list: list, site: site, in: chain) else {
+        report(list: list, site: site, listener: listener(), in: chain)
         return false
       }
     }
-    unsafe ActiveNotify.push(notify)
+    unsafe chain.push(notify)
     return true
-  }
-
-  @usableFromInline
-  func leave(_ notify: UnsafeMutablePointer<ActiveNotify>) {
-    unsafe ActiveNotify.pop(notify)
   }
 }
 
@@ -58,8 +58,9 @@ extension ReentrancyGuard {
   func enterAwaited(
     list: ObjectIdentifier, site: CallSite, listener: () -> String
   ) -> AwaitedNotify? {
-    guard allows(list: list, site: site) else {
-      report(list: list, site: site, listener: listener())
+    let chain = NotifyChain(threads)
+    guard allows(list: list, site: site, in: chain) else {
+      report(list: list, site: site, listener: listener(), in: chain)
       return nil
     }
     return AwaitedNotify(list: list, site: site)
@@ -69,7 +70,7 @@ extension ReentrancyGuard {
 // MARK: - The decision
 
 extension ReentrancyGuard {
-  private func allows(list: ObjectIdentifier, site: CallSite) -> Bool {
+  private func allows(list: ObjectIdentifier, site: CallSite, in chain: NotifyChain) -> Bool {
     var sitesInList = 0
     var sameSite = 0
     func count(_ activeList: ObjectIdentifier, _ activeSite: CallSite) {
@@ -77,7 +78,7 @@ extension ReentrancyGuard {
       sitesInList += 1
       if activeSite == site { sameSite += 1 }
     }
-    ActiveNotify.forEachOfThread { active in count(active.list, active.site) }
+    chain.forEach { active in count(active.list, active.site) }
     AwaitedNotify.forEachOfTask { active in count(active.list, active.site) }
     return switch policy {
     case .refuseLoops: sameSite == 0
@@ -87,28 +88,30 @@ extension ReentrancyGuard {
   }
 
   /// Whether the handler is running, further up this call stack.
-  private var isReporting: Bool {
+  private func isReporting(in chain: NotifyChain) -> Bool {
     var found = false
-    ActiveNotify.forEachOfThread { active in
+    chain.forEach { active in
       if active.list == ObjectIdentifier(self) { found = true }
     }
     return found
   }
 
-  private func report(list: ObjectIdentifier, site: CallSite, listener: String) {
+  private func report(
+    list: ObjectIdentifier, site: CallSite, listener: String, in chain: NotifyChain
+  ) {
     // Innermost first. What a task awaits is further out than what is on its stack.
     var path = [site]
-    ActiveNotify.forEachOfThread { active in path.append(active.site) }
+    chain.forEach { active in path.append(active.site) }
     AwaitedNotify.forEachOfTask { active in path.append(active.site) }
     let report = RecursiveNotify(listener: listener, path: path.reversed())
-    if let onRecursion, !isReporting {
+    if let onRecursion, !isReporting(in: chain) {
       // A handler that notifies may run into another loop, or into the same. That one is reported on
       // standard error, or handler and loop would go on by turns.
       var link = ActiveNotify(list: ObjectIdentifier(self), site: site)
       unsafe withUnsafeMutablePointer(to: &link) { link in
-        unsafe ActiveNotify.push(link)
+        unsafe chain.push(link)
         onRecursion(report)
-        unsafe ActiveNotify.pop(link)
+        unsafe link.pointee.pop()
       }
     } else if printed.withLock({ $0.insert(Loop(list: list, site: site)).inserted }) {
       StandardError.print(report.summary)

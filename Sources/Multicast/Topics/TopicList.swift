@@ -90,7 +90,7 @@ extension TopicList {
     var notify = ActiveNotify(list: ObjectIdentifier(clientList), site: site)
     return unsafe withUnsafeMutablePointer(to: &notify) { notify in
       guard unsafe reentrancyGuard.enter(notify, listener: name) else { return 0 }
-      defer { unsafe reentrancyGuard.leave(notify) }
+      defer { unsafe notify.pointee.pop() }
       return deliver(message, isolation: isolation, receipt: nil)
     }
   }
