@@ -137,20 +137,14 @@ extension ClientGeneration {
     }
   }
 
-  /// Ends the registrations that match, and returns how many there were.
-  @discardableResult
+  /// Ends the registrations that match.
   mutating func vacateAll(
     droppingInto garbage: inout [AnyObject], where matches: (WeakBox) -> Bool
-  ) -> Int {
-    var vacated = 0
+  ) {
     var boxes = self.boxes
     while let box = boxes.next() {
-      if box.identity != 0, matches(box) {
-        vacate(box, droppingInto: &garbage)
-        vacated += 1
-      }
+      if box.identity != 0, matches(box) { vacate(box, droppingInto: &garbage) }
     }
-    return vacated
   }
 
   /// Takes note that a walk has vacated boxes.

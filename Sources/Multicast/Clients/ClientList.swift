@@ -133,14 +133,32 @@ extension ClientList {
     }
   }
 
-  /// Removes all clients that match, and returns how many boxes were theirs. O(*n*).
-  @discardableResult
-  func removeAll(where matches: (WeakBox) -> Bool = { _ in true }) -> Int {
+  /// Removes all clients that match, with the lock held, so that `matches` must not run a client's code.
+  /// O(*n*).
+  func removeAll(where matches: (WeakBox) -> Bool = { _ in true }) {
     withState { state, garbage in
       for index in unsafe state.retired.indices {
         unsafe state.retired[index].pointee.vacateAll(droppingInto: &garbage, where: matches)
       }
-      let removed = state.current.vacateAll(droppingInto: &garbage, where: matches)
+      state.current.vacateAll(droppingInto: &garbage, where: matches)
+      reclaim(&state, droppingInto: &garbage)
+    }
+  }
+
+  /// Removes the registrations of a client, which the caller owns, among those that match, and returns
+  /// how many there were. O(*n*).
+  func removeAll(of client: AnyObject, where matches: (WeakBox) -> Bool) -> Int {
+    withState { state, garbage in
+      for index in unsafe state.retired.indices {
+        unsafe state.retired[index].pointee.vacateAll(droppingInto: &garbage, where: matches)
+      }
+      var removed = 0
+      state.current.vacateAll(droppingInto: &garbage) { box in
+        guard matches(box) else { return false }
+        // One that is dead was somebody else, on the same address.
+        if box.isAlive { removed += 1 }
+        return true
+      }
       reclaim(&state, droppingInto: &garbage)
       return removed
     }

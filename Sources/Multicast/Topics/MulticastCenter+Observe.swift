@@ -12,7 +12,8 @@ extension MulticastCenter {
   /// Any other handler is called synchronously, on the thread that posts.
   ///
   /// The handler lives with its owner, which is held weakly and passed in, so that `self` need not be
-  /// captured. It is released with the next operation on the topic after its owner has ended or its
+  /// captured. (One that runs in an actor other than a global one does so because it captures this actor,
+  /// and keeps it alive; an owner that is an actor is better awaited.) It is released with the next operation on the topic after its owner has ended or its
   /// observation was cancelled; on a topic of more than 32 observers, with the next post, or as more are
   /// added. Nobody else is called meanwhile, and no lock is held while a handler runs.
   ///

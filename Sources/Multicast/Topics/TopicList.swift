@@ -61,7 +61,7 @@ extension TopicList: ClientRegistry {
   func removeClient(_ client: AnyObject) -> Int {
     clientList.dropSomeDead()
     let owner = ObjectIdentifier(client)
-    return clientList.removeAll { box in
+    return clientList.removeAll(of: client) { box in
       box.withCompanion(as: TopicObserver.self) { observer in
         guard observer.owner == owner else { return false }
         observer.status.cancel()

@@ -287,6 +287,24 @@ import Testing
     #expect(post() == 0)
   }
 
+  @Test func aDeadOwnersHandlersAreNotCountedAsThoseOfANewOneOnItsAddress() {
+    // So many observers that dead ones are not looked for at each operation.
+    let others = (0..<100).map { _ in Owner() }
+    defer { extendLifetime(others) }
+    for owner in others { center.observe(.login, owner: owner) { _, _ in } }
+    for _ in 0..<100 {
+      do {
+        let dead = Owner()
+        center.observe(.login, owner: dead) { _, _ in }
+        extendLifetime(dead)
+      }
+      let owner = Owner()
+      #expect(center.removeObservers(of: .login, owner: owner) == 0)
+      extendLifetime(owner)
+    }
+    #expect(center.removeObservers(of: .login, owner: others[50]) == 1)
+  }
+
   // MARK: - Once
 
   @Test func onceEndsWithTheFirstMessage() {
