@@ -24,6 +24,8 @@
 /// constrained protocol, as in `(any Sink<Int>).self`, a protocol isolated to a global actor, and a
 /// class. A client that does not conform is refused by the compiler.
 ///
+/// Closures observe topics of the same center: see ``Topic``.
+///
 /// What may be relied on, clients' order and life, changes during a notify, threads and loops, is
 /// said once, for the list of one protocol: see ``MulticastDelegate``. The center itself may be
 /// released by a client during a notify, too.

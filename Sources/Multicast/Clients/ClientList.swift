@@ -97,7 +97,7 @@ extension ClientList {
     let key = ClientKey(client)
     while true {
       let added: Bool? = withState { state, garbage in
-        if Self.findAlive(key, in: &state, droppingInto: &garbage) != nil { return false }
+        if findAlive(key, in: &state, droppingInto: &garbage) != nil { return false }
         if state.current.isFull { return nil }
         let added = unsafe state.current.append(
           client, identity: key.identity, bits: bits, home: home)
@@ -173,12 +173,13 @@ extension ClientList {
 
   /// The box of a key's client, which the caller owns, so that to look at it is safe with the lock
   /// held. Identities stem from addresses: a box whose client is dead was somebody else's, and goes.
-  private static func findAlive(
+  private func findAlive(
     _ key: ClientKey, in state: inout State, droppingInto garbage: inout [AnyObject]
   ) -> WeakBox? {
     guard let box = state.current.find(key) else { return nil }
     if box.isAlive { return box }
     state.current.vacate(box, droppingInto: &garbage)
+    reclaim(&state, droppingInto: &garbage)
     return nil
   }
 }
@@ -209,7 +210,7 @@ extension ClientList {
     while true {
       let placement: Placement? = withState { state, garbage in
         if state.isClosed { return .closed }
-        if let box = Self.findAlive(key, in: &state, droppingInto: &garbage) {
+        if let box = findAlive(key, in: &state, droppingInto: &garbage) {
           let old = state.current.exchangeCompanion(of: box, with: companion)
           for index in unsafe state.retired.indices {
             guard let box = unsafe state.retired[index].pointee.find(key) else { continue }

@@ -11,7 +11,7 @@ struct IdentityIndex {
   private var table: UnsafeMutablePointer<WeakBox?>?
   private var mask = 0
 
-  /// Whether there is a table, so that ``find(_:)`` answers for the whole list.
+  /// Whether there is a table, so that ``find(_:where:)`` answers for the whole list.
   var exists: Bool { unsafe table != nil }
 
   /// The box with this identity that matches, or nil.

@@ -3,7 +3,7 @@
 /// A center passes it to its `onRecursion` handler. It is an `Error`, so that a program which
 /// prefers to fail can hand it on.
 public struct RecursiveNotify: Error, Hashable, Sendable {
-  /// The name of the listener protocol whose notify was refused.
+  /// The name of the listener protocol whose notify was refused, or of the topic whose post was.
   public let listener: String
 
   /// The notifies that were active, outermost first, and last the refused one.

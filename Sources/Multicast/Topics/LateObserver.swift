@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 /// An observer whose handler runs elsewhere, and therefore later, than the post.
 final class LateObserver<Message: Sendable>: TopicObserver, @unchecked Sendable {
@@ -14,6 +15,10 @@ final class LateObserver<Message: Sendable>: TopicObserver, @unchecked Sendable 
 
   private let handler: Handler
   private let mailbox = Mailbox<Message>()
+
+  /// Whether a letter is being handled, further up the stack. Of use only inside the handler's actor.
+  private let isHandling = Atomic<Bool>(false)
+
   private weak let lateOwner: (AnyObject & Sendable)?
 
   init(
@@ -27,10 +32,10 @@ final class LateObserver<Message: Sendable>: TopicObserver, @unchecked Sendable 
   override func deliver(
     _ message: ErasedMessage, owner: AnyObject, isolation: (any Actor)?, receipt: Receipt?
   ) {
-    let isWaitedForInVain = receipt?.waiting.contains(ObjectIdentifier(self)) ?? false
+    let isWaitedFor = receipt?.wait(for: ObjectIdentifier(self)) ?? false
     let letter = Letter(
       message: message.borrow(as: Message.self) { $0 },
-      receipt: isWaitedForInVain ? nil : receipt)
+      receipt: isWaitedFor ? receipt : nil)
     if case .isolated(let actor, let call) = handler, actor.isCurrent(from: isolation) {
       callHere(call, owner, letter)
     } else if mailbox.put(letter) {
@@ -38,15 +43,25 @@ final class LateObserver<Message: Sendable>: TopicObserver, @unchecked Sendable 
     }
   }
 
+  override func giveUpLetters() { mailbox.removeAll() }
+
   /// Calls the handler in the actor that it belongs to, which is the current one, behind the messages
   /// that came from elsewhere before.
   private func callHere(_ call: TopicHandler.Call, _ owner: AnyObject, _ letter: Letter) {
     let waiting = mailbox.putUnlessEmpty(letter)
-    guard waiting > 0 else { return Self.call(call, owner, letter) }
-    for _ in 0..<waiting {
-      // A handler that posts has delivered some of them itself.
-      guard let letter = mailbox.pop() else { return }
+    guard waiting > 0 else {
+      Self.call(call, owner, letter)
+      return finish(letter)
+    }
+    // Who handles letters further up the stack comes to this one, too. To handle them in here would nest
+    // calls that have nothing to do with each other, and look like a loop to the guard.
+    if isHandling.load(ordering: .relaxed) { return }
+    // The letter of this post is among the first ones. What others go on putting in is left to the
+    // drain that is under way, since the mailbox was not empty.
+    var turns = max(waiting, Self.turn)
+    while turns > 0, let letter = mailbox.pop() {
       handle(letter, call)
+      turns -= 1
     }
   }
 }
@@ -54,19 +69,19 @@ final class LateObserver<Message: Sendable>: TopicObserver, @unchecked Sendable 
 // MARK: - Handling
 
 extension LateObserver {
-  /// How many messages an actor handles before it lets others have a turn.
+  /// How many messages an actor or a queue handles before it lets others have a turn.
   private static var turn: Int { 100 }
 
   private func drain() {
     switch handler {
+    // Detached, because the task-local values of whoever posts first are not those of the others.
     case .isolated(let actor, let call):
-      Task { await handleAll(call, isolation: actor) }
-    case .queued(let queue, let call):
-      queue.async { [self] in
-        while let letter = mailbox.next() { handle(letter, call) }
+      Task.detached(priority: Task.currentPriority) { [self] in
+        await handleAll(call, isolation: actor)
       }
+    case .queued(let queue, let call): handleSome(call, on: queue)
     case .awaited(let call):
-      Task { await handleAll(awaiting: call) }
+      Task.detached(priority: Task.currentPriority) { [self] in await handleAll(awaiting: call) }
     }
   }
 
@@ -74,8 +89,26 @@ extension LateObserver {
   private var ownerOfLetters: (AnyObject & Sendable)? { status.isCancelled ? nil : lateOwner }
 
   private func handle(_ letter: Letter, _ call: TopicHandler.Call) {
+    isHandling.store(true, ordering: .relaxed)
+    defer { isHandling.store(false, ordering: .relaxed) }
     if let owner = ownerOfLetters { Self.call(call, owner, letter) }
+    finish(letter)
+  }
+
+  /// Called when a letter has been handled.
+  private func finish(_ letter: Letter) {
     extendLifetime(letter.receipt)
+    leaveAfterOne()
+  }
+
+  private func handleSome(_ call: @escaping TopicHandler.Call, on queue: DispatchQueue) {
+    queue.async { [self] in
+      for _ in 0..<Self.turn {
+        guard let letter = mailbox.next() else { return }
+        handle(letter, call)
+      }
+      handleSome(call, on: queue)
+    }
   }
 
   private static func call(_ call: TopicHandler.Call, _ owner: AnyObject, _ letter: Letter) {
@@ -96,9 +129,10 @@ extension LateObserver {
   private func handleAll(awaiting call: @Sendable (AnyObject, Message) async -> Void) async {
     while let letter = mailbox.next() {
       guard let owner = ownerOfLetters else { continue }
-      let waiting = (letter.receipt?.waiting ?? []) + [ObjectIdentifier(self)]
-      await Receipt.$waiting.withValue(waiting) { await call(owner, letter.message) }
-      extendLifetime(letter.receipt)
+      let handling = Handling(of: ObjectIdentifier(self))
+      await Handling.$current.withValue(handling) { await call(owner, letter.message) }
+      handling.end()
+      finish(letter)
     }
   }
 }

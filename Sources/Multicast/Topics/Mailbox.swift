@@ -19,8 +19,8 @@ final class Mailbox<Message: Sendable>: Sendable {
 
     mutating func next() -> Letter? {
       if outgoing.isEmpty {
-        outgoing = incoming.reversed()
-        incoming.removeAll(keepingCapacity: outgoing.count <= 64)
+        swap(&incoming, &outgoing)
+        outgoing.reverse()
       }
       return outgoing.popLast()
     }
@@ -56,6 +56,15 @@ final class Mailbox<Message: Sendable>: Sendable {
       contents.incoming.append(letter)
       return contents.count
     }
+  }
+
+  /// Throws away all letters.
+  func removeAll() {
+    let letters = contents.withLock { contents in
+      defer { (contents.incoming, contents.outgoing) = ([], []) }
+      return (contents.incoming, contents.outgoing)
+    }
+    extendLifetime(letters)
   }
 
   /// Takes the next letter out, and leaves a drain that was begun under way.

@@ -12,20 +12,23 @@ extension MulticastCenter {
   /// Any other handler is called synchronously, on the thread that posts.
   ///
   /// The handler lives with its owner, which is held weakly and passed in, so that `self` need not be
-  /// captured. (One that runs in an actor other than a global one does so because it captures this actor,
-  /// and keeps it alive; an owner that is an actor is better awaited.) It is released with the next operation on the topic after its owner has ended or its
+  /// captured. What it does capture, it keeps alive. A handler runs in an actor that is not a global one
+  /// because it captures this actor; an owner that is an actor is better awaited.
+  ///
+  /// A handler is released with the next operation on the topic after its owner has ended or its
   /// observation was cancelled; on a topic of more than 32 observers, with the next post, or as more are
   /// added. Nobody else is called meanwhile, and no lock is held while a handler runs.
   ///
   /// There is one handler for each owner, topic and id. To observe again replaces it, in its place in the
-  /// order; messages that wait for the old handler still reach it.
+  /// order; messages that wait for the old handler still reach it, unless the owner is removed.
   ///
   /// May be called from any thread. In the owner's `deinit`, nothing is registered.
   ///
   /// - Parameters:
   ///   - topic: The topic.
   ///   - owner: The object that the observation lives with.
-  ///   - id: Tells several handlers of one owner for one topic apart.
+  ///   - id: Tells several handlers of one owner for one topic apart. It is compared with a lock held, so
+  ///     that its `==` must not use the center.
   ///   - once: Whether the observation ends with its first message. However many threads post at once,
   ///     the handler gets exactly one.
   ///   - handler: Is called with the owner and each message.

@@ -19,12 +19,13 @@ extension MulticastCenter {
   ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
-  /// - Returns: The number of handlers that were called or that the message was left for.
+  /// - Returns: The number of handlers that were called or that the message was left for; 0 if nobody
+  ///   observes the topic, or if this was a loop and refused.
   /// - Complexity: O(*n*).
   @discardableResult
   @inlinable
   public func post<Message>(
-    _ topic: Topic<Message>, _ message: Message, isolation: (any Actor)? = #isolation,
+    _ topic: Topic<Message>, _ message: Message, isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
   ) -> Int {
     guard let list = list(of: topic) else { return 0 }
@@ -38,7 +39,8 @@ extension MulticastCenter {
   ///
   /// A handler whose owner ends, or whose observation is cancelled before its turn, is not waited for. Nor
   /// is one that waits itself, directly or through others, for this post to return: each would wait for
-  /// the other. A cancelled task goes on waiting. Everything else is as in
+  /// the other. In a task that a handler has started, that handler is not waited for while it runs. A
+  /// cancelled task goes on waiting. Everything else is as in
   /// ``post(_:_:isolation:fileID:line:column:)``.
   ///
   /// - Parameters:
@@ -47,7 +49,8 @@ extension MulticastCenter {
   ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
-  /// - Returns: The number of handlers that were called or that the message was left for.
+  /// - Returns: The number of handlers that were called or that the message was left for; 0 if nobody
+  ///   observes the topic, or if this was a loop and refused.
   /// - Complexity: O(*n*).
   @discardableResult
   nonisolated(nonsending) public func postAndWait<Message>(

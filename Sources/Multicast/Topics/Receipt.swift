@@ -3,21 +3,27 @@
 /// A letter that is never delivered, because its owner has ended or its observation was cancelled,
 /// goes as well, so that nobody waits for ever.
 final class Receipt: Sendable {
-  /// The observers whose handlers wait, in the current task or for it: the one that is running, the
-  /// one whose handler waits for that one, and so on.
-  ///
-  /// A post in here does not wait for any of them, since they would wait for each other.
-  @TaskLocal static var waiting: [ObjectIdentifier] = []
-
-  /// The value of ``waiting`` where the post was made.
-  let waiting: [ObjectIdentifier]
-
   private let continuation: CheckedContinuation<Void, Never>
+
+  /// The handler that waits, if it is one.
+  private let waiter: Handling?
+  private let waitedFor = Locked<[ObjectIdentifier]>([])
 
   init(_ continuation: CheckedContinuation<Void, Never>) {
     self.continuation = continuation
-    waiting = Self.waiting
+    waiter = Handling.current.flatMap { $0.isUnderWay ? $0 : nil }
   }
 
-  deinit { continuation.resume() }
+  deinit {
+    if let waiter { WaitGraph.removeWaits(of: waiter.observer, for: waitedFor.withLock { $0 }) }
+    continuation.resume()
+  }
+
+  /// Whether this may wait for an observer: not if its handler waits, directly or not, for the waiter.
+  func wait(for observer: ObjectIdentifier) -> Bool {
+    guard let waiter else { return true }
+    guard WaitGraph.addWait(of: waiter.observer, for: observer) else { return false }
+    waitedFor.withLock { $0.append(observer) }
+    return true
+  }
 }

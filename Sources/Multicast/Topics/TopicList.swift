@@ -20,9 +20,11 @@ extension TopicList {
   /// false if the list has been closed.
   func place(_ observer: TopicObserver, of owner: AnyObject) -> Bool {
     switch clientList.place(observer, of: owner, for: key(observer.owner, observer.id)) {
-    case .added: return true
+    case .added:
+      observer.wasPlaced(in: self, insteadOf: nil)
+      return true
     case .exchanged(let old):
-      (old as? TopicObserver)?.status.close()
+      observer.wasPlaced(in: self, insteadOf: old as? TopicObserver)
       return true
     case .refused:
       observer.status.cancel()
@@ -31,7 +33,7 @@ extension TopicList {
     }
   }
 
-  /// Removes an observer, if it has not been replaced.
+  /// Removes an observer, if it has not been replaced. The caller holds the owner, if it is alive.
   func remove(_ observer: TopicObserver) {
     let key = ClientKey(identity: identity(observer.owner, observer.id)) { box in
       box.withCompanion(as: TopicObserver.self) { $0 === observer } ?? false
@@ -61,20 +63,25 @@ extension TopicList: ClientRegistry {
   func removeClient(_ client: AnyObject) -> Int {
     clientList.dropSomeDead()
     let owner = ObjectIdentifier(client)
-    return clientList.removeAll(of: client) { box in
+    var cancelled: [TopicObserver] = []
+    let removed = clientList.removeAll(of: client) { box in
       box.withCompanion(as: TopicObserver.self) { observer in
         guard observer.owner == owner else { return false }
-        observer.status.cancel()
+        cancelled.append(observer)
         return true
       } ?? false
     }
+    for observer in cancelled { observer.cancel() }
+    return removed
   }
 
   func removeAll() {
+    var cancelled: [TopicObserver] = []
     clientList.removeAll { box in
-      box.withCompanion(as: TopicObserver.self) { $0.status.cancel() }
+      box.withCompanion(as: TopicObserver.self) { observer in cancelled.append(observer) }
       return true
     }
+    for observer in cancelled { observer.cancel() }
   }
 }
 
@@ -130,10 +137,10 @@ extension TopicList {
         continue
       }
       let reception = box.withCompanion(as: TopicObserver.self) { observer in
-        let reception = observer.receive(
-          message, owner: owner, isolation: isolation, receipt: receipt)
-        if reception == .takenAsLast { remove(observer) }
-        return reception
+        // The owner is held until this returns: to remove an observer takes that.
+        withExtendedLifetime(owner) {
+          observer.receive(message, owner: owner, isolation: isolation, receipt: receipt)
+        }
       }
       if let reception, reception != .refused { taken += 1 }
     }

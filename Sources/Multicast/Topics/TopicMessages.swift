@@ -1,12 +1,12 @@
-/// The messages of a topic, as a sequence to be iterated over with `for await`.
+/// The messages of a topic, as a sequence to iterate over with `for await`.
 ///
 /// ```swift
 /// for await login in center.messages(of: .userLogin) { show(login) }
 /// ```
 ///
 /// Messages are collected from the moment on that the sequence is made. The first loop gets these and
-/// the ones to come; every further loop over the same sequence collects from its own begin. Each loop
-/// gets every message once, in the order of the posts.
+/// the ones to come; every further loop over the same sequence collects from the moment it begins. Each
+/// loop gets every message once, in the order of the posts.
 ///
 /// A registration ends when its loop is left, when the loop's task is cancelled, when the iterator is
 /// dropped, and when a sequence that nobody iterates over is dropped. A loop ends, after the messages it
@@ -76,10 +76,11 @@ extension MulticastCenter {
     let subscribe: @Sendable () -> TopicSubscription<Message> = { [weak self] in
       let subscription = TopicSubscription<Message>(buffering)
       let end = subscription.end
-      self?.observe(topic, owner: subscription) { subscription, message in
+      let observation = self?.observe(topic, owner: subscription) { subscription, message in
         subscription.receive(message)
         extendLifetime(end)
       }
+      if let observation { subscription.end(observation) }
       return subscription
     }
     return TopicMessages(subscribe)

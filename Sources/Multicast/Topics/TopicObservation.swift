@@ -9,19 +9,19 @@
 /// owner alive.
 public struct TopicObservation: Sendable {
   private let status: ObservationStatus
-  private let remove: @Sendable () -> Void
   private weak let owner: (AnyObject & Sendable)?
+  private weak let observer: TopicObserver?
+  private weak let list: TopicList?
 
   init(_ observer: TopicObserver, in list: TopicList, owner: AnyObject & Sendable) {
     status = observer.status
     self.owner = owner
-    remove = { [weak observer, weak list] in
-      if let observer, let list { list.remove(observer) }
-    }
+    self.observer = observer
+    self.list = list
   }
 
   /// Whether the handler takes further messages. May be asked on any thread.
-  public var isActive: Bool { status.isActive && owner != nil }
+  public var isActive: Bool { status.isActive && owner != nil && list != nil }
 
   /// Ends the observation. Messages that wait for the handler are given up.
   ///
@@ -31,6 +31,10 @@ public struct TopicObservation: Sendable {
   /// - Complexity: Amortised O(1).
   public func cancel() {
     status.cancel()
-    remove()
+    guard let observer else { return }
+    // The owner is held, because the list looks whether it is alive with its lock held: if that were its
+    // last reference, its `deinit` would run there.
+    withExtendedLifetime(owner) { list?.remove(observer) }
+    observer.giveUpLetters()
   }
 }

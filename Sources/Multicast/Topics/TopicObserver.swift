@@ -11,6 +11,15 @@ class TopicObserver: @unchecked Sendable {
   final let status = ObservationStatus()
 
   private let endsAfterOne: Bool
+
+  /// The observer that this one has replaced, as long as messages wait for it, and the list that this one
+  /// is in.
+  private struct Surroundings {
+    weak var predecessor: TopicObserver?
+    weak var list: TopicList?
+  }
+
+  private let surroundings = Locked(Surroundings())
   private let isLate: Bool
 
   /// The handler, lent at each call: a closure that is loaded to be called is retained.
@@ -32,6 +41,42 @@ class TopicObserver: @unchecked Sendable {
   func deliver(
     _ message: ErasedMessage, owner: AnyObject, isolation: (any Actor)?, receipt: Receipt?
   ) {}
+
+  /// Gives up the messages that wait for the handler. Not with a lock held: this ends them.
+  func giveUpLetters() {}
+}
+
+// MARK: - Ending
+
+extension TopicObserver {
+  /// Called when the observer has its place in a list.
+  final func wasPlaced(in list: TopicList, insteadOf predecessor: TopicObserver?) {
+    // Whoever drains it keeps it, so that it is there as long as it has something to give up.
+    predecessor?.status.close()
+    surroundings.withLock { surroundings in
+      surroundings.list = list
+      surroundings.predecessor = predecessor
+    }
+  }
+
+  /// Ends this observation, and those that it has replaced: no handler of them begins any more.
+  ///
+  /// Not with a lock held.
+  final func cancel() {
+    var next = Optional(self)
+    while let observer = next {
+      observer.status.cancel()
+      observer.giveUpLetters()
+      next = observer.surroundings.withLock { $0.predecessor }
+    }
+  }
+
+  /// Leaves the list when the one message has been handled that was to be. Until then, whoever removes
+  /// the owner must find the observer, and give the message up.
+  final func leaveAfterOne() {
+    guard endsAfterOne else { return }
+    surroundings.withLock { $0.list }?.remove(self)
+  }
 }
 
 extension TopicObserver {
@@ -39,9 +84,6 @@ extension TopicObserver {
   enum Reception {
     /// The handler was called, or will be.
     case taken
-
-    /// The handler was called, or will be, for the last time.
-    case takenAsLast
 
     /// The observation has ended.
     case refused
@@ -66,8 +108,9 @@ extension TopicObserver {
       deliver(message, owner: owner, isolation: isolation, receipt: receipt)
     } else {
       call.borrow { call in call(owner, message) }
+      leaveAfterOne()
     }
-    return endsAfterOne ? .takenAsLast : .taken
+    return .taken
   }
 
   /// Whether this is the handler of an owner under an id.

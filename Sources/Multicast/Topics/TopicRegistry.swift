@@ -50,10 +50,14 @@ final class TopicRegistry: Sendable {
     // Without the lock, since to look at an owner may run its `deinit`.
     let closed = lists.filter { $0.closeIfEmpty() }.map(ObjectIdentifier.init)
     let identities = Set(closed)
-    state.withLock { state in
-      state.lists = state.lists.filter { !identities.contains(ObjectIdentifier($0.value)) }
+    let all = state.withLock { state in
+      let all = state.lists
+      state.lists = all.filter { !identities.contains(ObjectIdentifier($0.value)) }
       state.limit = max(16, 2 * state.lists.count)
+      return all
     }
+    // Lists end here, without the lock.
+    extendLifetime(all)
   }
 }
 

@@ -12,6 +12,11 @@ final class TopicSubscription<Message: Sendable>: Sendable {
     continuation.yield(message)
   }
 
+  /// Ends the observation when the loop's task is cancelled, even if its iterator is kept.
+  func end(_ observation: TopicObservation) {
+    continuation.onTermination = { _ in observation.cancel() }
+  }
+
   /// Ends the messages when it ends itself: with the handler that captures it.
   var end: MessagesEnd<Message> { MessagesEnd(continuation) }
 }

@@ -11,6 +11,9 @@ nonisolated final class Owner: Sendable {
   nonisolated func observe(_ center: MulticastCenter) {
     // expected-error@+1 {{type 'Mutable' does not conform to the 'Sendable' protocol}}
     center.observe(Topic<Int>(), owner: Mutable()) { _, _ in }
+    // What runs elsewhere cannot claim to run on the main actor.
+    // expected-error@+1 {{'post' is isolated to global actor 'MainActor'}}
+    center.post(Topic<Int>(), 1, isolation: MainActor.shared)
     // expected-error@+1 {{cannot convert value of type 'String' to expected argument type 'Int'}}
     center.post(Topic<Int>(), "text")
   }

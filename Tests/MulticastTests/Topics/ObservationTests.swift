@@ -339,6 +339,71 @@ import Testing
     }
   }
 
+  @Test func theTokenKnowsThatItsCenterHasEnded() {
+    var center = Optional(MulticastCenter())
+    let observation = center!.observe(.login, owner: owner) { _, _ in }
+    #expect(observation.isActive)
+    center = nil
+    #expect(!observation.isActive)
+  }
+
+  @Test func anOwnerMayEndWhileItsObservationIsCancelled() {
+    final class Dying: Sendable {
+      let center: MulticastCenter
+      init(_ center: MulticastCenter) { self.center = center }
+      deinit { center.removeObservers(of: .login, owner: self) }
+    }
+    let center = center
+    for _ in 0..<(Process.isSanitized ? 200 : 2000) {
+      let owner = Mutex<Dying?>(Dying(center))
+      guard let first = owner.withLock({ $0 }) else { return }
+      let observation = center.observe(.login, owner: consume first) { _, _ in }
+      onThreads(2) { thread in
+        if thread == 0 {
+          observation.cancel()
+        } else {
+          // Dropped after the lock is released: its end uses the center.
+          let last = owner.withLock { owner in
+            let last: Dying? = owner
+            owner = nil
+            return last
+          }
+          extendLifetime(last)
+        }
+      }
+    }
+    #expect(post() == 0)
+  }
+
+  @Test func aHandlerOfADeadOwnerWhoseAddressIsUsedDuringAPostIsReleased() {
+    let center = center
+    let end = Journal()
+    // So many that dead ones are not looked for at each operation.
+    let others = (0..<40).map { _ in Owner() }
+    defer { extendLifetime(others) }
+    for owner in others { center.observe(.login, owner: owner) { _, _ in } }
+    let reused = Mutex(0)
+    center.observe(.login, owner: owner, once: true) { _, _ in
+      for _ in 0..<100 {
+        let address: ObjectIdentifier
+        do {
+          let sentinel = Sentinel(end)
+          let dead = Owner()
+          address = ObjectIdentifier(dead)
+          center.observe(.login, owner: dead) { _, _ in extendLifetime(sentinel) }
+          extendLifetime(dead)
+        }
+        let next = Owner()
+        if ObjectIdentifier(next) == address { reused.withLock { $0 += 1 } }
+        center.observe(.login, owner: next) { _, _ in }
+        extendLifetime(next)
+      }
+    }
+    post()
+    post()
+    #expect(end.read().split(separator: " ").count == 100)
+  }
+
   // MARK: - Threads
 
   @Test func everythingAtOnceFromEightThreads() {

@@ -282,4 +282,124 @@ import Testing
     await center.postAndWait(.login, Login(id: 11))
     #expect(journal.read() == "1 2 10 3 11" || journal.read() == "")
   }
+
+  @Test func twoHandlersThatBeginToWaitForEachOtherAtOnceDoNotWaitForEver() async {
+    let center = center
+    let journal = journal
+    let one = Owner()
+    let two = Owner()
+    defer { extendLifetime([one, two]) }
+    let (bothRun, run) = AsyncStream.makeStream(of: Void.self)
+    let running = Atomic<Int>(0)
+    @Sendable func meet() async {
+      if running.add(1, ordering: .acquiringAndReleasing).newValue == 2 { run.finish() }
+      for await _ in bothRun {}
+      while running.load(ordering: .acquiring) < 2 { await Task.yield() }
+    }
+    center.observe(Topic<Int>("one"), owner: one) { _, number in
+      if number == 0 {
+        await meet()
+        await center.postAndWait(Topic<Int>("two"), 1)
+      }
+      journal.write("one\(number)")
+    }
+    center.observe(Topic<Int>("two"), owner: two) { _, number in
+      if number == 0 {
+        await meet()
+        await center.postAndWait(Topic<Int>("one"), 1)
+      }
+      journal.write("two\(number)")
+    }
+    async let first = center.postAndWait(Topic<Int>("one"), 0)
+    async let second = center.postAndWait(Topic<Int>("two"), 0)
+    #expect(await first == 1)
+    #expect(await second == 1)
+    await center.postAndWait(Topic<Int>("one"), 2)
+    await center.postAndWait(Topic<Int>("two"), 2)
+    let entries = journal.read().split(separator: " ")
+    #expect(Set(entries) == ["one0", "one1", "one2", "two0", "two1", "two2"])
+  }
+
+  // MARK: - Removal between post and delivery
+
+  @Test(arguments: ["remove", "removeObservers", "removeAll", "removeTopic"]) @MainActor
+  func aRemovalGivesUpWhatWaitsForAReplacedHandlerToo(way: String) async {
+    let center = center
+    let screen = Screen()
+    func removeObserver() {
+      switch way {
+      case "remove": center.remove(screen)
+      case "removeObservers": center.removeObservers(of: .login, owner: screen)
+      case "removeAll": center.removeAll()
+      default: center.removeObservers(of: .login)
+      }
+    }
+    center.observe(.login, owner: screen) { screen, login in screen.shown.append(login.id) }
+    onNewThread { center.post(.login, Login(id: 1)) }
+    center.observe(.login, owner: screen) { screen, login in screen.shown.append(-login.id) }
+    onNewThread { center.post(.login, Login(id: 2)) }
+    removeObserver()
+    center.observe(.login, owner: screen, once: true) { screen, login in
+      screen.shown.append(login.id)
+    }
+    onNewThread { center.post(.login, Login(id: 3)) }
+    removeObserver()
+    for _ in 0..<20 { await Task.yield() }
+    #expect(screen.shown == [])
+  }
+
+  @Test func aCancelledObservationIsNotWaitedFor() async {
+    let center = center
+    let queue = DispatchQueue(label: "suspended")
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    let observation = center.observe(.login, owner: owner, on: queue) { _, _ in }
+    queue.suspend()
+    async let called = center.postAndWait(.login, Login(id: 1))
+    while center.post(Topic<Int>(), 1) == 0, observation.isActive {
+      await Task.yield()
+      observation.cancel()
+    }
+    #expect(await called <= 1)
+    queue.resume()
+  }
+
+  @Test @MainActor func aHandlerThatPostsWhileOthersWaitIsNoLoop() async {
+    let reports = Reports()
+    let center = MulticastCenter(onRecursion: reports.handler)
+    let screen = Screen()
+    center.observe(.login, owner: screen) { screen, login in
+      screen.shown.append(login.id)
+      if login.id < 10 { center.post(.login, Login(id: login.id + 100)) }
+    }
+    onNewThread { for id in 1...3 { center.post(.login, Login(id: id)) } }
+    while screen.shown.count < 6, reports.all.isEmpty { await Task.yield() }
+    #expect(screen.shown.sorted() == [1, 2, 3, 101, 102, 103])
+    #expect(reports.all.isEmpty)
+  }
+
+  @Test func aTaskThatOutlivesItsHandlerWaitsForTheHandlerAgain() async {
+    let center = center
+    let journal = journal
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    let (done, finish) = AsyncStream.makeStream(of: Void.self)
+    let (returned, hasReturned) = AsyncStream.makeStream(of: Void.self)
+    center.observe(.login, owner: owner) { _, login in
+      guard login.id == 1 else {
+        for _ in 0..<20 { await Task.yield() }
+        return journal.write("handled")
+      }
+      Task {
+        for await _ in returned {}
+        await center.postAndWait(.login, Login(id: 2))
+        journal.write("returned")
+        finish.finish()
+      }
+    }
+    await center.postAndWait(.login, Login(id: 1))
+    hasReturned.finish()
+    for await _ in done {}
+    #expect(journal.read() == "handled returned")
+  }
 }

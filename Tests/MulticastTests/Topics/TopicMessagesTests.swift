@@ -78,6 +78,20 @@ import Testing
     extendLifetime(messages)
   }
 
+  @Test func aLoopThatIsCancelledEndsItsRegistrationEvenIfItsIteratorIsKept() async {
+    let center = center
+    let task = Task {
+      let iterator = center.messages(of: Topic<Int>()).makeAsyncIterator()
+      var other = iterator
+      while !Task.isCancelled { await Task.yield() }
+      #expect(await other.next() == nil)
+      #expect(center.post(Topic<Int>(), 1) == 0)
+      extendLifetime(iterator)
+    }
+    task.cancel()
+    await task.value
+  }
+
   @Test func boundedBuffersKeepTheNewestOrTheOldest() async {
     let newest = center.messages(of: Topic<Int>(), buffering: .newest(2))
     let oldest = center.messages(of: Topic<Int>(), buffering: .oldest(2))
