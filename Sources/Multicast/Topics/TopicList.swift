@@ -137,11 +137,10 @@ extension TopicList {
         continue
       }
       let reception = box.withCompanion(as: TopicObserver.self) { observer in
-        // The owner is held until this returns: to remove an observer takes that.
-        withExtendedLifetime(owner) {
-          observer.receive(message, owner: owner, isolation: isolation, receipt: receipt)
-        }
+        observer.receive(message, owner: owner, isolation: isolation, receipt: receipt)
       }
+      // Held until here: an observer that ends after one message is removed, which takes that.
+      extendLifetime(owner)
       if let reception, reception != .refused { taken += 1 }
     }
     return taken

@@ -12,7 +12,7 @@ nonisolated final class Owner: Sendable {
     // expected-error@+1 {{type 'Mutable' does not conform to the 'Sendable' protocol}}
     center.observe(Topic<Int>(), owner: Mutable()) { _, _ in }
     // What runs elsewhere cannot claim to run on the main actor.
-    // expected-error@+1 {{'post' is isolated to global actor 'MainActor'}}
+    // expected-error@+1 {{call to main actor-isolated instance method}}
     center.post(Topic<Int>(), 1, isolation: MainActor.shared)
     // expected-error@+1 {{cannot convert value of type 'String' to expected argument type 'Int'}}
     center.post(Topic<Int>(), "text")

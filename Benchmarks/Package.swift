@@ -1,0 +1,43 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that users of the library never resolve what only its measurement needs.
+let package = Package(
+  name: "Benchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(name: "Multicast", path: ".."),
+    .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+    // Without its interposers, which replace the functions of the runtime that are measured here.
+    .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
+  ],
+  targets: [
+    .target(name: "CAllocator"),
+    .target(name: "Clients", dependencies: [.product(name: "Multicast", package: "Multicast")]),
+    .target(
+      name: "Systems",
+      dependencies: [
+        "Clients",
+        .product(name: "Multicast", package: "Multicast"),
+        .product(name: "OpenCombine", package: "OpenCombine"),
+      ]),
+    .executableTarget(
+      name: "Compare",
+      dependencies: [
+        "CAllocator", "Clients", "Systems", .product(name: "Multicast", package: "Multicast"),
+      ]),
+    .executableTarget(
+      name: "Probe",
+      dependencies: ["Clients", .product(name: "Multicast", package: "Multicast")]),
+    // Not in Sources: the plugin wants a folder whose parent is called Benchmarks.
+    .executableTarget(
+      name: "Suite",
+      dependencies: [
+        "Clients", "Systems", .product(name: "Multicast", package: "Multicast"),
+        .product(name: "Benchmark", package: "benchmark"),
+      ],
+      path: "Suite",
+      plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
+  ],
+  swiftLanguageModes: [.v6]
+)
