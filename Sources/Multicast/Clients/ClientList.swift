@@ -109,27 +109,31 @@ extension ClientList {
     }
   }
 
-  /// Removes a client. Returns whether it was registered; a client in its `deinit` no longer is.
+  /// Removes a client, which the caller owns. Returns whether it was registered; a client in its `deinit`
+  /// no longer is.
   ///
   /// Amortised O(1).
   func remove(_ client: AnyObject) -> Bool {
-    remove(ClientKey(client))
+    var wasRegistered = false
+    remove(ClientKey(client)) { box in wasRegistered = box.isAlive }
+    return wasRegistered
   }
 
-  /// Removes what is registered for a key, whose client the caller owns. Returns whether there was
-  /// something.
-  func remove(_ key: ClientKey) -> Bool {
+  /// Removes what is registered for a key.
+  ///
+  /// - Parameter body: Is called with the box before, with the lock held. To look there whether the client
+  ///   is alive takes a caller who owns the client.
+  func remove(_ key: ClientKey, _ body: (WeakBox) -> Void = { _ in }) {
     withState { state, garbage in
       for index in unsafe state.retired.indices {
         // Walks may be under way there, and must see it.
         guard let box = unsafe state.retired[index].pointee.find(key) else { continue }
         unsafe state.retired[index].pointee.vacate(box, droppingInto: &garbage)
       }
-      guard let box = state.current.find(key) else { return false }
-      let wasRegistered = box.isAlive
+      guard let box = state.current.find(key) else { return }
+      body(box)
       state.current.vacate(box, droppingInto: &garbage)
       reclaim(&state, droppingInto: &garbage)
-      return wasRegistered
     }
   }
 

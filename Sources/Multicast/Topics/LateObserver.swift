@@ -3,7 +3,7 @@ import Synchronization
 
 /// An observer whose handler runs elsewhere, and therefore later, than the post.
 final class LateObserver<Message: Sendable>: TopicObserver, @unchecked Sendable {
-  // Unchecked, because its superclass is. All of it is constant and Sendable.
+  // Unchecked, because its superclass is. All of it is Sendable, and is not changed after `init`.
 
   typealias Letter = Mailbox<Message>.Letter
 
@@ -19,7 +19,7 @@ final class LateObserver<Message: Sendable>: TopicObserver, @unchecked Sendable 
   /// Whether a letter is being handled, further up the stack. Of use only inside the handler's actor.
   private let isHandling = Atomic<Bool>(false)
 
-  private weak let lateOwner: (AnyObject & Sendable)?
+  private weak var lateOwner: (AnyObject & Sendable)?
 
   init(
     owner: AnyObject & Sendable, id: (any Hashable & Sendable)?, once: Bool, handler: Handler

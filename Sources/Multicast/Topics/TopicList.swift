@@ -33,12 +33,12 @@ extension TopicList {
     }
   }
 
-  /// Removes an observer, if it has not been replaced. The caller holds the owner, if it is alive.
+  /// Removes an observer, if it has not been replaced.
   func remove(_ observer: TopicObserver) {
     let key = ClientKey(identity: identity(observer.owner, observer.id)) { box in
       box.withCompanion(as: TopicObserver.self) { $0 === observer } ?? false
     }
-    _ = clientList.remove(key)
+    clientList.remove(key)
   }
 
   func closeIfEmpty() -> Bool {
@@ -139,8 +139,6 @@ extension TopicList {
       let reception = box.withCompanion(as: TopicObserver.self) { observer in
         observer.receive(message, owner: owner, isolation: isolation, receipt: receipt)
       }
-      // Held until here: an observer that ends after one message is removed, which takes that.
-      extendLifetime(owner)
       if let reception, reception != .refused { taken += 1 }
     }
     return taken

@@ -8,20 +8,33 @@
 /// it was made with `once: true`, with its first message. A token keeps neither the handler nor the
 /// owner alive.
 public struct TopicObservation: Sendable {
+  /// What the token knows, and does not keep.
+  ///
+  /// Unchecked, because weak references are variables. These are not changed after `init`.
+  private final class Registration: @unchecked Sendable {
+    private(set) weak var owner: (AnyObject & Sendable)?
+    private(set) weak var observer: TopicObserver?
+    private(set) weak var list: TopicList?
+
+    init(_ observer: TopicObserver, in list: TopicList, owner: AnyObject & Sendable) {
+      self.owner = owner
+      self.observer = observer
+      self.list = list
+    }
+  }
+
   private let status: ObservationStatus
-  private weak let owner: (AnyObject & Sendable)?
-  private weak let observer: TopicObserver?
-  private weak let list: TopicList?
+  private let registration: Registration
 
   init(_ observer: TopicObserver, in list: TopicList, owner: AnyObject & Sendable) {
     status = observer.status
-    self.owner = owner
-    self.observer = observer
-    self.list = list
+    registration = Registration(observer, in: list, owner: owner)
   }
 
   /// Whether the handler takes further messages. May be asked on any thread.
-  public var isActive: Bool { status.isActive && owner != nil && list != nil }
+  public var isActive: Bool {
+    status.isActive && registration.owner != nil && registration.list != nil
+  }
 
   /// Ends the observation. Messages that wait for the handler are given up.
   ///
@@ -31,10 +44,8 @@ public struct TopicObservation: Sendable {
   /// - Complexity: Amortised O(1).
   public func cancel() {
     status.cancel()
-    guard let observer else { return }
-    // The owner is held, because the list looks whether it is alive with its lock held: if that were its
-    // last reference, its `deinit` would run there.
-    withExtendedLifetime(owner) { list?.remove(observer) }
+    guard let observer = registration.observer else { return }
+    registration.list?.remove(observer)
     observer.giveUpLetters()
   }
 }
