@@ -19,12 +19,11 @@ extension TopicList {
   /// Adds an observer, or puts it in the place of the one that its owner has under the same id. Returns
   /// false if the list has been closed.
   func place(_ observer: TopicObserver, of owner: AnyObject) -> Bool {
+    observer.willBePlaced(in: self)
     switch clientList.place(observer, of: owner, for: key(observer.owner, observer.id)) {
-    case .added:
-      observer.wasPlaced(in: self, insteadOf: nil)
-      return true
+    case .added: return true
     case .exchanged(let old):
-      observer.wasPlaced(in: self, insteadOf: old as? TopicObserver)
+      if let old = old as? TopicObserver { observer.hasReplaced(old) }
       return true
     case .refused:
       observer.status.cancel()

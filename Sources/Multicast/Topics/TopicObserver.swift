@@ -11,6 +11,7 @@ class TopicObserver: @unchecked Sendable {
   final let status = ObservationStatus()
 
   private let endsAfterOne: Bool
+  private let isLate: Bool
 
   /// The observer that this one has replaced, as long as messages wait for it, and the list that this one
   /// is in.
@@ -20,7 +21,6 @@ class TopicObserver: @unchecked Sendable {
   }
 
   private let surroundings = Locked(Surroundings())
-  private let isLate: Bool
 
   /// The handler, lent at each call: a closure that is loaded to be called is retained.
   private let call: Borrowed<TopicHandler.Call>
@@ -49,14 +49,16 @@ class TopicObserver: @unchecked Sendable {
 // MARK: - Ending
 
 extension TopicObserver {
-  /// Called when the observer has its place in a list.
-  final func wasPlaced(in list: TopicList, insteadOf predecessor: TopicObserver?) {
+  /// Called before the observer has its place in a list: once it has, its message may come at once.
+  final func willBePlaced(in list: TopicList) {
+    surroundings.withLock { $0.list = list }
+  }
+
+  /// Called when the observer has taken the place of another one.
+  final func hasReplaced(_ predecessor: TopicObserver) {
+    predecessor.status.close()
     // Whoever drains it keeps it, so that it is there as long as it has something to give up.
-    predecessor?.status.close()
-    surroundings.withLock { surroundings in
-      surroundings.list = list
-      surroundings.predecessor = predecessor
-    }
+    surroundings.withLock { $0.predecessor = predecessor }
   }
 
   /// Ends this observation, and those that it has replaced: no handler of them begins any more.

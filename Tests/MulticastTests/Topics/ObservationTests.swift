@@ -404,6 +404,26 @@ import Testing
     #expect(end.read().split(separator: " ").count == 100)
   }
 
+  @Test func aHandlerThatIsCalledOnceIsReleasedHoweverSoonItsMessageComes() {
+    let center = center
+    let end = Journal()
+    let rounds = Process.isSanitized ? 200 : 2000
+    onThreads(2) { thread in
+      for _ in 0..<rounds {
+        if thread == 0 {
+          center.post(.login, Login(id: 1))
+        } else {
+          let sentinel = Sentinel(end)
+          center.observe(.login, owner: owner, id: 1, once: true) { _, _ in
+            extendLifetime(sentinel)
+          }
+        }
+      }
+    }
+    center.post(.login, Login(id: 1))
+    #expect(end.read().split(separator: " ").count == rounds)
+  }
+
   // MARK: - Threads
 
   @Test func everythingAtOnceFromEightThreads() {
