@@ -11,7 +11,8 @@ let package = Package(
     .target(name: "Multicast", swiftSettings: [.strictMemorySafety()]),
     .executableTarget(
       name: "LoginSession", dependencies: ["Multicast"], path: "Examples/LoginSession"),
-    .testTarget(name: "MulticastTests", dependencies: ["Multicast"]),
+    .testTarget(
+      name: "MulticastTests", dependencies: ["Multicast"], resources: [.copy("Expected")]),
     .testTarget(
       name: "LoginSessionTests", dependencies: ["LoginSession"], resources: [.copy("Expected")]),
   ],

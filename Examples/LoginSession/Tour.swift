@@ -11,7 +11,7 @@ import Multicast
     release()
     loop()
     await observe()
-    print("\n6. Still listening to MulticastCenter.default: \(app.listening).")
+    showWiring()
     // Without this line the app, and with it every client, could end after its last use.
     extendLifetime(app)
   }
@@ -90,6 +90,7 @@ import Multicast
       store.login(19003)
     }
   }
+
   private func observe() async {
     print(
       """
@@ -110,5 +111,17 @@ import Multicast
     print("> mail, posted after the inbox was closed")
     let handlers = center.post(.mail, Mail(subject: "Too late"))
     print("  \(handlers) handlers called")
+  }
+  private func showWiring() {
+    let center = MulticastCenter.default
+    let inbox = Inbox(center: center)
+    print(
+      """
+
+      6. A center can tell who listens to what: its wiring, now that the inbox is open again.
+
+      \(center.wiring)
+      """)
+    extendLifetime(inbox)
   }
 }

@@ -7,6 +7,9 @@ protocol ClientRegistry: AnyObject, Sendable {
   func removeClient(_ client: AnyObject) -> Int
 
   func removeAll()
+
+  /// What stands in it now.
+  var snapshot: RegistrySnapshot { get }
 }
 
 /// Finds a center's registries by the type that they are for. Finding takes no lock.

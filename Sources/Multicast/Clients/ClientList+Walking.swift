@@ -39,23 +39,32 @@ extension ClientList {
 }
 
 extension ClientList {
-  /// Counts the clients that are alive, as far as `limit`, and vacates the boxes of dead ones.
+  /// Calls `body` with the clients that are alive and with their boxes, until it returns false, and
+  /// vacates the boxes of dead clients that it meets.
   ///
   /// Takes no lock on the way, since letting go of a client may run its `deinit`. O(*n*).
-  @discardableResult
-  func countAlive(upTo limit: Int = .max) -> Int {
+  func forEachAlive(_ body: (AnyObject, WeakBox) -> Bool) {
     let walk = beginWalk()
-    var boxes = BoxCursor(first: walk.first, count: walk.count, stride: stride)
-    var alive = 0
     var foundDead = false
-    while alive < limit, let box = boxes.next() {
-      if box.load() != nil {
-        alive += 1
+    defer { endWalk(walk, foundDead: foundDead) }
+    var boxes = BoxCursor(first: walk.first, count: walk.count, stride: stride)
+    while let box = boxes.next() {
+      if let client = box.load() {
+        guard body(client, box) else { return }
       } else if walk.vacate(box) {
         foundDead = true
       }
     }
-    endWalk(walk, foundDead: foundDead)
+  }
+
+  /// Counts the clients that are alive, as far as `limit`, and vacates the boxes of dead ones. O(*n*).
+  @discardableResult
+  func countAlive(upTo limit: Int = .max) -> Int {
+    var alive = 0
+    forEachAlive { _, _ in
+      alive += 1
+      return alive < limit
+    }
     return alive
   }
 }

@@ -10,7 +10,9 @@ final class LateObserver<Message: Sendable>: TopicObserver, @unchecked Sendable 
   enum Handler: Sendable {
     case isolated(any Actor, TopicHandler.Call)
     case queued(DispatchQueue, TopicHandler.Call)
-    case awaited(@Sendable (AnyObject, Message) async -> Void)
+
+    /// In a task. The actor, if there is one, is where the closure itself hops to.
+    case awaited(in: (any Actor)?, @Sendable (AnyObject, Message) async -> Void)
   }
 
   private let handler: Handler
@@ -44,6 +46,14 @@ final class LateObserver<Message: Sendable>: TopicObserver, @unchecked Sendable 
   }
 
   override func giveUpLetters() { mailbox.removeAll() }
+
+  override var isolation: HandlerIsolation {
+    switch handler {
+    case .isolated(let actor, _): .actor(TypeIdentity(type(of: actor)))
+    case .queued(let queue, _): .queue(label: queue.label)
+    case .awaited(let actor, _): .task(actor: actor.map { TypeIdentity(type(of: $0)) })
+    }
+  }
 
   /// Calls the handler in the actor that it belongs to, which is the current one, behind the messages
   /// that came from elsewhere before.
@@ -80,7 +90,7 @@ extension LateObserver {
         await handleAll(call, isolation: actor)
       }
     case .queued(let queue, let call): handleSome(call, on: queue)
-    case .awaited(let call):
+    case .awaited(_, let call):
       Task.detached(priority: Task.currentPriority) { [self] in await handleAll(awaiting: call) }
     }
   }

@@ -74,7 +74,7 @@ extension MulticastCenter {
   ) -> TopicObservation {
     let observer = LateObserver<Message>(
       owner: owner, id: id, once: once,
-      handler: .awaited { owner, message in
+      handler: .awaited(in: handler.isolation) { owner, message in
         await handler(unsafe unsafeDowncast(owner, to: Owner.self), message)
       })
     return place(observer, of: owner, in: topic)
@@ -157,7 +157,7 @@ extension MulticastCenter {
 extension MulticastCenter {
   private func topics<Message: Sendable>(of message: Message.Type) -> TopicRegistry {
     let place = unsafe registries.find(ObjectIdentifier(Topic<Message>.self)) {
-      TopicRegistry(reentrancyGuard: reentrancyGuard)
+      TopicRegistry(message: message, reentrancyGuard: reentrancyGuard)
     }
     return unsafe place.assumingMemoryBound(to: TopicRegistry.self).pointee
   }

@@ -30,6 +30,10 @@ public struct Topic<Message: Sendable>: Hashable, Sendable {
 extension Topic: CustomStringConvertible {
   /// The topic as it is written: `Topic<UserLogin>("userLogin")`.
   public var description: String {
-    "Topic<\(Message.self)>(" + (name.isEmpty ? "" : String(reflecting: name)) + ")"
+    topicDescription(message: String(describing: Message.self), name: name)
   }
+}
+
+func topicDescription(message: String, name: String) -> String {
+  "Topic<\(message)>(" + (name.isEmpty ? "" : String(reflecting: name)) + ")"
 }

@@ -40,6 +40,16 @@ extension TopicList {
     clientList.remove(key)
   }
 
+  /// Calls `body` with the observers that take messages, and with their owners, which are alive. O(*n*).
+  func forEachObserver(_ body: (TopicObserver, AnyObject) -> Void) {
+    clientList.forEachAlive { owner, box in
+      box.withCompanion(as: TopicObserver.self) { observer in
+        if observer.status.isActive { body(observer, owner) }
+      }
+      return true
+    }
+  }
+
   func closeIfEmpty() -> Bool {
     clientList.countAlive()
     return clientList.closeIfEmpty()
@@ -58,7 +68,7 @@ extension TopicList {
   }
 }
 
-extension TopicList: ClientRegistry {
+extension TopicList {
   func removeClient(_ client: AnyObject) -> Int {
     clientList.dropSomeDead()
     let owner = ObjectIdentifier(client)

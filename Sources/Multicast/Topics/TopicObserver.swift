@@ -44,6 +44,9 @@ class TopicObserver: @unchecked Sendable {
 
   /// Gives up the messages that wait for the handler. Not with a lock held: this ends them.
   func giveUpLetters() {}
+
+  /// Where the handler runs.
+  var isolation: HandlerIsolation { .postingThread }
 }
 
 // MARK: - Ending

@@ -8,10 +8,13 @@ final class TopicRegistry: Sendable {
     var limit = 16
   }
 
+  let message: TypeIdentity
+
   private let state = Locked(State())
   private let reentrancyGuard: ReentrancyGuard
 
-  init(reentrancyGuard: ReentrancyGuard) {
+  init(message: any Any.Type, reentrancyGuard: ReentrancyGuard) {
+    self.message = TypeIdentity(message)
     self.reentrancyGuard = reentrancyGuard
   }
 
@@ -43,7 +46,10 @@ final class TopicRegistry: Sendable {
     }
   }
 
-  private var lists: [TopicList] { state.withLock { Array($0.lists.values) } }
+  /// The lists of the topics, by their names, in no order.
+  var listsByName: [String: TopicList] { state.withLock { $0.lists } }
+
+  private var lists: [TopicList] { Array(listsByName.values) }
 
   /// Forgets the topics without observers, so that names that come and go leave nothing behind.
   private func giveUpEmpty() {

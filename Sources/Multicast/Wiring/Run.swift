@@ -1,0 +1,20 @@
+/// Equal elements that stand one after the other.
+struct Run<Element: Equatable> {
+  let element: Element
+  fileprivate(set) var count = 1
+
+  fileprivate init(_ element: Element) {
+    self.element = element
+  }
+}
+
+extension Array {
+  /// Appends an element, to the last run if it is equal to that.
+  mutating func append<Value>(joining value: Value) where Element == Run<Value> {
+    if let last = indices.last, self[last].element == value {
+      self[last].count += 1
+    } else {
+      append(Run(value))
+    }
+  }
+}

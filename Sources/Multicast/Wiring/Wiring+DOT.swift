@@ -1,0 +1,39 @@
+extension Wiring {
+  /// The wiring as a directed graph in the DOT language of Graphviz.
+  ///
+  /// Arrows lead from each listener protocol, a hexagon, and each topic, a box with round corners, to
+  /// the types that listen. They are labelled with the places in the order of the calls, and those from
+  /// a topic with the isolation and the ids too. Names may hold any characters.
+  public var dot: String {
+    let graph = WiringGraph(self)
+    var lines = ["digraph MulticastCenter {", "  rankdir = LR"]
+    for node in graph.nodes {
+      let shape =
+        switch node.kind {
+        case .listenerProtocol: "shape = hexagon"
+        case .topic: "shape = box, style = rounded"
+        case .type: "shape = box"
+        }
+      lines.append("  \(node.id) [label = \"\(node.label.dot)\", \(shape)]")
+    }
+    for edge in graph.edges {
+      lines.append("  \(edge.from) -> \(edge.to) [label = \"\(edge.label.dot)\"]")
+    }
+    lines.append("}")
+    return lines.map { $0 + "\n" }.joined()
+  }
+}
+
+extension String {
+  /// The text for a place between quotation marks, where Graphviz reads escapes and entities.
+  fileprivate var dot: String {
+    // By scalars: a mark that combines with a quotation mark does not keep it from ending the text.
+    printable.unicodeScalars.map { scalar in
+      switch scalar {
+      case "\"", "\\": "\\\(scalar)"
+      case "&": "&amp;"
+      default: String(scalar)
+      }
+    }.joined()
+  }
+}

@@ -1,0 +1,41 @@
+extension Wiring {
+  /// The wiring as a flowchart in the language of Mermaid, which GitHub draws in a block marked
+  /// `mermaid`.
+  ///
+  /// Arrows lead from each listener protocol, a hexagon, and each topic, a stadium, to the types that
+  /// listen. They are labelled with the places in the order of the calls, and those from a topic
+  /// with the isolation and the ids too. Names may hold any characters. Mermaid draws no
+  /// more than 500 arrows unless it is told to.
+  public var mermaid: String {
+    let graph = WiringGraph(self)
+    var lines = ["flowchart LR"]
+    for node in graph.nodes {
+      let (open, close) =
+        switch node.kind {
+        case .listenerProtocol: ("{{", "}}")
+        case .topic: ("([", "])")
+        case .type: ("[", "]")
+        }
+      lines.append("  \(node.id)\(open)\"\(node.label.mermaid)\"\(close)")
+    }
+    for edge in graph.edges {
+      lines.append("  \(edge.from) -->|\"\(edge.label.mermaid)\"| \(edge.to)")
+    }
+    return lines.map { $0 + "\n" }.joined()
+  }
+}
+
+extension String {
+  /// The text for a place between quotation marks.
+  ///
+  /// Mermaid reads some of what stands there as HTML, some as Markdown, and some as its own language.
+  /// So all but the plainest characters of ASCII are written as numbers.
+  fileprivate var mermaid: String {
+    printable.unicodeScalars.map { scalar in
+      let isPlain =
+        !scalar.isASCII || scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+        || " .,:()".unicodeScalars.contains(scalar)
+      return isPlain ? String(scalar) : "#\(scalar.value);"
+    }.joined()
+  }
+}

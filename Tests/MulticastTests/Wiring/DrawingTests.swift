@@ -1,0 +1,116 @@
+import Dispatch
+import Foundation
+import Multicast
+import Testing
+
+private protocol UserProtocol {}
+private protocol NobodyProtocol {}
+
+private final class ProfileScreen: UserProtocol {}
+private final class Badge: UserProtocol {}
+private final class AuditLog: UserProtocol, Sendable {}
+private final class `a "type" [with] {odd} & <b>|;#35;%% letters: é, 名前`: UserProtocol, Sendable {}
+
+private struct Mail: Sendable {}
+
+/// Tree, flowchart and digraph, as they are expected in files: `Expected/<name>.txt`, `.mmd`, `.dot`.
+@Suite struct DrawingTests {
+  private let center = MulticastCenter()
+
+  private func expectDrawings(
+    named name: String, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let wiring = center.wiring
+    let drawings = [
+      "txt": "\(wiring)\n", "mmd": wiring.mermaid, "dot": wiring.dot,
+    ]
+    for (type, drawing) in drawings {
+      let file = try #require(
+        Bundle.module.url(forResource: name, withExtension: type, subdirectory: "Expected"))
+      let expected = try String(contentsOf: file, encoding: .utf8)
+      #expect(drawing == expected, sourceLocation: sourceLocation)
+    }
+  }
+
+  @Test func anEmptyCenter() throws {
+    try expectDrawings(named: "empty")
+  }
+
+  @Test func aCenterThatIsInUse() async throws {
+    let clients: [any UserProtocol] = [ProfileScreen(), Badge(), Badge(), AuditLog()]
+    let screen = await MainActor.run { Screen() }
+    let log = AuditLog()
+    let logs = (0..<2).map { _ in AuditLog() }
+    defer { extendLifetime((clients, screen, log, logs)) }
+    for client in clients { center.add(client, for: UserProtocol.self) }
+    _ = center[(any NobodyProtocol).self]
+    center.observe(Topic<Mail>("mail"), owner: log, id: "all") { _, _ in }
+    await MainActor.run {
+      _ = center.observe(Topic<Mail>("mail"), owner: screen) { screen, _ in screen.shown.append(1) }
+    }
+    for log in logs {
+      center.observe(Topic<Mail>("mail"), owner: log, on: DispatchQueue(label: "disk")) { _, _ in }
+    }
+    center.observe(Topic<Mail>(), owner: log) { _, _ in await Task.yield() }
+
+    try expectDrawings(named: "session")
+  }
+
+  @Test func placesInTheOrder() throws {
+    let clients = (0..<40).map { index in
+      index % 3 == 0 ? Badge() : ProfileScreen() as any UserProtocol
+    }
+    let tail = (0..<1000).map { _ in AuditLog() }
+    defer { extendLifetime((clients, tail)) }
+    for client in clients + tail { center.add(client, for: UserProtocol.self) }
+
+    try expectDrawings(named: "places")
+  }
+
+  @Test func oddNames() throws {
+    let odd = `a "type" [with] {odd} & <b>|;#35;%% letters: é, 名前`()
+    defer { extendLifetime(odd) }
+    center.add(odd, for: UserProtocol.self)
+    let names = [
+      "quotes \" ' ` and \\ backslashes \\n", "lines\r\n\u{2028}\t\0\u{7}", "<script>&amp;#quot;",
+      "\"\u{301} combined", "`Markdown` **is** _not_ read", "\u{202E}reversed\u{200B}", "👩‍👩‍👧 é ﬁ",
+      "]) --> end; %% {{}} |", "%%{init: {}}%%", "$\\LaTeX$", "1. list", "",
+    ]
+    for name in names {
+      center.observe(Topic<Mail>(name), owner: odd, id: name, on: DispatchQueue(label: name)) {
+        _, _ in
+      }
+    }
+
+    try expectDrawings(named: "odd")
+  }
+
+  @Test(.enabled(if: GraphViz.path != nil, "Graphviz is not installed"))
+  func graphvizReadsTheDigraphs() throws {
+    let folder = try #require(Bundle.module.url(forResource: "Expected", withExtension: nil))
+    for name in ["empty", "session", "places", "odd"] {
+      let errors = try GraphViz.errors(in: folder.appendingPathComponent("\(name).dot"))
+      #expect(errors == "")
+    }
+  }
+}
+
+/// The program that draws digraphs.
+private enum GraphViz {
+  static let path: String? = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":")
+    .map { "\($0)/dot" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+
+  /// What `dot` says against a file; nothing, if it draws it.
+  static func errors(in file: URL) throws -> String {
+    let process = Foundation.Process()
+    let output = Pipe()
+    process.executableURL = try URL(fileURLWithPath: #require(path))
+    process.arguments = ["-Tsvg", "-o", "/dev/null", file.path]
+    process.standardError = output
+    try process.run()
+    let errors = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+      ? String(decoding: errors, as: UTF8.self) : "status \(process.terminationStatus)"
+  }
+}

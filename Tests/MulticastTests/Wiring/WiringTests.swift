@@ -1,0 +1,246 @@
+import Dispatch
+import Multicast
+import Testing
+
+private protocol UserProtocol {}
+private protocol Sink<Element> {
+  associatedtype Element
+}
+
+private final class ProfileScreen: UserProtocol {}
+private final class Badge: UserProtocol, Sink {
+  typealias Element = Int
+}
+
+private enum FeatureA {
+  final class Model: UserProtocol {}
+}
+private enum FeatureB {
+  final class Model: UserProtocol {}
+}
+
+private actor Store: UserProtocol {
+  private var logins: [Login] = []
+
+  nonisolated func observe(_ center: MulticastCenter) {
+    center.observe(.login, owner: self) { store, login in await store.add(login) }
+  }
+
+  func observeInside(_ center: MulticastCenter) {
+    center.observe(Topic<Login>("inside"), owner: self) { _, login in self.logins.append(login) }
+  }
+
+  private func add(_ login: Login) { logins.append(login) }
+}
+
+@Suite struct WiringTests {
+  let center = MulticastCenter()
+
+  private var clients: [String] {
+    center.wiring.protocols.flatMap { $0.clients.map { "\($0.count) \($0.type)" } }
+  }
+
+  private var observers: [String] {
+    center.wiring.topics.flatMap {
+      $0.observers.map { "\($0.count) \($0.owner) \($0.id ?? "-") \($0.isolation)" }
+    }
+  }
+
+  // MARK: - Protocols
+
+  @Test func aCenterThatNobodyUsedIsEmpty() {
+    #expect(center.wiring.protocols.isEmpty)
+    #expect(center.wiring.topics.isEmpty)
+    #expect(center.wiring == MulticastCenter().wiring)
+  }
+
+  @Test func neighboursOfOneTypeAreAGroupAndTheOrderIsKept() {
+    let all: [any UserProtocol] = [Badge(), Badge(), ProfileScreen(), Badge()]
+    defer { extendLifetime(all) }
+    for client in all { center.add(client, for: UserProtocol.self) }
+
+    #expect(clients == ["2 Badge", "1 ProfileScreen", "1 Badge"])
+    #expect(center.wiring.protocols.map(\.count) == [4])
+  }
+
+  @Test func protocolsStandInTheOrderOfTheirFirstUse() {
+    let badge = Badge()
+    defer { extendLifetime(badge) }
+    center.add(badge, for: (any Sink<Int>).self)
+    center.add(badge, for: (UserProtocol & AnyObject).self)
+    center.add(badge, for: Badge.self)
+
+    // The first one is as the runtime writes it.
+    let sink = String(describing: (any Sink<Int>).self)
+    #expect(center.wiring.protocols.map(\.name) == [sink, "UserProtocol & AnyObject", "Badge"])
+    #expect(clients == ["1 Badge", "1 Badge", "1 Badge"])
+  }
+
+  @Test func clientsThatEndedOrWereRemovedAreNotThere() {
+    let removed = Badge()
+    let kept = ProfileScreen()
+    defer { extendLifetime((removed, kept)) }
+    center.add(Badge(), for: UserProtocol.self)
+    center.add(removed, for: UserProtocol.self)
+    center.add(kept, for: UserProtocol.self)
+    center.remove(removed, for: UserProtocol.self)
+
+    #expect(clients == ["1 ProfileScreen"])
+  }
+
+  @Test func aProtocolWithoutClientsStays() {
+    center.add(Badge(), for: UserProtocol.self)
+
+    #expect(center.wiring.protocols.map(\.name) == ["UserProtocol"])
+    #expect(center.wiring.protocols.map(\.count) == [0])
+  }
+
+  @Test func aNotifyDoesNotAddItsProtocol() {
+    center.notify(UserProtocol.self) { _ in }
+
+    #expect(center.wiring.protocols.isEmpty)
+  }
+
+  @Test func keepsNobodyAlive() {
+    var badge = Optional(Badge())
+    weak let reference = badge
+    center.add(badge!, for: UserProtocol.self)
+    let wiring = center.wiring
+    badge = nil
+
+    #expect(reference == nil)
+    #expect(wiring.protocols.map(\.count) == [1])
+    #expect(wiring != center.wiring)
+  }
+
+  @Test func typesThatShareANameAreToldApart() throws {
+    let one = FeatureA.Model()
+    let other = FeatureB.Model()
+    defer { extendLifetime((one, other)) }
+    center.add(one, for: UserProtocol.self)
+    #expect(clients == ["1 Model"])
+    center.add(other, for: UserProtocol.self)
+
+    let names = try #require(center.wiring.protocols.first).clients.map(\.type)
+    #expect(Set(names).count == 2)
+    #expect(names.allSatisfy { $0.hasPrefix("MulticastTests.") && $0.hasSuffix(".Model") })
+  }
+
+  // MARK: - Topics
+
+  @Test func tellsOwnersIDsAndIsolation() async {
+    let owner = Owner()
+    let store = Store()
+    let screen = await MainActor.run { Screen() }
+    defer { extendLifetime((owner, store, screen)) }
+    center.observe(.login, owner: owner) { _, _ in }
+    center.observe(.login, owner: owner, id: "queue", on: DispatchQueue(label: "disk")) { _, _ in }
+    await MainActor.run {
+      _ = center.observe(.login, owner: screen, id: 7) { screen, login in
+        screen.shown.append(login.id)
+      }
+      _ = center.observe(.login, owner: screen) { screen, login in
+        await Task.yield()
+        screen.shown.append(login.id)
+      }
+    }
+    store.observe(center)
+    await store.observeInside(center)
+
+    #expect(
+      observers == [
+        "1 Store - Store",
+        "1 Owner - posting thread", "1 Owner queue queue disk", "1 Screen 7 MainActor",
+        "1 Screen - task in MainActor", "1 Store - task",
+      ])
+    #expect(center.wiring.topics.map(\.name) == ["inside", "login"])
+    #expect(center.wiring.topics.map(\.message) == ["Login", "Login"])
+    #expect(center.wiring.topics.map(\.count) == [1, 5])
+  }
+
+  @Test func observersThatAreAlikeAndNeighboursAreAGroup() {
+    let owners = (0..<5).map { _ in Owner() }
+    defer { extendLifetime(owners) }
+    for owner in owners {
+      center.observe(.login, owner: owner) { _, _ in }
+    }
+    center.observe(.login, owner: owners[0], id: "second") { _, _ in }
+
+    #expect(observers == ["5 Owner - posting thread", "1 Owner second posting thread"])
+  }
+
+  @Test func topicsStandInTheOrderOfTheirMessageTypesAndNames() {
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    for name in ["b", "c", "", "a"] {
+      center.observe(Topic<Login>(name), owner: owner) { _, _ in }
+    }
+    center.observe(Topic<Int>("a"), owner: owner) { _, _ in }
+
+    #expect(
+      center.wiring.topics.map(\.description) == [
+        "Topic<Login>()", #"Topic<Login>("a")"#, #"Topic<Login>("b")"#, #"Topic<Login>("c")"#,
+        #"Topic<Int>("a")"#,
+      ])
+  }
+
+  @Test func observersThatEndedAndTheirTopicsAreNotThere() {
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    center.observe(Topic<Login>("ended"), owner: Owner()) { _, _ in }
+    center.observe(Topic<Login>("cancelled"), owner: owner) { _, _ in }.cancel()
+    center.observe(Topic<Login>("once"), owner: owner, once: true) { _, _ in }
+    center.post(Topic<Login>("once"), Login(id: 1))
+    center.observe(Topic<Login>("kept"), owner: owner) { _, _ in }
+
+    #expect(center.wiring.topics.map(\.name) == ["kept"])
+  }
+
+  @Test func aLoopOverMessagesIsAnObserver() {
+    let messages = center.messages(of: .login)
+    defer { extendLifetime(messages) }
+
+    #expect(observers == ["1 TopicSubscription<Login> - posting thread"])
+  }
+
+  // MARK: - Surroundings
+
+  @Test func clientsMayEndAndAddOthersMeanwhile() {
+    // An id whose description uses the center, as only a program that wants to break it has.
+    struct ID: Hashable, Sendable, CustomStringConvertible {
+      let center: MulticastCenter
+      static func == (one: ID, other: ID) -> Bool { true }
+      func hash(into hasher: inout Hasher) {}
+
+      var description: String {
+        let owner = Owner()
+        center.observe(.login, owner: owner, id: "nested") { _, _ in }
+        center.removeObservers(of: .login)
+        return "\(center.wiring.topics.count) topics"
+      }
+    }
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    center.observe(.login, owner: owner, id: ID(center: center)) { _, _ in }
+
+    #expect(observers == ["1 Owner 0 topics posting thread"])
+    #expect(center.wiring.topics.isEmpty)
+  }
+
+  @Test func mayBeReadWhileOtherThreadsChangeTheCenter() {
+    onThreads(4) { thread in
+      for _ in 0..<200 {
+        let badge = Badge()
+        let owner = Owner()
+        center.add(badge, for: UserProtocol.self)
+        center.observe(.login, owner: owner) { _, _ in }
+        let wiring = center.wiring
+        #expect((1...4).contains(wiring.protocols.map(\.count).reduce(0, +)))
+        #expect((1...4).contains(wiring.topics.map(\.count).reduce(0, +)))
+        extendLifetime((badge, owner))
+      }
+    }
+    #expect(clients.isEmpty)
+    #expect(observers.isEmpty)
+  }
+}
