@@ -11,8 +11,11 @@ let package = Package(
     .target(name: "Multicast", swiftSettings: [.strictMemorySafety()]),
     .executableTarget(
       name: "LoginSession", dependencies: ["Multicast"], path: "Examples/LoginSession"),
+    .target(name: "CoreModel", dependencies: ["Multicast"], path: "Tests/CoreModel"),
+    .executableTarget(name: "Fuzz", dependencies: ["CoreModel"], path: "Tests/Fuzz"),
     .testTarget(
-      name: "MulticastTests", dependencies: ["Multicast"], resources: [.copy("Expected")]),
+      name: "MulticastTests", dependencies: ["Multicast", "CoreModel"],
+      resources: [.copy("Expected")]),
     .testTarget(
       name: "LoginSessionTests", dependencies: ["LoginSession"], resources: [.copy("Expected")]),
   ],

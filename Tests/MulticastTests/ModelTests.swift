@@ -1,3 +1,4 @@
+import CoreModel
 import Testing
 
 /// Rules 1 to 7 of the contract all at once, against a simple model.
@@ -6,7 +7,7 @@ import Testing
     let model = Model(
       operations: operations, maximumOfClients: maximumOfClients,
       generator: SeededGenerator(seed: seed))
-    do throws(Model<SeededGenerator>.Mismatch) {
+    do throws(Mismatch) {
       try model.run()
     } catch {
       Issue.record(

@@ -1,3 +1,4 @@
+import CoreModel
 import Multicast
 import Synchronization
 import Testing

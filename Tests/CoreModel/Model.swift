@@ -1,18 +1,23 @@
 import Multicast
 
+/// What the delegate did and the model did not expect.
+public struct Mismatch: Error, CustomStringConvertible {
+  /// What it was, in words.
+  public let description: String
+}
+
+protocol ModelListener {
+  func ping(_ number: Int)
+}
+
 /// Performs random operations on a delegate and on a model of it that is too simple to be wrong, and
 /// compares the two after each.
 ///
 /// The operations are adding, adding again, removing, releasing, looking, and notifying in each of the
 /// three synchronous ways; the clients perform further ones in their calls, notifies among them.
-final class Model<Generator: RandomNumberGenerator> {
-  /// What the delegate did and the model did not expect.
-  struct Mismatch: Error, CustomStringConvertible {
-    let description: String
-  }
-
+public final class Model<Generator: RandomNumberGenerator> {
   /// A client that tells the model of its calls.
-  final class Listener: PingProtocol {
+  final class Listener: ModelListener {
     let name: Int
     unowned let model: Model
     init(_ name: Int, _ model: Model) {
@@ -37,7 +42,7 @@ final class Model<Generator: RandomNumberGenerator> {
     var called = 0
   }
 
-  private let delegate = MulticastDelegate<any PingProtocol>(
+  private let delegate = MulticastDelegate<any ModelListener>(
     reentrancy: .allow(depth: 3), onRecursion: { _ in })
   private var generator: Generator
   private let maximumOfClients: Int
@@ -54,16 +59,20 @@ final class Model<Generator: RandomNumberGenerator> {
   private var budget: Int
   private var mismatch: Mismatch?
 
+  /// Creates a delegate without clients, and its model.
+  ///
   /// - Parameters:
   ///   - operations: How many operations to perform, the ones within calls included.
   ///   - maximumOfClients: Above this number, clients are released rather than made.
-  init(operations: Int, maximumOfClients: Int, generator: Generator) {
+  ///   - generator: Decides on the operations.
+  public init(operations: Int, maximumOfClients: Int, generator: Generator) {
     budget = operations
     self.maximumOfClients = maximumOfClients
     self.generator = generator
   }
 
-  func run() throws(Mismatch) {
+  /// Performs the operations, up to the first mismatch.
+  public func run() throws(Mismatch) {
     while budget > 0 {
       perform()
       if let mismatch { throw mismatch }
@@ -151,7 +160,8 @@ extension Model {
       case 1: delegate.map { $0.ping(0) }.count
       default: delegate.notify { $0.ping(0) }
       }
-    var pass = passes.removeLast()
+    // After a mismatch, the passes are not what they should be.
+    guard mismatch == nil, var pass = passes.popLast() else { return }
     skip(in: &pass)
     if pass.next < pass.snapshot.count {
       fail("client \(pass.snapshot[pass.next].name) was not called")

@@ -1,0 +1,59 @@
+import CoreModel
+import Foundation
+
+/// The program.
+@main
+enum Fuzz {
+  static func main() {
+    do throws(Arguments.UsageError) {
+      switch try Arguments(CommandLine.arguments.dropFirst()) {
+      case .fuzz(let seconds, let seed): fuzz(for: .seconds(seconds), seed: seed)
+      case .repeat(let input): check(input)
+      case .help: print(Arguments.usage)
+      }
+    } catch {
+      let message = "Fuzz: error: \(error.problem)\n\n\(Arguments.usage)\n"
+      FileHandle.standardError.write(Data(message.utf8))
+      // 64 is what sysexits.h calls a usage error.
+      exit(64)
+    }
+  }
+
+  private static func fuzz(for duration: Duration, seed: UInt64) {
+    // Said first: it is all there is, if the delegate brings the program down.
+    print("Seed \(seed)")
+    fflush(nil)
+    var generator = SeededGenerator(seed: seed)
+    let end = ContinuousClock.now + duration
+    var inputs = 0
+    var bytes = 0
+    while ContinuousClock.now < end {
+      let input = Input.random(using: &generator)
+      check(input)
+      inputs += 1
+      bytes += input.bytes.count
+    }
+    print("\(inputs) inputs of \(bytes) bytes: no difference")
+  }
+
+  private static func check(_ input: Input) {
+    guard input.mismatch() != nil else { return }
+    let shortest = input.reduced()
+    let reason = shortest.mismatch()?.description ?? "nothing any more"
+    print(
+      """
+      The delegate differs from its model in \(reason).
+      To repeat this: swift run Fuzz --bytes \(shortest)
+      """)
+    exit(1)
+  }
+}
+
+extension Input {
+  /// Mostly short, so that a difference is found with little around it.
+  fileprivate static func random(using generator: inout some RandomNumberGenerator) -> Input {
+    let longest = [20, 200, 2000].randomElement(using: &generator) ?? 20
+    let count = Int.random(in: 2...longest, using: &generator)
+    return Input(bytes: (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
+  }
+}
