@@ -5,10 +5,14 @@ let package = Package(
   name: "Multicast",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
-    .library(name: "Multicast", targets: ["Multicast"])
+    .library(name: "Multicast", targets: ["Multicast"]),
+    .library(name: "MulticastFoundation", targets: ["MulticastFoundation"]),
   ],
   targets: [
     .target(name: "Multicast", swiftSettings: [.strictMemorySafety()]),
+    .target(
+      name: "MulticastFoundation", dependencies: ["Multicast"],
+      swiftSettings: [.strictMemorySafety()]),
     .executableTarget(
       name: "LoginSession", dependencies: ["Multicast"], path: "Examples/LoginSession"),
     .target(name: "CoreModel", dependencies: ["Multicast"], path: "Tests/CoreModel"),
@@ -16,6 +20,7 @@ let package = Package(
     .testTarget(
       name: "MulticastTests", dependencies: ["Multicast", "CoreModel"],
       resources: [.copy("Expected")]),
+    .testTarget(name: "MulticastFoundationTests", dependencies: ["MulticastFoundation"]),
     .testTarget(
       name: "LoginSessionTests", dependencies: ["LoginSession"], resources: [.copy("Expected")]),
   ],

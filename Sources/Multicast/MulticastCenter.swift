@@ -40,6 +40,9 @@ public final class MulticastCenter: Sendable {
 
   let reentrancyGuard: ReentrancyGuard
 
+  /// Objects that live as long as the center, if nobody detaches them.
+  let attachments = Attachments([:])
+
   /// Creates a center without clients.
   ///
   /// - Parameters:

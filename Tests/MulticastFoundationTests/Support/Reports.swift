@@ -1,0 +1,14 @@
+import Multicast
+import Synchronization
+
+/// Collects the reports of refused notifies.
+final class Reports: Sendable {
+  private let reports = Mutex<[RecursiveNotify]>([])
+
+  var all: [RecursiveNotify] { reports.withLock { $0 } }
+
+  /// To be passed as `onRecursion`.
+  var handler: @Sendable (RecursiveNotify) -> Void {
+    { report in self.reports.withLock { $0.append(report) } }
+  }
+}

@@ -1,0 +1,11 @@
+import Synchronization
+
+/// A variable for any thread, to be read by a closure that is made before it has its value.
+final class Slot<Value: Sendable>: Sendable {
+  private let contents = Mutex<Value?>(nil)
+
+  var value: Value? {
+    get { contents.withLock { $0 } }
+    set { contents.withLock { $0 = newValue } }
+  }
+}
