@@ -1,0 +1,154 @@
+import Foundation
+import Multicast
+import MulticastFoundation
+import Testing
+
+/// Rule 11 of the contract, for loops that lead through Foundation.
+@Suite struct BridgeLoopTests {
+  let journal = Journal()
+  let reports = Reports()
+  let center: MulticastCenter
+  let source = NotificationCenter()
+  let owner = Owner()
+
+  init() {
+    center = MulticastCenter(onRecursion: reports.handler)
+  }
+
+  private func listen() {
+    let journal = journal
+    center.observe(.power, owner: owner) { _, power in journal.write("\(power.level)") }
+  }
+
+  private func relay(
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
+  ) {
+    center.relay(
+      .power, from: source, to: .power, fileID: fileID, line: line, column: column
+    ) { notification in notification.level.map { Power(level: $0 + 1) } }
+  }
+
+  @Test func aMessageThatComesBackAsANotificationComesBackOnce() {
+    listen()
+    let relaySite = CallSite(line: #line + 1, column: 1)
+    relay(line: #line, column: 1)
+    center.forward(.power, to: source, as: .power) { ["level": $0.level] }
+    func post(
+      fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
+    ) -> CallSite {
+      center.post(
+        .power, Power(level: 1), fileID: fileID, line: line, column: column)
+      return CallSite(fileID: fileID, line: line, column: column)
+    }
+    let postSite = post()
+    #expect(journal.read() == "1 2")
+    #expect(reports.all.map(\.listener) == ["Topic<Power>(\"power\")"])
+    #expect(reports.all.first?.path == [postSite, relaySite, relaySite])
+  }
+
+  @Test func aNotificationThatComesBackAsANotificationIsRefused() {
+    listen()
+    let relaySite = CallSite(line: #line + 1, column: 1)
+    relay(line: #line, column: 1)
+    center.forward(.power, to: source, as: .power) { ["level": $0.level] }
+    source.postPower(1)
+    #expect(journal.read() == "2")
+    #expect(reports.all.map(\.path) == [[relaySite, relaySite]])
+    source.postPower(5)
+    #expect(journal.read() == "6")
+    #expect(reports.all.count == 2)
+  }
+
+  @Test func theRelaysOwnPlaceIsItsCallSite() {
+    let line = #line + 1
+    center.relay(.power, from: source, to: .power) { $0.power }
+    center.forward(.power, to: source, as: .power) { ["level": $0.level] }
+    source.postPower(1)
+    let path = reports.all.first?.path
+    #expect(path?.map(\.line) == [line, line])
+    #expect(path?.first?.fileID == "MulticastFoundationTests/BridgeLoopTests.swift")
+  }
+
+  @Test func aRelayMadeTwiceInOnePlaceIsOneCallSiteOfEachList() {
+    listen()
+    for _ in 0..<2 { relay() }
+    source.postPower(1)
+    // One after the other is no loop.
+    #expect(journal.read() == "2 2")
+    #expect(reports.all.isEmpty)
+  }
+
+  @Test func aLoopThroughTwoTopicsIsFound() {
+    let (center, journal) = (center, journal)
+    center.observe(.power, owner: owner) { _, power in journal.write("power") }
+    center.observe(Topic<Int>("level"), owner: owner) { _, level in journal.write("level") }
+    center.relay(.power, from: source, to: .power) { $0.power }
+    center.forward(.power, to: source, as: .otherPower) { ["level": $0.level] }
+    center.relay(.otherPower, from: source, to: Topic<Int>("level")) { $0.level }
+    center.forward(Topic<Int>("level"), to: source, as: .power) { ["level": $0] }
+    source.postPower(1)
+    #expect(journal.read() == "power level")
+    #expect(reports.all.map(\.path.count) == [3])
+  }
+
+  @Test func aClientThatPostsWhatCalledItIsALoop() {
+    let client = Client("a", journal)
+    defer { extendLifetime(client) }
+    center.add(client, for: PowerProtocol.self)
+    let line = #line + 1
+    let relay = center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
+      client, level in client.powerChanged(level)
+    }
+    client.onChange = { [source] level in source.postPower(level + 1) }
+    source.postPower(1)
+    #expect(journal.read() == "a1")
+    #expect(reports.all.first?.path.map(\.line) == [line, line])
+    // It could be mapped.
+    #expect(relay.dropped == 0)
+  }
+
+  @Test func aClientThatPostsWhatCalledItIsALoopWithoutMapping() {
+    let client = Client("a", journal)
+    defer { extendLifetime(client) }
+    center.add(client, for: PowerProtocol.self)
+    let line = #line + 1
+    center.relay(.power, from: source, to: PowerProtocol.self) { client, notification in
+      client.powerChanged(notification.level ?? -1)
+    }
+    client.onChange = { [source] level in source.postPower(level + 1) }
+    source.postPower(1)
+    #expect(journal.read() == "a1")
+    #expect(reports.all.first?.path.map(\.line) == [line, line])
+  }
+
+  @Test func anotherRelayThatAClientTriggersIsNoLoop() {
+    let client = Client("a", journal)
+    defer { extendLifetime(client) }
+    center.add(client, for: PowerProtocol.self)
+    center.relay(.power, from: source, to: PowerProtocol.self) { client, notification in
+      client.powerChanged(notification.level ?? -1)
+    }
+    center.relay(.otherPower, from: source, to: PowerProtocol.self) { client, notification in
+      client.powerChanged(notification.level ?? -1)
+    }
+    client.onChange = { [source] level in
+      if level == 1 { source.postPower(2, as: .otherPower) }
+    }
+    source.postPower(1)
+    #expect(journal.read() == "a1 a2")
+    #expect(reports.all.isEmpty)
+  }
+
+  @Test func twoCentersDoNotMistakeEachOther() {
+    let other = MulticastCenter(onRecursion: reports.handler)
+    listen()
+    let journal = journal
+    other.observe(.power, owner: owner) { _, power in journal.write("other\(power.level)") }
+    for center in [center, other] {
+      center.relay(.power, from: source, to: .power) { $0.power }
+    }
+    source.postPower(1)
+    #expect(journal.read().split(separator: " ").sorted() == ["1", "other1"])
+    #expect(reports.all.isEmpty)
+  }
+}

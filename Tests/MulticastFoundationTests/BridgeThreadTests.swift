@@ -1,0 +1,126 @@
+import Foundation
+import Multicast
+import MulticastFoundation
+import Synchronization
+import Testing
+
+/// Both directions, from several threads at once.
+@Suite struct BridgeThreadTests {
+  let center = MulticastCenter()
+  let source = NotificationCenter()
+  let client = Counter()
+
+  init() {
+    center.add(client, for: PowerProtocol.self)
+  }
+
+  @Test func nothingIsLostThatIsPostedOnManyThreads() {
+    let relay = center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
+      client, level in client.powerChanged(level)
+    }
+    onThreads(8) { _ in
+      for level in 0..<500 {
+        source.postPower(level)
+        source.post(name: .power, object: nil)
+      }
+    }
+    #expect(client.calls == 8 * 500)
+    #expect(relay.dropped == 8 * 500)
+  }
+
+  @Test func messagesLeaveOnManyThreads() {
+    let received = Atomic<Int>(0)
+    let counter = Counter()
+    let observer = source.addObserver(forName: .power, object: nil, queue: nil) { notification in
+      counter.powerChanged(notification.level ?? -1)
+    }
+    center.forward(.power, to: source, as: .power) { ["level": $0.level] }
+    onThreads(8) { _ in
+      for level in 0..<500 {
+        received.add(center.post(.power, Power(level: level)), ordering: .relaxed)
+      }
+    }
+    let taken = received.load(ordering: .relaxed)
+    #expect(taken == 8 * 500)
+    #expect(counter.calls == 8 * 500)
+    source.removeObserver(observer)
+  }
+
+  @Test func relaysComeAndGoWhileNotificationsArePosted() {
+    onThreads(8) { number in
+      for level in 0..<200 {
+        if number % 2 == 0 {
+          source.postPower(level)
+        } else {
+          let relay = center.relay(.power, from: source, to: PowerProtocol.self) { client, _ in
+            client.powerChanged(1)
+          }
+          source.postPower(level)
+          relay.cancel()
+        }
+      }
+    }
+    // Every relay was there when its own thread posted, and none is left.
+    let calls = client.calls
+    #expect(calls >= 4 * 200)
+    source.postPower(1)
+    #expect(client.calls == calls)
+  }
+
+  @Test func allThreadsMayCancelTheSameRelay() {
+    for _ in 0..<200 {
+      let relay = center.relay(.power, from: source, to: PowerProtocol.self) { client, _ in
+        client.powerChanged(1)
+      }
+      let observer = Slot<Bool>()
+      onThreads(4) { _ in
+        relay.cancel()
+        if relay.isActive { observer.value = true }
+      }
+      #expect(observer.value == nil)
+    }
+    source.postPower(1)
+    #expect(client.calls == 0)
+  }
+
+  @Test func centersEndWhileNotificationsArePosted() {
+    let traces = Mutex<[RelayTrace]>([])
+    onThreads(8) { number in
+      for level in 0..<200 {
+        if number % 2 == 0 {
+          source.postPower(level)
+        } else {
+          let center = MulticastCenter()
+          center.add(client, for: PowerProtocol.self)
+          let trace = RelayTrace(
+            center.relay(.power, from: source, to: PowerProtocol.self) { client, _ in
+              client.powerChanged(1)
+            })
+          traces.withLock { $0.append(trace) }
+          source.postPower(level)
+        }
+      }
+    }
+    #expect(client.calls >= 4 * 200)
+    let calls = client.calls
+    source.postPower(1)
+    #expect(client.calls == calls)
+    #expect(traces.withLock { $0.filter(\.isObserving).count } == 0)
+  }
+
+  @Test func aSenderEndsWhileItsNotificationsAreRelayed() {
+    onThreads(8) { number in
+      for level in 0..<200 {
+        let sender = Sender()
+        defer { extendLifetime(sender) }
+        let relay = center.relay(
+          .power, from: source, object: sender, to: PowerProtocol.self
+        ) { client, _ in client.powerChanged(1) }
+        source.postPower(level, object: sender)
+        source.postPower(level)
+        if number % 2 == 0 { relay.cancel() }
+      }
+    }
+    #expect(client.calls == 8 * 200)
+  }
+}

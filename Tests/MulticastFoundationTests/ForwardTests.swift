@@ -1,0 +1,210 @@
+import Foundation
+import Multicast
+import MulticastFoundation
+import Testing
+
+/// Messages leave as notifications.
+@Suite struct ForwardTests {
+  let journal = Journal()
+  let center = MulticastCenter()
+  let target = NotificationCenter()
+
+  /// Has the journal written by an observer of the target, until this ends.
+  private func listen(
+    to name: Notification.Name = .power, _ entry: @escaping @Sendable (Notification) -> String
+  ) {
+    let journal = journal
+    _ = target.addObserver(forName: name, object: nil, queue: nil) { notification in
+      journal.write(entry(notification))
+    }
+  }
+
+  private func post(_ level: Int) -> Int { center.post(.power, Power(level: level)) }
+
+  @Test func aMessageIsPostedWithItsUserInfo() {
+    listen { "\($0.name.rawValue)=\($0.level ?? -1),\($0.object == nil)" }
+    center.forward(.power, to: target, as: .power) { ["level": $0.level] }
+    #expect(post(1) == 1)
+    #expect(journal.read() == "power=1,true")
+    #expect(post(2) == 1)
+    #expect(journal.read() == "power=2,true")
+  }
+
+  @Test func aNotificationMayBeWithoutUserInfo() {
+    listen { $0.userInfo == nil ? "nil" : "some" }
+    center.forward(.power, to: target, as: .power)
+    #expect(post(1) == 1)
+    center.forward(.power, to: target, as: .power) { $0.level == 1 ? nil : ["level": $0.level] }
+    #expect(post(1) == 2)
+    #expect(journal.read() == "nil nil nil")
+    #expect(post(2) == 2)
+    #expect(journal.read() == "nil some")
+  }
+
+  @Test func theDefaultCenterIsTheTargetByDefault() {
+    let journal = journal
+    let name = Notification.Name(UUID().uuidString)
+    let observer = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) {
+      journal.write("\($0.level ?? -1)")
+    }
+    center.forward(.power, as: name) { ["level": $0.level] }
+    #expect(post(1) == 1)
+    #expect(journal.read() == "1")
+    NotificationCenter.default.removeObserver(observer)
+  }
+
+  @Test func notificationsArePostedOnThePostingThreadInTheOrderOfObservers() {
+    let (center, journal) = (center, journal)
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    center.observe(.power, owner: owner, id: 1) { _, _ in journal.write("before") }
+    center.forward(.power, to: target, as: .power)
+    center.observe(.power, owner: owner, id: 2) { _, _ in journal.write("after") }
+    let thread = Slot<ObjectIdentifier>()
+    listen { _ in
+      thread.value == ObjectIdentifier(Thread.current) ? "forwarded" : "elsewhere"
+    }
+    onNewThread {
+      thread.value = ObjectIdentifier(Thread.current)
+      center.post(.power, Power(level: 1))
+    }
+    #expect(journal.read() == "before forwarded after")
+  }
+
+  @MainActor @Test func aHandlerOnTheMainActorMayPostWhatIsForwarded() {
+    let (center, journal) = (center, journal)
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    listen { "\($0.level ?? -1)" }
+    center.forward(.power, to: target, as: .power) { ["level": $0.level] }
+    center.observe(Topic<Int>(), owner: owner) { _, level in
+      MainActor.assertIsolated()
+      center.post(.power, Power(level: level))
+      journal.write("posted")
+    }
+    center.post(Topic<Int>(), 1)
+    #expect(journal.read() == "1 posted")
+  }
+
+  // MARK: Life
+
+  /// A forward that writes down the end of its closure.
+  private func forward(in center: MulticastCenter) -> TopicObservation {
+    let sentinel = Sentinel(journal)
+    return center.forward(.power, to: target, as: .power) { power in
+      extendLifetime(sentinel)
+      return ["level": power.level]
+    }
+  }
+
+  @Test func theTokenMayBeIgnored() {
+    _ = forward(in: center)
+    #expect(post(1) == 1)
+    #expect(journal.read() == "")
+  }
+
+  @Test func cancelEndsAForward() {
+    let observation = forward(in: center)
+    #expect(observation.isActive)
+    observation.cancel()
+    #expect(!observation.isActive)
+    #expect(post(1) == 0)
+    #expect(journal.read() == "end")
+  }
+
+  @Test func aForwardEndsWithItsCenter() {
+    var center = Optional(MulticastCenter())
+    let observation = forward(in: center!)
+    center = nil
+    #expect(journal.read() == "end")
+    #expect(!observation.isActive)
+  }
+
+  @Test func aForwardIsRemovedWithAllHandlers() {
+    _ = forward(in: center)
+    center.removeObservers(of: .power)
+    #expect(post(1) == 0)
+    #expect(journal.read() == "end")
+    _ = forward(in: center)
+    center.removeAll()
+    #expect(post(1) == 0)
+    #expect(journal.read() == "end")
+  }
+
+  @Test func eachForwardWithoutASenderPosts() {
+    listen { _ in "got" }
+    for _ in 0..<2 { center.forward(.power, to: target, as: .power) }
+    #expect(post(1) == 2)
+    #expect(journal.read() == "got got")
+  }
+
+  @Test func aForwardKeepsItsTargetUntilItEnds() {
+    weak var weakTarget: NotificationCenter?
+    let observation: TopicObservation
+    do {
+      let target = NotificationCenter()
+      weakTarget = target
+      observation = center.forward(.power, to: target, as: .power)
+    }
+    #expect(weakTarget != nil)
+    observation.cancel()
+    _ = post(1)
+    #expect(weakTarget == nil)
+  }
+
+  // MARK: Senders
+
+  @Test func theSenderIsTheNotificationsObject() {
+    let sender = Sender()
+    defer { extendLifetime(sender) }
+    let journal = journal
+    let identity = ObjectIdentifier(sender)
+    let observer = target.addObserver(forName: .power, object: sender, queue: nil) {
+      let object = $0.object.map { ObjectIdentifier($0 as AnyObject) }
+      journal.write("\($0.level ?? -1)\(object == identity)")
+    }
+    center.forward(.power, to: target, as: .power, object: sender) { ["level": $0.level] }
+    center.forward(.power, to: target, as: .otherPower, object: sender)
+    #expect(post(1) == 2)
+    #expect(journal.read() == "1true")
+    target.removeObserver(observer)
+  }
+
+  @Test func aForwardLivesWithItsSender() {
+    weak var weakSender: Sender?
+    let observation: TopicObservation
+    do {
+      let sender = Sender()
+      defer { extendLifetime(sender) }
+      weakSender = sender
+      observation = center.forward(.power, to: target, as: .power, object: sender)
+      #expect(post(1) == 1)
+      #expect(observation.isActive)
+    }
+    #expect(weakSender == nil)
+    #expect(!observation.isActive)
+    #expect(post(1) == 0)
+  }
+
+  @Test func theSameForwardOfASenderIsOne() {
+    let sender = Sender()
+    defer { extendLifetime(sender) }
+    listen { "\($0.level ?? -1)" }
+    center.forward(.power, to: target, as: .power, object: sender) { ["level": $0.level] }
+    center.forward(.power, to: target, as: .power, object: sender) { ["level": 10 * $0.level] }
+    #expect(post(1) == 1)
+    #expect(journal.read() == "10")
+  }
+
+  @Test func forwardsOfASenderToOtherNamesAndTargetsAreOthers() {
+    let (sender, other) = (Sender(), Sender())
+    defer { extendLifetime((sender, other)) }
+    center.forward(.power, to: target, as: .power, object: sender)
+    center.forward(.power, to: target, as: .otherPower, object: sender)
+    center.forward(.power, to: NotificationCenter(), as: .power, object: sender)
+    center.forward(.power, to: target, as: .power, object: other)
+    #expect(post(1) == 4)
+    #expect(center.remove(sender) == 3)
+    #expect(post(1) == 1)
+  }
+}

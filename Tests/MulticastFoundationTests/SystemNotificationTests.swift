@@ -1,0 +1,49 @@
+import Foundation
+import Multicast
+import MulticastFoundation
+import Testing
+
+/// A notification that Foundation itself posts.
+@Suite struct SystemNotificationTests {
+  let journal = Journal()
+  let center = MulticastCenter()
+
+  /// A port, whose end Foundation tells in the default center.
+  private func makePort() -> Port? {
+    #if canImport(Darwin)
+      Port()
+    #else
+      SocketPort(tcpPort: 0)
+    #endif
+  }
+
+  @Test func itCallsClients() throws {
+    let client = Client("ended", journal)
+    defer { extendLifetime(client) }
+    center.add(client, for: PowerProtocol.self)
+    let (port, other) = (try #require(makePort()), try #require(makePort()))
+    center.relay(Port.didBecomeInvalidNotification, object: port, to: PowerProtocol.self) {
+      client, _ in client.powerChanged(0)
+    }
+    other.invalidate()
+    #expect(journal.read() == "")
+    port.invalidate()
+    #expect(journal.read() == "ended0")
+  }
+
+  @Test func itComesInAsAMessageAndLeavesAsAnotherNotification() throws {
+    let journal = journal
+    let target = NotificationCenter()
+    let observer = target.addObserver(forName: .power, object: nil, queue: nil) { notification in
+      journal.write("\(notification.level ?? -1)")
+    }
+    let port = try #require(makePort())
+    center.relay(Port.didBecomeInvalidNotification, object: port, to: .power) { notification in
+      notification.object is Port ? Power(level: 7) : nil
+    }
+    center.forward(.power, to: target, as: .power) { ["level": $0.level] }
+    port.invalidate()
+    #expect(journal.read() == "7")
+    target.removeObserver(observer)
+  }
+}
