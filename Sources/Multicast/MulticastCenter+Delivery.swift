@@ -1,6 +1,7 @@
 extension MulticastCenter {
   /// Calls `body` with every client of a listener protocol, in order, on this thread.
   ///
+  /// <!-- example: in Program -->
   /// ```swift
   /// center.notify(UserProtocol.self) { $0.userLogin(19000) }
   /// ```
@@ -37,6 +38,7 @@ extension MulticastCenter {
   /// Much cheaper than a notify for each event, because each client is looked up once. Use it where
   /// clients only have to see events in their order, not to keep step with each other.
   ///
+  /// <!-- example: in Program -->
   /// ```swift
   /// center.notify(ScanProtocol.self, forEach: files) { client, file in client.found(file) }
   /// ```
@@ -69,6 +71,7 @@ extension MulticastCenter {
 
   /// Asks every client of a listener protocol, and returns the answers in the order of the clients.
   ///
+  /// <!-- example: in Program -->
   /// ```swift
   /// let mayClose = center.map(DocumentProtocol.self) { $0.mayClose() }.allSatisfy { $0 }
   /// ```
@@ -98,6 +101,7 @@ extension MulticastCenter {
   /// Calls and awaits `body` with every client of a listener protocol, one after the other, in order:
   /// for actors, and for protocols with asynchronous methods.
   ///
+  /// <!-- example: in Program -->
   /// ```swift
   /// await center.notify(StoreProtocol.self, awaiting: { await $0.store(19000) })
   /// ```

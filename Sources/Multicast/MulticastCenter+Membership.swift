@@ -1,6 +1,7 @@
 extension MulticastCenter {
   /// Adds a client of a listener protocol, behind those that it has.
   ///
+  /// <!-- example: in Client -->
   /// ```swift
   /// center.add(self, for: UserProtocol.self)
   /// ```

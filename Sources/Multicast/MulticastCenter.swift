@@ -2,6 +2,7 @@
 ///
 /// A listener protocol is the key, the objects that conform to it are its clients:
 ///
+/// <!-- example: in Center -->
 /// ```swift
 /// protocol UserProtocol {
 ///   func userLogin(_ userID: UInt)

@@ -2,6 +2,7 @@ extension MulticastDelegate {
   /// Calls and awaits `body` with every client, one after the other, in order: for actors, and for
   /// listener protocols with asynchronous methods.
   ///
+  /// <!-- example: in Delegates -->
   /// ```swift
   /// await delegates.notify(awaiting: { await $0.store(19000) })
   /// ```

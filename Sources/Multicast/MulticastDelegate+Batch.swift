@@ -5,6 +5,7 @@ extension MulticastDelegate {
   /// Much cheaper than a notify for each event, because each client is looked up once. Use it where
   /// clients only have to see events in their order, not to keep step with each other.
   ///
+  /// <!-- example: in Delegates -->
   /// ```swift
   /// delegates.notify(forEach: files) { client, file in client.found(file) }
   /// ```

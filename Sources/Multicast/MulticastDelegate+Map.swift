@@ -1,6 +1,7 @@
 extension MulticastDelegate {
   /// Asks every client, and returns the answers in the order of the clients.
   ///
+  /// <!-- example: in Delegates -->
   /// ```swift
   /// let mayClose = delegates.map { $0.documentMayClose() }.allSatisfy { $0 }
   /// ```

@@ -3,6 +3,7 @@
 /// A ``MulticastCenter`` keeps one delegate for each listener protocol. A delegate is also useful
 /// alone, as a property, where a type has a single kind of listener:
 ///
+/// <!-- example: in Download -->
 /// ```swift
 /// final class Download {
 ///   let delegates = MulticastDelegate<any DownloadDelegate>()
@@ -159,6 +160,7 @@ extension MulticastDelegate {
 extension MulticastDelegate {
   /// Calls `body` with every client, in order, on this thread.
   ///
+  /// <!-- example: in Delegates -->
   /// ```swift
   /// delegates.notify { $0.userLogin(19000) }
   /// ```

@@ -4,6 +4,7 @@
 /// notifies on behalf of its callers passes theirs on, so that each of them counts as a site of its
 /// own:
 ///
+/// <!-- example: in Program -->
 /// ```swift
 /// func announce(
 ///   _ id: UInt, fileID: StaticString = #fileID, line: Int = #line, column: Int = #column

@@ -3,6 +3,7 @@ import Dispatch
 extension MulticastCenter {
   /// Observes a topic with a closure that runs where it was written.
   ///
+  /// <!-- example: in Observer -->
   /// ```swift
   /// center.observe(.userLogin, owner: self) { owner, login in owner.badge += 1 }
   /// ```
@@ -49,6 +50,7 @@ extension MulticastCenter {
 
   /// Observes a topic with a closure that awaits.
   ///
+  /// <!-- example: in Observer -->
   /// ```swift
   /// center.observe(.userLogin, owner: store) { store, login in await store.add(login) }
   /// ```

@@ -1,6 +1,7 @@
 extension MulticastCenter {
   /// Posts a message to the observers of a topic, in the order in which they began to observe.
   ///
+  /// <!-- example: in Observer -->
   /// ```swift
   /// center.post(.userLogin, UserLogin(id: 19000))
   /// ```

@@ -2,6 +2,7 @@
 ///
 /// A topic is declared once, where its message is:
 ///
+/// <!-- example: in Center -->
 /// ```swift
 /// struct UserLogin: Sendable {
 ///   let id: UInt
@@ -9,7 +10,12 @@
 /// extension Topic where Message == UserLogin {
 ///   static var userLogin: Self { Topic("userLogin") }
 /// }
+/// ```
 ///
+/// It is observed with a closure that lives with its owner, and posted to:
+///
+/// <!-- example: in Observer -->
+/// ```swift
 /// center.observe(.userLogin, owner: self) { owner, login in owner.show(login.id) }
 /// center.post(.userLogin, UserLogin(id: 19000))
 /// ```

@@ -1,5 +1,6 @@
 /// The messages of a topic, as a sequence to iterate over with `for await`.
 ///
+/// <!-- example: in Observer -->
 /// ```swift
 /// for await login in center.messages(of: .userLogin) { show(login) }
 /// ```

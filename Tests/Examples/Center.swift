@@ -1,0 +1,5 @@
+import Multicast
+
+let center = MulticastCenter()
+
+// the example

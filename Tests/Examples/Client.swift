@@ -1,0 +1,15 @@
+import Multicast
+
+protocol UserProtocol {
+  func userLogin(_ userID: UInt)
+}
+
+final class ProfileScreen: UserProtocol {
+  let center = MulticastCenter()
+
+  func userLogin(_ userID: UInt) {}
+
+  func appear() {
+    // the example
+  }
+}

@@ -1,0 +1,7 @@
+import Multicast
+
+protocol DownloadDelegate {
+  func downloadDidFinish(_ download: Download)
+}
+
+// the example

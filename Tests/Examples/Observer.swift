@@ -1,0 +1,25 @@
+import Multicast
+
+struct UserLogin: Sendable {
+  let id: UInt
+}
+extension Topic where Message == UserLogin {
+  static var userLogin: Self { Topic("userLogin") }
+}
+
+actor Store {
+  func add(_ login: UserLogin) {}
+}
+
+@MainActor final class Screen {
+  let center = MulticastCenter()
+  let store = Store()
+  var badge = 0
+
+  func show(_ id: UInt) {}
+  func show(_ login: UserLogin) {}
+
+  func appear() async {
+    // the example
+  }
+}

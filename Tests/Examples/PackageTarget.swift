@@ -1,0 +1,5 @@
+import PackageDescription
+
+func target() -> Target {
+  // the example
+}
