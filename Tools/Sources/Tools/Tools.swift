@@ -8,6 +8,7 @@ enum Tools {
       var arguments = Arguments(CommandLine.arguments.dropFirst())
       switch arguments.next() {
       case "extract-examples": try ExtractExamples(&arguments).run()
+      case "check-documentation": try CheckDocumentation(&arguments).run()
       case let name: throw UsageError("there is no command \(name ?? "")")
       }
     } catch let error as UsageError {

@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+@testable import Tools
+
+struct RenderedPageTests {
+  /// A page of a module M; `groups` is JSON.
+  private func page(
+    _ name: String, role: String = "symbol", kind: String = "struct", groups: String = "[]"
+  ) throws -> RenderedPage {
+    let json = """
+      {
+        "identifier": { "url": "doc://M/documentation/\(name)", "interfaceLanguage": "swift" },
+        "metadata": { "role": "\(role)", "symbolKind": "\(kind)" },
+        "topicSections": \(groups)
+      }
+      """
+    return try JSONDecoder().decode(RenderedPage.self, from: Data(json.utf8))
+  }
+
+  private func group(of page: String, generated: Bool = false) -> String {
+    """
+    { "title": "Group", "identifiers": ["doc://M/documentation/\(page)"], "generated": \(generated) }
+    """
+  }
+
+  @Test func `what stands in a group is curated`() throws {
+    let pages = [
+      try page("M", kind: "module", groups: "[\(group(of: "M/A"))]"),
+      try page("M/A", groups: "[\(group(of: "M/A/b"))]"),
+      try page("M/A/b"),
+    ]
+    #expect(RenderedPage.uncurated(of: pages) == [])
+  }
+
+  @Test func `what stands in no group, or in one that was generated, is not`() throws {
+    let pages = [
+      try page("M", kind: "module", groups: "[\(group(of: "M/A", generated: true))]"),
+      try page("M/A"),
+      try page("M/Article", role: "article", kind: ""),
+    ]
+    #expect(RenderedPage.uncurated(of: pages) == ["M/A", "M/Article"])
+  }
+
+  @Test func `what docc adds need not be`() throws {
+    let pages = [
+      try page("M/Other", role: "collection", kind: "extension"),
+      try page("M/A/P-Implementations", role: "collectionGroup", kind: ""),
+    ]
+    #expect(RenderedPage.uncurated(of: pages) == [])
+  }
+}
