@@ -32,8 +32,22 @@ struct Symbol: Decodable {
     let position: Position
   }
 
-  struct Extension: Decodable {
-    let extendedModule: String
+  struct Availability: Decodable {
+    struct Version: Decodable {
+      let major: Int
+      let minor: Int?
+    }
+
+    let domain: String?
+    let introduced: Version?
+    let deprecated: Version?
+    let obsoleted: Version?
+    let isUnconditionallyDeprecated: Bool?
+    let isUnconditionallyUnavailable: Bool?
+  }
+
+  /// What holds for a declaration's generic parameters, or for those of the extension it is in.
+  struct Conditions: Decodable {
     let constraints: [SymbolGraph.Constraint]?
   }
 
@@ -43,7 +57,10 @@ struct Symbol: Decodable {
   let declarationFragments: [Fragment]?
   let docComment: Comment?
   let location: Location?
-  let swiftExtension: Extension?
+  let accessLevel: String?
+  let availability: [Availability]?
+  let swiftGenerics: Conditions?
+  let swiftExtension: Conditions?
 }
 
 extension Symbol {
