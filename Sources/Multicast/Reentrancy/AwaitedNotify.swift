@@ -34,9 +34,10 @@ final class AwaitedNotify: Sendable {
     Self.active.add(1, ordering: .relaxed)
   }
 
-  /// Calls `body` with this link as the innermost one of the task, once.
+  /// Calls `body` with this link as the innermost one of the task, once, in the caller's actor.
   @usableFromInline
-  nonisolated(nonsending) func deliver<Result, Failure: Error>(
+  func deliver<Result, Failure: Error>(
+    in isolation: isolated (any Actor)? = #isolation,
     _ body: nonisolated(nonsending) () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
     defer {
@@ -46,6 +47,9 @@ final class AwaitedNotify: Sendable {
     // `withValue` throws any error: a typed one is carried past it in a result.
     let outcome = await Self.$innermost.withValue(self) {
       () async -> Swift.Result<Result, Failure> in
+      // A closure runs in the actor that it captures. One that captures none leaves its caller's actor,
+      // and with it `body` does, unless an optimization takes that for unnecessary.
+      _ = isolation
       do throws(Failure) {
         return .success(try await body())
       } catch {
