@@ -10,6 +10,7 @@ enum Tools {
       case "extract-examples": try ExtractExamples(&arguments).run()
       case "check-documentation": try CheckDocumentation(&arguments).run()
       case "list-interface": try ListInterface(&arguments).run()
+      case "report-coverage": try ReportCoverage(&arguments).run()
       case let name: throw UsageError("there is no command \(name ?? "")")
       }
     } catch let error as UsageError {
