@@ -17,6 +17,8 @@ let package = Package(
       name: "LoginSession", dependencies: ["Multicast"], path: "Examples/LoginSession"),
     .target(name: "CoreModel", dependencies: ["Multicast"], path: "Tests/CoreModel"),
     .executableTarget(name: "Fuzz", dependencies: ["CoreModel"], path: "Tests/Fuzz"),
+    .executableTarget(
+      name: "DirectoryScan", dependencies: ["Multicast"], path: "Examples/DirectoryScan"),
     .testTarget(
       name: "MulticastTests", dependencies: ["Multicast", "CoreModel"],
       resources: [.copy("Expected")]),
