@@ -25,6 +25,7 @@ let package = Package(
     .testTarget(name: "MulticastFoundationTests", dependencies: ["MulticastFoundation"]),
     .testTarget(
       name: "LoginSessionTests", dependencies: ["LoginSession"], resources: [.copy("Expected")]),
+    .testTarget(name: "DirectoryScanTests", dependencies: ["DirectoryScan"]),
   ],
   swiftLanguageModes: [.v6]
 )
