@@ -18,13 +18,15 @@ extension Arguments {
   }
 
   static let usage = """
-    Usage: DirectoryScan [--json FILE] [--quiet] [--] PATH
+    Usage: DirectoryScan [--json FILE] [--wiring FILE] [--quiet] [--] PATH
 
     Walks over the folder PATH, and reports how many files and bytes it has, by extension, which
     files are the largest, which have the same content, and what could not be read.
 
       --json FILE    Write the report to FILE as well, as JSON. If FILE is -, write it to standard
                      output, and no text.
+      --wiring FILE  Write to FILE, in Mermaid, a picture of who listens to what in this program.
+                     If FILE is -, write it to standard output, and no text.
       --quiet        Show no progress. Else it is shown on standard error: as a bar if this is a
                      terminal, or else in a line every second.
       -h, --help     Show this text.
@@ -50,6 +52,7 @@ extension Arguments {
   init(_ arguments: some Sequence<[UInt8]>) throws(UsageError) {
     var path: Path?
     var json: Output?
+    var wiring: Output?
     var isQuiet = false
     var optionsEnded = false
     var rest = arguments.makeIterator()
@@ -66,6 +69,9 @@ extension Arguments {
       case "--json" where !optionsEnded:
         guard json == nil else { throw UsageError(problem: "--json stands twice") }
         json = try Self.output(rest.next(), of: text)
+      case "--wiring" where !optionsEnded:
+        guard wiring == nil else { throw UsageError(problem: "--wiring stands twice") }
+        wiring = try Self.output(rest.next(), of: text)
       case _ where !optionsEnded && text.hasPrefix("-"):
         throw UsageError(problem: "unknown option \"\(escaped(argument))\"")
       default:
@@ -76,8 +82,11 @@ extension Arguments {
         path = Path(argument)
       }
     }
+    if json == .standardOutput, wiring == .standardOutput {
+      throw UsageError(problem: "--json and --wiring cannot both go to standard output")
+    }
     guard let path else { throw UsageError(problem: "PATH is missing") }
-    self = .scan(Options(path: path, json: json, isQuiet: isQuiet))
+    self = .scan(Options(path: path, json: json, wiring: wiring, isQuiet: isQuiet))
   }
 
   /// Where an option's FILE says that something goes.

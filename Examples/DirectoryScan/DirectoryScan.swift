@@ -30,9 +30,12 @@ import Multicast
     let listeners = listeners(for: options, center: center)
     defer { extendLifetime(listeners) }
 
-    let scan = Task { await Scan(options.path, center: center).run() }
-    let interrupts = Interrupts { scan.cancel() }
-    let report = await scan.value
+    let scan = Scan(options.path, center: center)
+    defer { extendLifetime(scan) }
+
+    let running = Task { await scan.run() }
+    let interrupts = Interrupts { running.cancel() }
+    let report = await running.value
     extendLifetime(interrupts)
 
     let failures = center.map(ReportWriter.self) { $0.write(report) }.compactMap(\.self)
@@ -53,8 +56,11 @@ import Multicast
     if let output = options.json {
       listeners.append(JSONReport(to: output, center: center))
     }
-    // With JSON on standard output, no text stands there.
-    if options.json != .standardOutput {
+    if let output = options.wiring {
+      listeners.append(WiringFile(to: output, center: center))
+    }
+    // If something else goes to standard output, no text does.
+    if options.json != .standardOutput, options.wiring != .standardOutput {
       listeners.append(TextReport(center: center))
     }
     return listeners

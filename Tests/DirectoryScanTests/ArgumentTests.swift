@@ -6,7 +6,7 @@ struct ArgumentTests {
   func help(_ arguments: [String]) async throws {
     let outcome = try await Program.run(arguments)
 
-    #expect(outcome.output.hasPrefix("Usage: DirectoryScan [--json FILE] "))
+    #expect(outcome.output.hasPrefix("Usage: DirectoryScan [--json FILE] [--wiring FILE] "))
     #expect(outcome.output.split(separator: "\n").allSatisfy { $0.count <= 100 })
     #expect(outcome.errors == "")
     #expect(outcome.status == 0)
@@ -23,6 +23,12 @@ struct ArgumentTests {
     (["--json"], "--json needs a FILE"),
     (["--json", "", "."], "--json needs a FILE"),
     (["--json", "-", "--json", "-", "."], "--json stands twice"),
+    (["--wiring"], "--wiring needs a FILE"),
+    (["--wiring", "a", "--wiring", "b", "."], "--wiring stands twice"),
+    (
+      ["--wiring", "-", "--json", "-", "."],
+      "--json and --wiring cannot both go to standard output"
+    ),
     (["--"], "PATH is missing"),
     (["--", "--quiet", "."], #"one PATH only, not "." as well"#),
   ])
