@@ -15,10 +15,10 @@ let package = Package(
       swiftSettings: [.strictMemorySafety()]),
     .executableTarget(
       name: "LoginSession", dependencies: ["Multicast"], path: "Examples/LoginSession"),
-    .target(name: "CoreModel", dependencies: ["Multicast"], path: "Tests/CoreModel"),
-    .executableTarget(name: "Fuzz", dependencies: ["CoreModel"], path: "Tests/Fuzz"),
     .executableTarget(
       name: "DirectoryScan", dependencies: ["Multicast"], path: "Examples/DirectoryScan"),
+    .target(name: "CoreModel", dependencies: ["Multicast"], path: "Tests/CoreModel"),
+    .executableTarget(name: "Fuzz", dependencies: ["CoreModel"], path: "Tests/Fuzz"),
     .testTarget(
       name: "MulticastTests", dependencies: ["Multicast", "CoreModel"],
       resources: [.copy("Expected")]),

@@ -28,11 +28,10 @@ actor Scan {
   func run() async -> Report {
     connect()
     await Scanner(center: center).scan(root)
-    let phases = center.clients(for: PhaseListener.self)
     if !Task.isCancelled {
-      for listener in phases { await listener.walkDidEnd() }
+      await center.notify(PhaseListener.self, awaiting: { await $0.walkDidEnd() })
     }
-    for listener in phases { await listener.scanDidEnd() }
+    await center.notify(PhaseListener.self, awaiting: { await $0.scanDidEnd() })
     var report = Report(root: root, isInterrupted: Task.isCancelled)
     center.notify(ReportSource.self) { $0.add(to: &report) }
     return report

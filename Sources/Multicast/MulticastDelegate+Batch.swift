@@ -32,9 +32,12 @@ extension MulticastDelegate {
   ) throws(Failure) -> Int {
     try deliver(from: CallSite(fileID: fileID, line: line, column: column)) {
       (client, box) throws(Failure) in
-      for event in events {
-        guard box.identity != 0 else { return }
-        try body(client, event)
+      // By index, so that an event is lent from where it is: a loop over the elements copies each.
+      var index = events.startIndex
+      let end = events.endIndex
+      while index != end, box.identity != 0 {
+        try body(client, events[index])
+        events.formIndex(after: &index)
       }
     }
   }
