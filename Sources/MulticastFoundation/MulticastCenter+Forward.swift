@@ -5,6 +5,7 @@ extension MulticastCenter {
   /// Posts a notification when a message is posted to a topic, for code that observes a
   /// `NotificationCenter`.
   ///
+  /// <!-- example: in Bridge -->
   /// ```swift
   /// center.forward(.userLogin, as: Notification.Name("userLogin")) { ["id": $0.id] }
   /// ```
@@ -44,6 +45,7 @@ extension MulticastCenter {
   /// Posts a notification of a sender when a message is posted to a topic, for code that observes a
   /// `NotificationCenter`.
   ///
+  /// <!-- example: in Bridge -->
   /// ```swift
   /// center.forward(.userLogin, as: Notification.Name("userLogin"), object: account) { ["id": $0.id] }
   /// ```

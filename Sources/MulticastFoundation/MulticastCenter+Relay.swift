@@ -6,8 +6,9 @@ import Multicast
 extension MulticastCenter {
   /// Has clients of a listener protocol called when a notification is posted.
   ///
+  /// <!-- example: in Bridge -->
   /// ```swift
-  /// center.relay(.NSProcessInfoPowerStateDidChange, to: PowerProtocol.self) { client, _ in
+  /// center.relay(.powerStateDidChange, to: PowerProtocol.self) { client, _ in
   ///   client.powerStateChanged()
   /// }
   /// ```
@@ -61,6 +62,7 @@ extension MulticastCenter {
 
   /// Has clients of a listener protocol called with what a notification is mapped to.
   ///
+  /// <!-- example: in Bridge -->
   /// ```swift
   /// center.relay(
   ///   .downloadDidProgress, to: DownloadProtocol.self,
@@ -106,9 +108,10 @@ extension MulticastCenter {
 extension MulticastCenter {
   /// Posts a message to a topic when a notification is posted.
   ///
+  /// <!-- example: in Bridge -->
   /// ```swift
-  /// center.relay(FileHandle.readCompletionNotification, object: handle, to: Topic<Data>()) {
-  ///   $0.userInfo?[NSFileHandleNotificationDataItem] as? Data
+  /// center.relay(.connectionDidClose, object: connection, to: Topic<CloseCode>()) { notification in
+  ///   (notification.userInfo?["code"] as? Int).map(CloseCode.init)
   /// }
   /// ```
   ///
@@ -118,6 +121,7 @@ extension MulticastCenter {
   ///
   /// This is the way to what belongs to the main actor, a `@MainActor` protocol's clients for instance:
   ///
+  /// <!-- example: in BridgeObserver -->
   /// ```swift
   /// center.observe(.powerState, owner: self) { owner, state in
   ///   owner.center.notify(ScreenProtocol.self) { $0.show(state) }

@@ -14,9 +14,15 @@ extension Actor {
   /// The concurrency library offers `assertIsolated` and `assumeIsolated`, which stop the program if
   /// it is not so, and no question that can be answered with no. The runtime has one. It is looked up
   /// by name, so that where it is missing (before macOS 26 and its relatives, and in statically linked
-  /// programs) only the answer is.
+  /// programs) only the answer is; and not even that for the main actor on Apple's systems.
   nonisolated var isCurrent: Bool? {
-    guard let question = RuntimeQuestion.isCurrentExecutor else { return nil }
+    guard let question = RuntimeQuestion.isCurrentExecutor else {
+      #if canImport(Darwin)
+        // The main actor is where the main thread is.
+        if self === MainActor.shared { return pthread_main_np() != 0 }
+      #endif
+      return nil
+    }
     // The reference is two words, which the runtime takes in two registers, as C would. Flags of 0
     // ask for an answer rather than an assertion.
     let executor = unsafe unsafeBitCast(unownedExecutor, to: (UInt, UInt).self)

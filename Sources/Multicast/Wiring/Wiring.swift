@@ -2,6 +2,7 @@
 ///
 /// A picture for people, and a value for tests:
 ///
+/// <!-- example: in Center -->
 /// ```swift
 /// print(center.wiring)
 /// ```
