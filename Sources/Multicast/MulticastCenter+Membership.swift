@@ -10,7 +10,8 @@ extension MulticastCenter {
   /// way does not call it. May be called from any thread.
   ///
   /// A client added inside an actor, for a protocol that is not known here to be `Sendable`, may be
-  /// notified only inside this actor. A debug build stops where it is notified elsewhere.
+  /// notified only inside this actor. A debug build stops where it is notified elsewhere. (One that adds
+  /// itself in an `init` that is not isolated cannot be known to belong to an actor.)
   ///
   /// - Parameters:
   ///   - client: A class instance or an actor that conforms to the protocol. A value stops the
@@ -81,6 +82,7 @@ extension MulticastCenter {
   /// A notify that is under way calls none of those it has not called yet. May be called from any
   /// thread.
   ///
+  /// - Parameter listener: The listener protocol. Nobody need have been added for it.
   /// - Complexity: O(*n*).
   public func removeAll<Listener>(for listener: Listener.Type) {
     _ = withDelegate(for: listener) { $0.removeAll() }
@@ -111,6 +113,7 @@ extension MulticastCenter {
   ///
   /// May be called from any thread.
   ///
+  /// - Parameter listener: The listener protocol. Nobody need have been added for it.
   /// - Complexity: O(*n*).
   public func clients<Listener>(for listener: Listener.Type) -> [Listener] {
     withDelegate(for: listener) { $0.clients } ?? []

@@ -70,7 +70,8 @@ extension MulticastDelegate {
   /// way does not call it. May be called from any thread.
   ///
   /// A client added inside an actor, for a protocol that is not known here to be `Sendable`, may be
-  /// notified only inside this actor. A debug build stops where it is notified elsewhere.
+  /// notified only inside this actor. A debug build stops where it is notified elsewhere. (One that adds
+  /// itself in an `init` that is not isolated cannot be known to belong to an actor.)
   ///
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program, since values cannot be held

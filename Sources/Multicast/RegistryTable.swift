@@ -26,7 +26,7 @@ final class RegistryTable: @unchecked Sendable {
   @safe
   private struct State: ~Copyable {
     var registries: [any ClientRegistry] = []
-    var places: [UnsafeMutablePointer<RegistryPlaces>] = unsafe []
+    var places: [UnsafeMutablePointer<RegistryPlaces>]
   }
 
   private let state: Locked<State>

@@ -152,15 +152,7 @@ extension MulticastCenter {
   ) -> NotificationRelay {
     relay(name, from: source, object: sender) { center, notification in
       guard let message = transform(notification) else { return false }
-      // Foundation's post is not isolated, so a post in here is written in no actor. The runtime can tell
-      // that it is running in the main one, but not on every system that this package is for.
-      if Thread.isMainThread {
-        MainActor.assumeIsolated {
-          _ = center.post(topic, message, fileID: fileID, line: line, column: column)
-        }
-      } else {
-        center.post(topic, message, fileID: fileID, line: line, column: column)
-      }
+      center.post(topic, message, fileID: fileID, line: line, column: column)
       return true
     }
   }

@@ -21,6 +21,7 @@ final class TopicSubscription<Message: Sendable>: Sendable {
   var end: MessagesEnd<Message> { MessagesEnd(continuation) }
 }
 
+/// What ends the messages of a loop when it ends itself.
 final class MessagesEnd<Message: Sendable>: Sendable {
   private let continuation: AsyncStream<Message>.Continuation
 
@@ -29,41 +30,4 @@ final class MessagesEnd<Message: Sendable>: Sendable {
   }
 
   deinit { continuation.finish() }
-}
-
-/// The subscription of a sequence's first loop, which begins before the loop does.
-final class UnusedSubscription<Message: Sendable>: Sendable {
-  private let subscribe: @Sendable () -> TopicSubscription<Message>
-  private let first: Locked<TopicSubscription<Message>?>
-
-  init(_ subscribe: @escaping @Sendable () -> TopicSubscription<Message>) {
-    self.subscribe = subscribe
-    first = Locked(subscribe())
-  }
-
-  /// The subscription for a loop that begins.
-  func take() -> TopicSubscription<Message> {
-    let first = first.withLock { first in
-      defer { first = nil }
-      return first
-    }
-    return first ?? subscribe()
-  }
-}
-
-extension AsyncStream.Continuation.BufferingPolicy {
-  init(_ buffering: MessageBuffering) {
-    switch buffering {
-    case .unbounded: self = .unbounded
-    case .newest(let count): self = .bufferingNewest(Self.checked(count))
-    case .oldest(let count): self = .bufferingOldest(Self.checked(count))
-    }
-  }
-
-  private static func checked(_ count: Int) -> Int {
-    guard count >= 0 else {
-      fatalError("Multicast: a buffer of \(count) messages is negative; use 0 or more")
-    }
-    return count
-  }
 }
