@@ -17,12 +17,14 @@ let package = Package(
       name: "LoginSession", dependencies: ["Multicast"], path: "Examples/LoginSession"),
     .executableTarget(
       name: "DirectoryScan", dependencies: ["Multicast"], path: "Examples/DirectoryScan"),
+    .target(name: "TestSupport", dependencies: ["Multicast"], path: "Tests/TestSupport"),
     .target(name: "CoreModel", dependencies: ["Multicast"], path: "Tests/CoreModel"),
     .executableTarget(name: "Fuzz", dependencies: ["CoreModel"], path: "Tests/Fuzz"),
     .testTarget(
-      name: "MulticastTests", dependencies: ["Multicast", "CoreModel"],
+      name: "MulticastTests", dependencies: ["Multicast", "CoreModel", "TestSupport"],
       resources: [.copy("Expected")]),
-    .testTarget(name: "MulticastFoundationTests", dependencies: ["MulticastFoundation"]),
+    .testTarget(
+      name: "MulticastFoundationTests", dependencies: ["MulticastFoundation", "TestSupport"]),
     .testTarget(
       name: "LoginSessionTests", dependencies: ["LoginSession"], resources: [.copy("Expected")]),
     .testTarget(name: "DirectoryScanTests", dependencies: ["DirectoryScan"]),

@@ -1,3 +1,4 @@
+import TestSupport
 import Multicast
 import Testing
 

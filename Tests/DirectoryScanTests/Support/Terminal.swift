@@ -1,14 +1,38 @@
+import Dispatch
 import Foundation
+import Synchronization
 import Testing
 
-/// A pseudo-terminal, and what is written to it.
+/// A pseudo-terminal, and what is written to it. It is read all the time, as a real one is: a program
+/// that writes to a full one has to wait.
 final class Terminal {
   /// What a program is given to write to.
   let device: FileHandle
+
+  private let source: any DispatchSourceRead
+  private let received = Received()
+
+  /// What was read, on any thread.
+  private final class Received: Sendable {
+    let bytes = Mutex<[UInt8]>([])
+
+    /// Reads what there is, and does not wait for more.
+    func readAll(from reader: Int32) {
+      bytes.withLock { bytes in
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+          let count = read(reader, &buffer, buffer.count)
+          if count <= 0 { break }
+          bytes += buffer[..<count]
+        }
+      }
+    }
+  }
+
   private let reader: Int32
 
   init(columns: UInt16) throws {
-    reader = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+    let reader = open("/dev/ptmx", O_RDWR | O_NOCTTY)
     try #require(reader >= 0)
     let name = try Self.unlockedDevice(of: reader)
     let device = open(name, O_RDWR | O_NOCTTY)
@@ -18,23 +42,21 @@ final class Terminal {
     // So that nobody ever waits in a read.
     try #require(fcntl(reader, F_SETFL, O_NONBLOCK) != -1)
     self.device = FileHandle(fileDescriptor: device, closeOnDealloc: true)
+    self.reader = reader
+    source = DispatchSource.makeReadSource(fileDescriptor: reader, queue: .global())
+    source.setEventHandler { [received] in received.readAll(from: reader) }
+    source.setCancelHandler { close(reader) }
+    source.resume()
   }
 
   deinit {
-    close(reader)
+    source.cancel()
   }
-
-  private var bytes: [UInt8] = []
 
   /// Everything that was written so far.
   func text() -> String {
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while true {
-      let count = read(reader, &buffer, buffer.count)
-      if count <= 0 { break }
-      bytes += buffer[..<count]
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    received.readAll(from: reader)
+    return received.bytes.withLock { String(decoding: $0, as: UTF8.self) }
   }
 
   /// Lets the terminal's device be opened, and returns its path.

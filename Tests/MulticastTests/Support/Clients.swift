@@ -1,3 +1,4 @@
+import TestSupport
 import Multicast
 import Synchronization
 
@@ -22,34 +23,6 @@ final class Client: PingProtocol {
     journal.write(name)
     onPing?(number)
   }
-}
-
-/// What happened, in the order in which it happened. Its entries are read once.
-final class Journal: Sendable {
-  private let entries = Mutex<[String]>([])
-
-  func write(_ entry: String) {
-    entries.withLock { $0.append(entry) }
-  }
-
-  /// Returns the entries so far, joined, and forgets them.
-  func read() -> String {
-    entries.withLock { entries in
-      defer { entries = [] }
-      return entries.joined(separator: " ")
-    }
-  }
-}
-
-/// An object that writes down its end, to be captured by what ought to end.
-final class Sentinel: Sendable {
-  private let journal: Journal
-
-  init(_ journal: Journal) {
-    self.journal = journal
-  }
-
-  deinit { journal.write("end") }
 }
 
 /// A client for any thread, which counts its calls.

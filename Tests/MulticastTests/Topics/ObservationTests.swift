@@ -1,3 +1,4 @@
+import TestSupport
 import CoreModel
 import Multicast
 import Synchronization

@@ -1,7 +1,7 @@
 import Dispatch
 
 /// Runs `body` on another thread, and returns when it has ended.
-func onNewThread(_ body: @escaping @Sendable () -> Void) {
+package func onNewThread(_ body: @escaping @Sendable () -> Void) {
   let done = DispatchSemaphore(value: 0)
   DispatchQueue(label: "test").async {
     body()
@@ -11,6 +11,6 @@ func onNewThread(_ body: @escaping @Sendable () -> Void) {
 }
 
 /// Runs `body` on `count` threads at once, and returns when all have ended.
-func onThreads(_ count: Int, _ body: @Sendable (Int) -> Void) {
+package func onThreads(_ count: Int, _ body: @Sendable (Int) -> Void) {
   DispatchQueue.concurrentPerform(iterations: count, execute: body)
 }

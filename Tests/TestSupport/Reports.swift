@@ -2,13 +2,15 @@ import Multicast
 import Synchronization
 
 /// Collects the reports of refused notifies.
-final class Reports: Sendable {
+package final class Reports: Sendable {
   private let reports = Mutex<[RecursiveNotify]>([])
 
-  var all: [RecursiveNotify] { reports.withLock { $0 } }
+  package init() {}
+
+  package var all: [RecursiveNotify] { reports.withLock { $0 } }
 
   /// To be passed as `onRecursion`.
-  var handler: @Sendable (RecursiveNotify) -> Void {
+  package var handler: @Sendable (RecursiveNotify) -> Void {
     { report in self.reports.withLock { $0.append(report) } }
   }
 }
