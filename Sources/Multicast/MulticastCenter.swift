@@ -23,7 +23,8 @@
 ///
 /// Any protocol will do, with `AnyObject` or without; so will a composition, as in `(A & B).self`, a
 /// constrained protocol, as in `(any Sink<Int>).self`, a protocol isolated to a global actor, and a
-/// class. A client that does not conform is refused by the compiler.
+/// class. A client that does not conform is refused by the compiler. A key is exactly one type: a client
+/// of a protocol is not called by a notify of the one that it inherits from.
 ///
 /// Closures observe topics of the same center: see ``Topic``.
 ///

@@ -15,7 +15,7 @@ public enum ReentrancyPolicy: Hashable, Sendable {
   /// Lets a call site be active inside itself up to `depth` times, for recursion that is meant and
   /// ends.
   ///
-  /// A depth of 0 is ``refuseLoops``. A center or delegate made with a negative depth stops the
-  /// program.
+  /// A depth of 0 is ``refuseLoops``. There is no upper bound: one that the stack cannot hold lets a loop
+  /// overflow it. A center or delegate made with a negative depth stops the program.
   case allow(depth: Int)
 }
