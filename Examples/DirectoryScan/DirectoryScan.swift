@@ -5,6 +5,7 @@ import Multicast
 @main
 @MainActor enum DirectoryScan {
   static func main() async {
+    StandardStreams.prepare()
     do {
       switch try Arguments(CommandLine.argumentBytes) {
       case .scan(let options): exit(await scan(options))

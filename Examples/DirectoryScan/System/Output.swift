@@ -7,7 +7,7 @@ enum Output: Equatable {
   /// A file, which is created, or replaced.
   case file(Path)
 
-  /// Writes all of a text.
+  /// Writes all of a text, or as much as is read if this is a pipe that nobody reads any more.
   func write(_ text: some Sequence<UInt8>) throws(SystemError) {
     switch self {
     case .standardOutput:
@@ -28,6 +28,9 @@ enum Output: Equatable {
       }
       if count >= 0 {
         written += count
+      } else if errno == EPIPE {
+        // As after `| head`: whoever reads has read enough.
+        return
       } else if errno != EINTR {
         throw .last
       }
