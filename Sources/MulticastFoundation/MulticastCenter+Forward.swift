@@ -36,7 +36,8 @@ extension MulticastCenter {
     _ userInfo: @escaping @Sendable (Message) -> [AnyHashable: Any]? = { _ in nil }
   ) -> TopicObservation {
     let forward = NotificationForward()
-    return observe(topic, owner: forward) { _, message in
+    let id = NotificationForward.ID(target: ObjectIdentifier(target), name: name)
+    return observe(topic, owner: forward, id: id) { _, message in
       target.post(name: name, object: nil, userInfo: userInfo(message))
       extendLifetime(forward)
     }
@@ -79,10 +80,15 @@ extension MulticastCenter {
 
 /// The owner of a forward without a sender. Its own handler keeps it, and the topic keeps the handler.
 final class NotificationForward: Sendable {
-  /// Tells the forwards of one sender apart. They keep their targets, so that no other one takes a
-  /// target's identity.
+  /// Tells the forwards of one sender apart, and tells a wiring what is posted. Forwards keep their
+  /// targets, so that no other one takes a target's identity.
   struct ID: Hashable, Sendable {
     let target: ObjectIdentifier
     let name: Notification.Name
   }
+}
+
+extension NotificationForward.ID: CustomStringConvertible {
+  /// What a ``Multicast/Wiring`` shows.
+  var description: String { name.rawValue }
 }

@@ -87,6 +87,16 @@ import Testing
     #expect(journal.read() == "1 posted")
   }
 
+  @Test func aWiringTellsWhatIsPosted() {
+    let sender = Sender()
+    defer { extendLifetime(sender) }
+    center.forward(.power, to: target, as: .power)
+    center.forward(.power, to: target, as: .otherPower, object: sender)
+    let observers = center.wiring.topics.flatMap(\.observers)
+    #expect(observers.map(\.owner) == ["NotificationForward", "Sender"])
+    #expect(observers.map(\.id) == ["power", "otherPower"])
+  }
+
   // MARK: Life
 
   /// A forward that writes down the end of its closure.
