@@ -6,7 +6,8 @@ extension MulticastCenter {
   /// thread; each list is looked at for itself, so that what others change meanwhile may be in one
   /// list and not in the next. As with ``MulticastDelegate/count``, each client is held for an instant.
   ///
-  /// - Complexity: O(*n*) in the number of all clients and observers.
+  /// - Complexity: O(*n*) in the number of all clients and observers, and what it takes to sort the
+  ///   topics of each type of message by their names.
   public var wiring: Wiring {
     Wiring(registries.all.map { registry in registry.snapshot })
   }

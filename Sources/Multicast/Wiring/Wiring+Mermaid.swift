@@ -4,8 +4,8 @@ extension Wiring {
   ///
   /// Arrows lead from each listener protocol, a hexagon, and each topic, a stadium, to the types that
   /// listen. They are labelled with the places in the order of the calls, and those from a topic
-  /// with the isolation and the ids too. Names may hold any characters. Mermaid draws no
-  /// more than 500 arrows unless it is told to.
+  /// with the isolation and the ids too. Names may hold any characters. Mermaid draws no more than 500
+  /// arrows, and nothing of a text of more than 50,000 characters, unless it is told to.
   public var mermaid: String {
     let graph = WiringGraph(self)
     var lines = ["flowchart LR"]
