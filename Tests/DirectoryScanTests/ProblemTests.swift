@@ -85,6 +85,28 @@ struct ProblemTests {
     #expect(outcome.status == (report.problems.isEmpty ? 0 : 1))
   }
 
+  @Test func filesThatAreDeletedWhileTheyAreCompared() async throws {
+    let tree = try Tree()
+    // Comparing them takes longer than any test waits.
+    for name in ["one", "two"] { try tree.file(name, bytes: 1 << 40) }
+
+    let program = try Program(["--json", "-", tree.path])
+    try await waitUntil { try program.errorsSoFar().contains("compared") }
+    for name in ["one", "two"] {
+      try FileManager.default.removeItem(atPath: "\(tree.path)/\(name)")
+    }
+    let outcome = try await program.outcome()
+
+    let report = try ScanReport(outcome.output)
+    #expect(
+      report.problems
+        == ["one", "two"].map { .init(path: "\(tree.path)/\($0)", kind: "vanished") })
+    #expect(report.totals == .init(files: 2, folders: 1, bytes: 2 << 40))
+    #expect(report.duplicates == [])
+    #expect(!report.interrupted)
+    #expect(outcome.status == 1)
+  }
+
   @Test func jsonThatCannotBeWritten() async throws {
     let tree = try Tree()
     try tree.file("file", "1")

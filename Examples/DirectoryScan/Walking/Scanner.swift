@@ -1,4 +1,3 @@
-import Foundation
 import Multicast
 
 /// Walks over a tree, and announces what it finds. It knows the center, and none of those who listen.
