@@ -1,7 +1,8 @@
 extension Wiring: CustomStringConvertible {
   /// The wiring as a tree, a protocol, topic, client or observer a line, in aligned columns.
   ///
-  /// Whatever a name holds, it stands in one line.
+  /// Whatever a name holds, it stands in one line. Columns are aligned as far as all characters are of
+  /// the same width.
   public var description: String {
     if protocols.isEmpty, topics.isEmpty {
       return "MulticastCenter: no listener protocols, no topics"
