@@ -130,6 +130,31 @@ import Testing
     for observer in observers { source.removeObserver(observer) }
   }
 
+  @Test(arguments: 0..<16)
+  func anotherObserverMayCancelWhatIsUnderWay(place: Int) {
+    let (source, journal) = (source, journal)
+    let token = Slot<NotificationRelay>()
+    // As above, but the relay is held meanwhile: it is at work on the notification around this one.
+    let observers = (0..<16).map { number in
+      if number == place {
+        token.value = center.relay(.power, from: source, to: .power) { notification in
+          if notification.level == 1 { source.postPower(2) } else { journal.write("relay") }
+          return nil
+        }
+      }
+      return source.addObserver(forName: .power, object: nil, queue: nil) { notification in
+        guard notification.level == 2 else { return }
+        token.value?.cancel()
+        journal.write("cancelled")
+      }
+    }
+    source.postPower(1)
+    let calls = journal.read().split(separator: " ")
+    #expect(calls.count >= 16)
+    #expect(calls.firstIndex(of: "relay") ?? 0 == 0)
+    for observer in observers { source.removeObserver(observer) }
+  }
+
   // MARK: The center
 
   @Test func aRelayEndsWithItsCenter() {
