@@ -3,7 +3,8 @@ extension Wiring {
   ///
   /// Arrows lead from each listener protocol, a hexagon, and each topic, a box with round corners, to
   /// the types that listen. They are labelled with the places in the order of the calls, and those from
-  /// a topic with the isolation and the ids too. Names may hold any characters.
+  /// a topic with the isolation and the ids too. Names may hold any characters. Graphviz reads no name of
+  /// more than 16,384 bytes.
   public var dot: String {
     let graph = WiringGraph(self)
     var lines = ["digraph MulticastCenter {", "  rankdir = LR"]
