@@ -91,7 +91,7 @@ struct ProblemTests {
     for name in ["one", "two"] { try tree.file(name, bytes: 1 << 40) }
 
     let program = try Program(["--json", "-", tree.path])
-    try await waitUntil { try program.errorsSoFar().contains("compared") }
+    try await program.wait { try program.errorsSoFar().contains("compared") }
     for name in ["one", "two"] {
       try FileManager.default.removeItem(atPath: "\(tree.path)/\(name)")
     }

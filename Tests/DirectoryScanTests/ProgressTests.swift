@@ -16,7 +16,7 @@ struct ProgressTests {
     let terminal = try Terminal(columns: 60)
 
     let program = try Program([tree.path], errors: terminal.device)
-    try await waitUntil { terminal.text().contains("compared") }
+    try await program.wait { terminal.text().contains("compared") }
     program.interrupt()
     let outcome = try await program.outcome()
 
@@ -42,7 +42,7 @@ struct ProgressTests {
     let tree = try endlessTree()
 
     let program = try Program([tree.path])
-    try await waitUntil { try program.errorsSoFar().contains("\n") }
+    try await program.wait { try program.errorsSoFar().contains("\n") }
     program.interrupt()
     let outcome = try await program.outcome()
 
@@ -82,7 +82,7 @@ struct ProgressTests {
     let json = try Tree()
 
     let program = try Program(["--json", "\(json.path)/report", tree.path])
-    try await waitUntil { try program.errorsSoFar().contains("compared") }
+    try await program.wait { try program.errorsSoFar().contains("compared") }
     program.interrupt()
     let outcome = try await program.outcome()
 

@@ -59,6 +59,14 @@ final class Program {
       status: process.terminationStatus, output: try text("output"), errors: try text("errors"))
   }
 
+  /// Waits for something that the program does as long as it runs.
+  func wait(until condition: () throws -> Bool) async throws {
+    while try !condition() {
+      try #require(process.isRunning, "the program has ended")
+      try await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
   /// Does what Ctrl-C does.
   func interrupt() {
     kill(process.processIdentifier, SIGINT)
@@ -82,9 +90,4 @@ final class Program {
         .first { FileManager.default.isExecutableFile(atPath: $0.path) },
       "no program DirectoryScan beside \(tests.path)")
   }
-}
-
-/// Waits for something that is bound to come.
-func waitUntil(_ condition: () throws -> Bool) async throws {
-  while try !condition() { try await Task.sleep(for: .milliseconds(10)) }
 }
