@@ -8,7 +8,9 @@ enum Fuzz {
     do throws(Arguments.UsageError) {
       switch try Arguments(CommandLine.arguments.dropFirst()) {
       case .fuzz(let seconds, let seed): fuzz(for: .seconds(seconds), seed: seed)
-      case .repeat(let input): check(input)
+      case .repeat(let input):
+        check(input)
+        print("No difference")
       case .help: print(Arguments.usage)
       }
     } catch {
