@@ -112,6 +112,7 @@ import Multicast
     let handlers = center.post(.mail, Mail(subject: "Too late"))
     print("  \(handlers) handlers called")
   }
+
   private func showWiring() {
     let center = MulticastCenter.default
     let inbox = Inbox(center: center)
