@@ -197,6 +197,19 @@ private actor Store: UserProtocol {
     #expect(center.wiring.topics.map(\.name) == ["kept"])
   }
 
+  @Test func anObserverThatHasItsOneMessageIsNotThere() {
+    let owner = Owner()
+    let center = center
+    let journal = Journal()
+    defer { extendLifetime(owner) }
+    center.observe(.login, owner: owner, once: true) { _, _ in
+      journal.write("\(center.wiring.topics.count) topics")
+    }
+    center.post(.login, Login(id: 1))
+
+    #expect(journal.read() == "0 topics")
+  }
+
   @Test func aLoopOverMessagesIsAnObserver() {
     let messages = center.messages(of: .login)
     defer { extendLifetime(messages) }
