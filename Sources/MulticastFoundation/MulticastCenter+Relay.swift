@@ -116,8 +116,9 @@ extension MulticastCenter {
   /// ```
   ///
   /// Handlers run as after a post: where they were written. Those that run anywhere have run when the
-  /// notification's post returns; so have those of the main actor, if the notification is posted on the
-  /// main thread. The message is left for all others.
+  /// notification's post returns; so have those of the main actor, if the notification is posted inside of
+  /// it (in a statically linked program on Linux they run a little later). The message is left for all
+  /// others.
   ///
   /// This is the way to what belongs to the main actor, a `@MainActor` protocol's clients for instance:
   ///

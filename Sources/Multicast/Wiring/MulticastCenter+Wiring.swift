@@ -4,7 +4,8 @@ extension MulticastCenter {
   ///
   /// Nothing is called but the `description` of the ids that observers gave. May be read from any
   /// thread; each list is looked at for itself, so that what others change meanwhile may be in one
-  /// list and not in the next. As with ``MulticastDelegate/count``, each client is held for an instant.
+  /// list and not in the next. As with ``MulticastDelegate/count``, each client is held for an instant,
+  /// and one whose last owner lets go just then ends here.
   ///
   /// - Complexity: O(*n*) in the number of all clients and observers, and what it takes to sort the
   ///   topics of each type of message by their names.

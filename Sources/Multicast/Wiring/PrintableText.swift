@@ -18,8 +18,9 @@ extension Unicode.Scalar {
   fileprivate var isPrintable: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false
-    // Most of these change the direction of the text. The joiner makes one emoji of several.
-    case .format: self == "\u{200D}"
+    // Most of these change the direction of the text. The joiners make one emoji of several, and are part
+    // of how some languages are written.
+    case .format: self == "\u{200C}" || self == "\u{200D}"
     default: true
     }
   }

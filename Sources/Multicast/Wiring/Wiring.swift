@@ -1,6 +1,6 @@
 /// Who listens to what in a center, at one moment.
 ///
-/// A picture for people, and a value for tests:
+/// A picture for people, and a value that tests can compare with another one:
 ///
 /// <!-- example: in Center -->
 /// ```swift
@@ -19,6 +19,9 @@
 ///
 /// Types have their names without modules. Where two types of the picture would share a name, it is
 /// the full one, so that different types never look the same.
+///
+/// What tells is not in it: neither those who notify and post, nor the relays of `MulticastFoundation`. Its
+/// forwards are, as observers.
 ///
 /// A wiring holds names and numbers alone. It keeps no client alive, and does not change afterwards.
 public struct Wiring: Hashable, Sendable {

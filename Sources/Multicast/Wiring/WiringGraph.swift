@@ -83,11 +83,7 @@ private struct Places {
   private var count = 0
 
   mutating func append(_ places: Range<Int>) {
-    if let last = first.last, last.upperBound == places.lowerBound {
-      first[first.count - 1] = last.lowerBound..<places.upperBound
-    } else if first.count < 5 {
-      first.append(places)
-    }
+    if first.count < 5 { first.append(places) }
     count += places.count
   }
 
