@@ -18,7 +18,7 @@ extension MulticastCenter {
   /// call makes another forward: two of the same topic post two notifications.
   ///
   /// A relay of the same notification to the same topic makes a loop. It is refused and reported when it
-  /// comes round to the relay.
+  /// comes round to the relay; by then, each observer has had a posted message twice.
   ///
   /// May be called from any thread.
   ///

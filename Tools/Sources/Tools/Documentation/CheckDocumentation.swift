@@ -5,7 +5,7 @@ import Foundation
 ///     check-documentation <graphs> <archive>
 ///
 /// Every declaration has to have a comment of its own, and every page has to stand in a topic group
-/// that somebody has written.
+/// that somebody has written, and to be there as a whole.
 struct CheckDocumentation {
   private let graphs: URL
   private let archive: URL
@@ -26,6 +26,9 @@ struct CheckDocumentation {
       .map { $0.problem("\($0.path) is public, and has no documentation comment").description }
       .sorted()
       + RenderedPage.uncurated(of: pages).map { "error: \($0) stands in no topic group" }
+      + RenderedPage.cutOff(of: pages).map {
+        "error: \($0) ends where its section \"Topics\" begins, which docc takes for links; rename it"
+      }
     guard problems.isEmpty else { throw Problems(problems) }
   }
 }

@@ -34,6 +34,12 @@ extension RenderedPage {
       && metadata.role != "collectionGroup"
   }
 
+  /// Whether docc has dropped a part of it: it takes a section named "Topics" for a list of links, and
+  /// drops what else stands there, and behind it.
+  var isCutOff: Bool {
+    metadata.role == "collectionGroup" && (topicSections ?? []).isEmpty
+  }
+
   /// The pages in groups that somebody has written.
   var curated: [String] {
     (topicSections ?? []).filter { $0.generated != true }.flatMap(\.identifiers)
@@ -58,9 +64,16 @@ extension RenderedPage {
     return pages.filter(\.belongsIntoGroup)
       .map(\.identifier.url)
       .filter { !curated.contains($0) }
-      .map { url in
-        url.components(separatedBy: "/documentation/").dropFirst().joined()
-      }
+      .map(name)
       .sorted()
+  }
+
+  /// What docc has dropped a part of, by name.
+  static func cutOff(of pages: [RenderedPage]) -> [String] {
+    pages.filter(\.isCutOff).map { name($0.identifier.url) }.sorted()
+  }
+
+  private static func name(_ url: String) -> String {
+    url.components(separatedBy: "/documentation/").dropFirst().joined()
   }
 }

@@ -45,8 +45,19 @@ struct RenderedPageTests {
   @Test func `what docc adds need not be`() throws {
     let pages = [
       try page("M/Other", role: "collection", kind: "extension"),
-      try page("M/A/P-Implementations", role: "collectionGroup", kind: ""),
+      try page(
+        "M/A/P-Implementations", role: "collectionGroup", kind: "",
+        groups: "[\(group(of: "M/A/b", generated: true))]"),
     ]
     #expect(RenderedPage.uncurated(of: pages) == [])
+  }
+
+  @Test func `a collection without links is cut off`() throws {
+    let pages = [
+      try page("M/Testing", role: "collectionGroup", kind: ""),
+      try page("M/List", role: "collectionGroup", kind: "", groups: "[\(group(of: "M/A"))]"),
+      try page("M/Article", role: "article", kind: ""),
+    ]
+    #expect(RenderedPage.cutOff(of: pages) == ["M/Testing"])
   }
 }
