@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func centersEndWhileNotificationsArePosted() {
-    let traces = Mutex<[RelayTrace]>([])
+    let traces = Locked<[RelayTrace]>([])
     onThreads(8) { number in
       for level in 0..<200 {
         if number % 2 == 0 {

@@ -2,7 +2,6 @@ import TestSupport
 import Foundation
 import Multicast
 import MulticastFoundation
-import Synchronization
 import Testing
 
 /// Notifications come in as calls to clients.
@@ -29,7 +28,7 @@ import Testing
 
   @Test func aNotificationFromAnotherThreadIsDeliveredThere() {
     let source = source
-    let threads = Mutex<[ObjectIdentifier]>([])
+    let threads = Locked<[ObjectIdentifier]>([])
     let client = Counter()
     defer { extendLifetime(client) }
     center.add(client, for: PowerProtocol.self)

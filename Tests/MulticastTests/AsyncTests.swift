@@ -70,7 +70,7 @@ private protocol StoreProtocol: Sendable {
   }
 
   @Test func aClientIsKeptAliveUntilItsCallReturns() async throws {
-    let owner = Mutex<Store?>(nil)
+    let owner = Locked<Store?>(nil)
     let end = Journal()
     owner.withLock { [journal] store in
       let sentinel = Sentinel(end)
@@ -150,7 +150,7 @@ private protocol StoreProtocol: Sendable {
 
   @Test func aCallSiteInsideItselfInOneTaskIsALoop() async throws {
     let center = center
-    let results = Mutex<[Int]>([])
+    let results = Locked<[Int]>([])
     @Sendable func notify() async throws -> Int {
       try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
     }
@@ -177,7 +177,7 @@ private protocol StoreProtocol: Sendable {
     defer { extendLifetime(client) }
     center.add(client, for: PingProtocol.self)
     @Sendable func ping() -> Int { center.notify(PingProtocol.self) { $0.ping(1) } }
-    let nested = Mutex<[Int]>([])
+    let nested = Locked<[Int]>([])
     client.onPing = { _ in
       let result = ping()
       nested.withLock { $0.append(result) }
@@ -196,7 +196,7 @@ private protocol StoreProtocol: Sendable {
 
   @Test func refuseNestingHoldsForASynchronousNotifyInsideAnAwaitedOne() async throws {
     let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
-    let result = Mutex<Int?>(nil)
+    let result = Locked<Int?>(nil)
     let store = Store { _ in
       let called = center.notify(StoreProtocol.self) { _ in }
       result.withLock { $0 = called }
@@ -213,7 +213,7 @@ private protocol StoreProtocol: Sendable {
     @Sendable func notify(_ number: Int) async throws -> Int {
       try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(number) })
     }
-    let results = Mutex<[Int]>([])
+    let results = Locked<[Int]>([])
     let store = Store { number in
       guard number < 3 else { return }
       // The task inherits task-local values, and is waited for.
@@ -280,7 +280,7 @@ private protocol StoreProtocol: Sendable {
   @Test func aLoopThroughTwoAwaitedProtocolsIsFoundAndHasItsWholePath() async throws {
     let center = center
     let other = MulticastCenter(onRecursion: reports.handler)
-    let results = Mutex<[Int]>([])
+    let results = Locked<[Int]>([])
     let line = #line + 2
     @Sendable func notifyOne() async throws -> Int {
       try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })

@@ -10,7 +10,7 @@ import Testing
 
   @Test func clientsAreCalledOnTheThreadThatNotifies() {
     final class Where: PingProtocol, Sendable {
-      let threads = Mutex<[UInt]>([])
+      let threads = Locked<[UInt]>([])
       func ping(_ number: Int) {
         let current = Process.currentThread
         threads.withLock { $0.append(current) }

@@ -1,8 +1,8 @@
-import Synchronization
+import Multicast
 
 /// What happened, in the order in which it happened. Its entries are read once.
 package final class Journal: Sendable {
-  private let entries = Mutex<[String]>([])
+  private let entries = Locked<[String]>([])
 
   package init() {}
 

@@ -1,9 +1,8 @@
 import Multicast
-import Synchronization
 
 /// Collects the reports of refused notifies.
 package final class Reports: Sendable {
-  private let reports = Mutex<[RecursiveNotify]>([])
+  private let reports = Locked<[RecursiveNotify]>([])
 
   package init() {}
 

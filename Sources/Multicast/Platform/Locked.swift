@@ -6,15 +6,15 @@ import Synchronization
 /// contend for it, the sanitizer sees neither the release nor the acquisition, and reports a race
 /// where there is none, in the tests of every program that uses this package. Hence a load and a
 /// store of its own, in instrumented code; each is a plain instruction on most machines.
-struct Locked<State: ~Copyable>: ~Copyable {
+package struct Locked<State: ~Copyable>: ~Copyable {
   private let mutex: Mutex<State>
   private let handOver = Atomic<Bool>(false)
 
-  init(_ state: consuming sending State) {
+  package init(_ state: consuming sending State) {
     mutex = Mutex(state)
   }
 
-  borrowing func withLock<Result: ~Copyable, Failure: Error>(
+  package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     try mutex.withLock { state throws(Failure) -> sending Result in

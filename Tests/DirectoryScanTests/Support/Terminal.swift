@@ -10,9 +10,10 @@ final class Terminal {
   let device: FileHandle
 
   private let source: any DispatchSourceRead
+  private let queue = DispatchQueue(label: "terminal")
   private let received = Received()
 
-  /// What was read, on any thread.
+  /// What was read. It is used on the queue only, so that nobody waits for its lock.
   private final class Received: Sendable {
     let bytes = Mutex<[UInt8]>([])
 
@@ -43,7 +44,7 @@ final class Terminal {
     try #require(fcntl(reader, F_SETFL, O_NONBLOCK) != -1)
     self.device = FileHandle(fileDescriptor: device, closeOnDealloc: true)
     self.reader = reader
-    source = DispatchSource.makeReadSource(fileDescriptor: reader, queue: .global())
+    source = DispatchSource.makeReadSource(fileDescriptor: reader, queue: queue)
     source.setEventHandler { [received] in received.readAll(from: reader) }
     source.setCancelHandler { close(reader) }
     source.resume()
@@ -55,8 +56,10 @@ final class Terminal {
 
   /// Everything that was written so far.
   func text() -> String {
-    received.readAll(from: reader)
-    return received.bytes.withLock { String(decoding: $0, as: UTF8.self) }
+    queue.sync {
+      received.readAll(from: reader)
+      return received.bytes.withLock { String(decoding: $0, as: UTF8.self) }
+    }
   }
 
   /// Lets the terminal's device be opened, and returns its path.

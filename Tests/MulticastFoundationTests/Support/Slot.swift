@@ -1,8 +1,8 @@
-import Synchronization
+import Multicast
 
 /// A variable for any thread, to be read by a closure that is made before it has its value.
 final class Slot<Value: Sendable>: Sendable {
-  private let contents = Mutex<Value?>(nil)
+  private let contents = Locked<Value?>(nil)
 
   var value: Value? {
     get { contents.withLock { $0 } }

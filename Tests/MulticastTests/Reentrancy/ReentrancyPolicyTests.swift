@@ -1,6 +1,5 @@
 import TestSupport
 import Multicast
-import Synchronization
 import Testing
 
 @Suite struct ReentrancyPolicyTests {
@@ -114,7 +113,7 @@ import Testing
   @Test func theHandlerMayNotifyTheCenterThatItReportsFor() {
     // The center's guard must not be locked meanwhile: the handler's notify runs into the loop
     // again.
-    let reference = Mutex<MulticastCenter?>(nil)
+    let reference = Locked<MulticastCenter?>(nil)
     let journal = journal
     let center = MulticastCenter(onRecursion: { report in
       journal.write("\(report.path.count)")

@@ -169,7 +169,7 @@ import Testing
 
   @Test func aHandlerMayCancelItself() {
     let journal = journal
-    let token = Mutex<TopicObservation?>(nil)
+    let token = Locked<TopicObservation?>(nil)
     let observation = center.observe(.login, owner: owner) { _, _ in
       journal.write("heard")
       token.withLock { $0 }?.cancel()
@@ -184,7 +184,7 @@ import Testing
     let journal = journal
     let other = Owner()
     defer { extendLifetime(other) }
-    let token = Mutex<TopicObservation?>(nil)
+    let token = Locked<TopicObservation?>(nil)
     center.observe(.login, owner: owner) { _, _ in token.withLock { $0 }?.cancel() }
     let observation = center.observe(.login, owner: other) { _, _ in journal.write("heard") }
     token.withLock { $0 = observation }
@@ -357,7 +357,7 @@ import Testing
     }
     let center = center
     for _ in 0..<(Process.isSanitized ? 200 : 2000) {
-      let owner = Mutex<Dying?>(Dying(center))
+      let owner = Locked<Dying?>(Dying(center))
       guard let first = owner.withLock({ $0 }) else { return }
       let observation = center.observe(.login, owner: consume first) { _, _ in }
       onThreads(2) { thread in
@@ -384,7 +384,7 @@ import Testing
     let others = (0..<40).map { _ in Owner() }
     defer { extendLifetime(others) }
     for owner in others { center.observe(.login, owner: owner) { _, _ in } }
-    let reused = Mutex(0)
+    let reused = Locked(0)
     center.observe(.login, owner: owner, once: true) { _, _ in
       for _ in 0..<100 {
         let address: ObjectIdentifier

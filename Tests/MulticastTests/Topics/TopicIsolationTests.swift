@@ -202,7 +202,7 @@ import Testing
     let center = center
     let owner = Owner()
     defer { extendLifetime(owner) }
-    let thread = Mutex<UInt>(0)
+    let thread = Locked<UInt>(0)
     center.observe(.login, owner: owner) { _, _ in
       let current = Process.currentThread
       thread.withLock { $0 = current }
@@ -220,7 +220,7 @@ import Testing
     queue.setSpecific(key: key, value: true)
     let owner = Owner()
     defer { extendLifetime(owner) }
-    let ids = Mutex<[Int]>([])
+    let ids = Locked<[Int]>([])
     center.observe(.login, owner: owner, on: queue) { _, login in
       #expect(DispatchQueue.getSpecific(key: key) == true)
       ids.withLock { $0.append(login.id) }

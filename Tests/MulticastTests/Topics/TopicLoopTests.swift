@@ -1,6 +1,5 @@
 import TestSupport
 import Multicast
-import Synchronization
 import Testing
 
 /// Rule 11 of the contract, for topics.
@@ -15,7 +14,7 @@ import Testing
 
   @Test func aPostInsideItselfIsRefusedAndReported() throws {
     let center = center
-    let results = Mutex<[Int]>([])
+    let results = Locked<[Int]>([])
     @Sendable func post() -> Int { center.post(.login, Login(id: 1)) }
     center.observe(.login, owner: owner) { _, _ in
       let result = post()
@@ -45,7 +44,7 @@ import Testing
 
   @Test func anotherTopicOfTheSameMessageTypeIsNoLoop() {
     let center = center
-    let results = Mutex<[Int]>([])
+    let results = Locked<[Int]>([])
     @Sendable func post(_ name: String) -> Int { center.post(Topic<Int>(name), 1) }
     center.observe(Topic<Int>("one"), owner: owner) { _, _ in
       let result = post("two")
@@ -59,7 +58,7 @@ import Testing
 
   @Test func aHandlerThatRunsLaterIsAChainOfItsOwn() async {
     let center = center
-    let ids = Mutex<[Int]>([])
+    let ids = Locked<[Int]>([])
     @Sendable func post(_ id: Int) -> Int { center.post(.login, Login(id: id)) }
     center.observe(.login, owner: owner) { _, login in
       await Task.yield()
@@ -74,7 +73,7 @@ import Testing
 
   @Test func aPostAndWaitInsideItselfIsRefused() async {
     let center = center
-    let results = Mutex<[Int]>([])
+    let results = Locked<[Int]>([])
     @Sendable func post() -> Int { center.post(.login, Login(id: 1)) }
     center.observe(.login, owner: owner) { _, _ in
       let result = post()
