@@ -3,7 +3,9 @@ import Synchronization
 
 /// An observer whose handler runs elsewhere, and therefore later, than the post.
 final class LateObserver<Message: Sendable>: TopicObserver, @unchecked Sendable {
-  // Unchecked, because its superclass is. All of it is Sendable, and is not changed after `init`.
+  // Unchecked, because its superclass is. What it adds is of Sendable types: a constant handler, a mailbox
+  // with a lock, an atomic, and a weak reference, a variable for the compiler, that is assigned in `init`
+  // alone and that any thread may load.
 
   typealias Letter = Mailbox<Message>.Letter
 

@@ -10,7 +10,9 @@
 public struct TopicObservation: Sendable {
   /// What the token knows, and does not keep.
   ///
-  /// Unchecked, because weak references are variables. These are not changed after `init`.
+  /// Unchecked, because weak references are variables, unless they are constants of a compiler newer than
+  /// this package asks for. These are assigned in `init` alone, what they lead to is Sendable, and any
+  /// thread may load a weak reference.
   private final class Registration: @unchecked Sendable {
     private(set) weak var owner: (AnyObject & Sendable)?
     private(set) weak var observer: TopicObserver?

@@ -2,8 +2,9 @@
 ///
 /// This one calls its handler on the thread that posts. ``LateObserver`` is for all others.
 class TopicObserver: @unchecked Sendable {
-  // Unchecked, because a class that is not final cannot be checked. All it has is constant and Sendable,
-  // and so is all that the one subclass has.
+  // Unchecked, because a class that is not final cannot be checked. All it has is constant, and of Sendable
+  // types: the status is atomic, the surroundings have a lock, the handler is a `@Sendable` closure. What
+  // its one subclass adds is proved there.
 
   /// The owner's identity, by which it is found. The address alone: it says nothing of life.
   final let owner: ObjectIdentifier
