@@ -50,13 +50,9 @@ extension MulticastDelegate {
   nonisolated(nonsending) func forEachClient<Failure: Error>(
     awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) -> Int {
-    let walk = clientList.beginWalk()
-    var foundDead = false
-    defer { clientList.endWalk(walk, foundDead: foundDead) }
+    var walk = clientList.beginWalk()
     var called = 0
-    var boxes = BoxCursor(
-      first: walk.first, count: walk.count, stride: WeakBox.stride(for: Listener.self))
-    while let box = boxes.next() {
+    while let box = walk.next() {
       let wasCalled: Void? = try await box.withClient(
         as: Listener.self,
         awaiting: { (client) async throws(Failure) in
@@ -66,7 +62,7 @@ extension MulticastDelegate {
           called += 1
           try await body(client)
         })
-      if wasCalled == nil, walk.vacate(box) { foundDead = true }
+      if wasCalled == nil { walk.noteDead(box) }
     }
     return called
   }

@@ -89,7 +89,9 @@ extension MulticastDelegate {
   func add(_ client: Listener, home: (any Actor)?) -> Bool {
     let object = object(of: client)
     return unsafe withUnsafePointer(to: client) { bits in
-      unsafe clientList.add(object, bits: UnsafeRawPointer(bits), home: home)
+      unsafe clientList.add(
+        object, bits: UnsafeRawPointer(bits),
+        in: home.map { Home.home(in: $0, of: clientList) })
     }
   }
 
@@ -226,19 +228,15 @@ extension MulticastDelegate {
   func forEachClient<Failure: Error>(
     _ body: (Listener, WeakBox) throws(Failure) -> Void
   ) throws(Failure) -> Int {
-    let walk = clientList.beginWalk()
-    var foundDead = false
-    defer { clientList.endWalk(walk, foundDead: foundDead) }
+    var walk = clientList.beginWalk()
     var called = 0
-    var boxes = BoxCursor(
-      first: walk.first, count: walk.count, stride: WeakBox.stride(for: Listener.self))
-    while let box = boxes.next() {
+    while let box = walk.next() {
       let wasCalled: Void? = try box.withClient(as: Listener.self) { (client) throws(Failure) in
         called &+= 1
         try body(client, box)
       }
       // Nil for a removed client, whose box has been vacated, and for a dead one.
-      if wasCalled == nil, walk.vacate(box) { foundDead = true }
+      if wasCalled == nil { walk.noteDead(box) }
     }
     return called
   }

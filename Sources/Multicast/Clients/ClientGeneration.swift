@@ -18,11 +18,15 @@ struct ClientGeneration: ~Copyable {
   /// What walks count without the lock, in memory of its own.
   struct Counters: ~Copyable {
     /// How many walks have ended.
-    let endedWalks = Atomic<Int>(0)
+    let endedWalks = Atomic<UInt>(firstWalk)
 
     /// How many boxes are vacated.
     let vacated = Atomic<Int>(0)
   }
+
+  /// Walks are counted from just below the largest number, so that no list depends on their staying below
+  /// it. The counts are only compared, for being equal.
+  private static var firstWalk: UInt { .max - 1 }
 
   private let stride: Int
   private let hasCompanions: Bool
@@ -40,16 +44,16 @@ struct ClientGeneration: ~Copyable {
   /// Whether boxes were vacated during a walk, and still hold their companions.
   private var companionsLinger = false
 
-  /// Companions that were exchanged during a walk.
-  private var exchangedCompanions: [AnyObject] = []
+  private var begunWalks = firstWalk
 
-  private var begunWalks = 0
+  private var chains: GroupChains
 
   let counters: UnsafeMutablePointer<Counters>
 
-  init(stride: Int, hasCompanions: Bool) {
+  init(stride: Int, hasCompanions: Bool, side: GroupChains.Side = .even) {
     self.stride = stride
     self.hasCompanions = hasCompanions
+    chains = GroupChains(side: side)
     first = .allocate(capacity: ClientSegment.smallestCapacity, stride: stride)
     last = first
     unsafe counters = .allocate(capacity: 1)
@@ -74,25 +78,37 @@ struct ClientGeneration: ~Copyable {
     unsafe counters.pointee.endedWalks.load(ordering: .sequentiallyConsistent) != begunWalks
   }
 
-  /// How many of the boxes are vacated.
+  /// How many of the boxes are vacated. Walks make it more, at any moment.
   private(set) var vacant: Int {
     get { unsafe counters.pointee.vacated.load(ordering: .relaxed) }
     nonmutating set { unsafe counters.pointee.vacated.store(newValue, ordering: .relaxed) }
   }
 
   /// Whether more boxes are vacated than not, so that compaction pays.
-  var isSparse: Bool { vacant > count - vacant }
+  var isSparse: Bool { 2 * vacant > count }
 
   /// Whether ``reclaim(droppingInto:)`` has something to do.
-  var hasGarbage: Bool { isSparse || companionsLinger || !exchangedCompanions.isEmpty }
+  var hasGarbage: Bool { isSparse || companionsLinger }
 
   /// Whether no client is registered, dead or alive.
   var isEmpty: Bool { count == vacant }
 
-  var isFull: Bool { count == limit }
+  var isFull: Bool { count >= limit }
+
+  /// The groups of the clients.
+  var groups: [ClientGroup] { chains.groups }
 
   mutating func beginWalk() {
-    begunWalks += 1
+    begunWalks &+= 1
+  }
+
+  /// All boxes, in order, the vacated ones among them.
+  var boxes: BoxCursor { BoxCursor(first: first, count: count, stride: stride) }
+
+  /// The boxes of a group, in the same order; none if the group is not in here.
+  func boxes(of group: ClientGroup) -> BoxCursor {
+    chains.boxes(of: group, stride: stride)
+      ?? BoxCursor(first: first, count: 0, stride: stride)
   }
 }
 
@@ -101,29 +117,73 @@ struct ClientGeneration: ~Copyable {
 extension ClientGeneration {
   /// The box registered for this key, whose client may be dead.
   func find(_ key: borrowing ClientKey) -> WeakBox? {
-    if index.exists { return index.find(key.identity, where: key.matches) }
+    find(key.identity, where: key.matches)
+  }
+
+  /// The first box with this identity that matches.
+  private func find(_ identity: UInt, where matches: (WeakBox) -> Bool) -> WeakBox? {
+    if index.exists { return index.find(identity, where: matches) }
     var boxes = self.boxes
     while let box = boxes.next() {
-      if box.identity == key.identity, key.matches(box) { return box }
+      if box.identity == identity, matches(box) { return box }
     }
     return nil
   }
 
+  /// The group of a subject, which is new if it has none here yet.
+  mutating func group(of subject: AnyObject & Sendable) -> ClientGroup {
+    chains.group(of: subject)
+  }
+
   /// Appends a box for a client that has none here. Returns false if the client is in its `deinit`.
   mutating func append(
-    _ client: AnyObject, identity: UInt, bits: UnsafeRawPointer, home: (any Actor)?
+    _ client: AnyObject, number: UInt64, group: ClientGroup?, bits: UnsafeRawPointer
   ) -> Bool {
     let box = nextFreeBox()
     guard
       unsafe box.initialize(
-        client: client, identity: identity, bits: bits, size: stride - WeakBox.headerSize,
-        home: home)
+        client: client, number: number, group: group, bits: bits,
+        size: stride - WeakBox.headerSize)
     else { return false }
+    if let group {
+      group.countIn()
+      chains.append(box, to: group)
+    }
     if hasCompanions { box.retainCompanion() }
     usedOfLast += 1
     count += 1
     index.insert(box)
     return true
+  }
+
+  /// Puts another companion in the place of a registered one, with a number and a group of its own. No walk
+  /// may be under way. Returns the companion before.
+  ///
+  /// O(1) in the same group, and O(*n*) in another one.
+  mutating func replaceCompanion(
+    of box: WeakBox, with companion: ClientList.Companion, number: UInt64, group: ClientGroup?
+  ) -> ClientList.Companion? {
+    unsafe box.header.pointee.number = number
+    if let old = box.group {
+      if let group, group === old { return box.exchangeCompanion(with: companion) }
+      box.countOut()
+      chains.unlink(box, from: old, after: lastBox(of: old, before: box))
+    }
+    if let group {
+      group.countIn()
+      chains.link(box, into: group, after: lastBox(of: group, before: box))
+    }
+    box.setGroup(group)
+    return box.exchangeCompanion(with: companion)
+  }
+
+  private func lastBox(of group: ClientGroup, before box: WeakBox) -> WeakBox? {
+    var last: WeakBox?
+    var boxes = self.boxes
+    while let other = boxes.next(), other != box {
+      if other.isIn(group) { last = other }
+    }
+    return last
   }
 
   /// Ends a registration. Walks that are under way see it at once.
@@ -135,6 +195,24 @@ extension ClientGeneration {
     } else if let companion = box.takeCompanion() {
       garbage.append(companion)
     }
+  }
+
+  /// Ends the registrations of one client that match, and returns how many of them were of a client that
+  /// is alive: a dead one was somebody else, on the same address.
+  mutating func vacateAll(
+    of identity: UInt, droppingInto garbage: inout [AnyObject], where matches: (WeakBox) -> Bool
+  ) -> Int {
+    var found: [WeakBox] = []
+    _ = find(identity) { box in
+      if matches(box) { found.append(box) }
+      return false
+    }
+    var alive = 0
+    for box in found where box.identity != 0 {
+      if box.isAlive { alive += 1 }
+      vacate(box, droppingInto: &garbage)
+    }
+    return alive
   }
 
   /// Ends the registrations that match.
@@ -152,19 +230,6 @@ extension ClientGeneration {
     companionsLinger = hasCompanions
   }
 
-  /// Exchanges the companion of a registration, and returns the one before.
-  mutating func exchangeCompanion(
-    of box: WeakBox, with companion: ClientList.Companion
-  ) -> ClientList.Companion? {
-    let old = box.exchangeCompanion(with: companion)
-    // A walk may have it in hand, without owning it.
-    if let old, isWalked { exchangedCompanions.append(old) }
-    return old
-  }
-
-  /// All boxes, in order, the vacated ones among them.
-  private var boxes: BoxCursor { BoxCursor(first: first, count: count, stride: stride) }
-
   /// The place after the last box, in a new segment if the last one is full.
   private mutating func nextFreeBox() -> WeakBox {
     if usedOfLast == last.capacity {
@@ -180,8 +245,11 @@ extension ClientGeneration {
 
 extension ClientGeneration {
   /// Lets the list grow to twice its size before dead clients are looked for again.
+  ///
+  /// What counts is the number of boxes. How many of them are vacated may change at any moment, since walks
+  /// vacate without the lock.
   mutating func raiseLimit() {
-    limit = max(IdentityIndex.largestCountWithoutTable, 2 * (count - vacant))
+    limit = max(IdentityIndex.largestCountWithoutTable, 2 * count)
     index.reset(for: limit)
     guard index.exists else { return }
     var boxes = self.boxes
@@ -199,9 +267,10 @@ extension ClientGeneration {
     }
   }
 
-  /// Gives up all companions, before the end of this generation.
-  mutating func dropCompanions(into garbage: inout [AnyObject]) {
+  /// Gives up all objects that it keeps, before its end.
+  mutating func dropObjects(into garbage: inout [AnyObject]) {
     dropCompanions(into: &garbage) { _ in true }
+    garbage += chains.groups as [AnyObject]
   }
 
   private mutating func dropCompanions(
@@ -212,14 +281,14 @@ extension ClientGeneration {
     while let box = boxes.next() {
       if matches(box), let companion = box.takeCompanion() { garbage.append(companion) }
     }
-    garbage += exchangedCompanions
-    exchangedCompanions = []
     companionsLinger = false
   }
 
   /// Closes the gaps. No walk may be under way.
   mutating func compact(droppingInto garbage: inout [AnyObject]) {
     dropCompanions(into: &garbage) { box in box.identity == 0 }
+    garbage += chains.groups as [AnyObject]
+    chains = GroupChains(side: chains.side)
     var boxes = self.boxes
     last = first
     usedOfLast = 0
@@ -230,7 +299,11 @@ extension ClientGeneration {
         box.deinitialize()
       } else {
         let place = nextFreeBox()
-        if unsafe place.address != box.address { box.move(to: place, stride: stride) }
+        if place != box { box.move(to: place, stride: stride) }
+        if let group = place.group {
+          unsafe place.header.pointee.nextInGroup = nil
+          chains.append(place, to: group)
+        }
         usedOfLast += 1
         count += 1
       }
@@ -243,21 +316,18 @@ extension ClientGeneration {
   ///
   /// - Parameter garbage: Receives every client: the last reference to one may be ours.
   func copy(droppingInto garbage: inout [AnyObject]) -> ClientGeneration {
-    var copy = ClientGeneration(stride: stride, hasCompanions: hasCompanions)
+    var copy = ClientGeneration(
+      stride: stride, hasCompanions: hasCompanions, side: chains.side.other)
     copy.limit = .max
     var boxes = self.boxes
     while let box = boxes.next() {
-      let identity = box.identity
-      guard identity != 0, let client = unsafe box.header.pointee.client else { continue }
-      garbage.append(client)
-      #if DEBUG
-        let home = unsafe box.header.pointee.home
-        if let home { garbage.append(home) }
-      #else
-        let home: (any Actor)? = nil
-      #endif
-      let bits = unsafe box.address.advanced(by: WeakBox.headerSize)
-      _ = unsafe copy.append(client, identity: identity, bits: bits, home: home)
+      if box.identity != 0, let client = unsafe box.header.pointee.client {
+        garbage.append(client)
+        let bits = unsafe box.address.advanced(by: WeakBox.headerSize)
+        _ = unsafe copy.append(client, number: box.number, group: box.group, bits: bits)
+      }
+      // The copy is counted now. A walk that finds the client dead here will not count it out again.
+      box.countOut()
     }
     copy.raiseLimit()
     return copy

@@ -1,20 +1,20 @@
 /// What a registration is found by.
 struct ClientKey {
-  /// A number other than 0.
+  /// The client's address, which no two objects have at the same time.
   let identity: UInt
 
-  /// Tells registrations apart that have the same number. It is asked with the lock held, and must not
-  /// run a client's code.
+  /// Tells apart the registrations of one client. It is asked with the lock held, and must not run a
+  /// client's code.
   let matches: (WeakBox) -> Bool
 
   /// The key of a client that can be registered once.
   init(_ client: AnyObject) {
-    identity = ObjectIdentifier(client).address
-    matches = { _ in true }
+    self.init(ObjectIdentifier(client)) { _ in true }
   }
 
-  init(identity: UInt, matches: @escaping (WeakBox) -> Bool) {
-    self.identity = identity == 0 ? 1 : identity
+  /// The key of one of a client's registrations.
+  init(_ client: ObjectIdentifier, matches: @escaping (WeakBox) -> Bool) {
+    identity = client.address
     self.matches = matches
   }
 }

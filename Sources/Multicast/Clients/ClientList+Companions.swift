@@ -1,10 +1,11 @@
 extension ClientList {
-  /// What became of a companion.
+  /// What became of a companion that was to be placed.
   enum Placement: Sendable {
-    case added
+    /// It was added, with this number.
+    case added(UInt64)
 
-    /// The client was registered, and this was its companion before.
-    case exchanged(Companion?)
+    /// The client is registered, with this companion. Nothing has changed.
+    case existing(Companion)
 
     /// The client is in its `deinit`.
     case refused
@@ -13,43 +14,81 @@ extension ClientList {
     case closed
   }
 
-  /// Adds a client and its companion at the end, or exchanges the companion of one that is registered,
-  /// which keeps its place.
+  /// Adds a client and its companion at the end.
   ///
   /// Amortised O(1).
-  func place(_ companion: Companion, of client: AnyObject, for key: ClientKey) -> Placement {
+  ///
+  /// - Parameters:
+  ///   - companion: The companion, which the list keeps from now on.
+  ///   - owner: The client.
+  ///   - key: What the registration is found by.
+  ///   - subject: What its group is of, if it is to be in one.
+  func place(
+    _ companion: Companion, of owner: AnyObject, for key: ClientKey,
+    in subject: (AnyObject & Sendable)? = nil
+  ) -> Placement {
     dropSomeDead()
     while true {
       let placement: Placement? = withState { state, garbage in
         if state.isClosed { return .closed }
-        if let box = findAlive(key, in: &state, droppingInto: &garbage) {
-          let old = state.current.exchangeCompanion(of: box, with: companion)
-          for index in unsafe state.retired.indices {
-            guard let box = unsafe state.retired[index].pointee.find(key) else { continue }
-            let copy = unsafe state.retired[index].pointee.exchangeCompanion(
-              of: box, with: companion)
-            if let copy { garbage.append(copy) }
-          }
-          reclaim(&state, droppingInto: &garbage)
-          return .exchanged(old)
+        if let box = findAlive(key, in: &state, droppingInto: &garbage),
+          let companion = box.companion
+        {
+          return .existing(companion)
         }
         if state.current.isFull { return nil }
         let reference = unsafe Unmanaged.passUnretained(companion)
-        let added = unsafe withUnsafePointer(to: reference) { bits in
-          unsafe state.current.append(
-            client, identity: key.identity, bits: UnsafeRawPointer(bits), home: nil)
+        let number = unsafe withUnsafePointer(to: reference) { bits in
+          unsafe append(owner, bits: UnsafeRawPointer(bits), in: subject, to: &state)
         }
-        publishCount(state)
-        return added ? .added : .refused
+        return number.map { .added($0) } ?? .refused
       }
       if let placement { return placement }
       makeRoom()
     }
   }
 
-  /// Closes the list for good, if no client is registered.
+  /// Puts another companion in the place of a registered one, and returns its number; nil if `old` is not
+  /// registered any more.
+  ///
+  /// The client keeps its place in the order. Walks that are under way keep the old companion.
+  ///
+  /// O(1) in the same group while nobody walks over the list, and O(*n*) otherwise.
+  ///
+  /// - Parameters:
+  ///   - old: The companion that is to go. It is dropped without the lock.
+  ///   - new: The companion that comes.
+  ///   - owner: The client, which the caller owns.
+  ///   - subject: What the group of the new companion is of, if it is to be in one.
+  func replace(
+    _ old: Companion, with new: Companion, of owner: AnyObject,
+    in subject: (AnyObject & Sendable)? = nil
+  ) -> UInt64? {
+    let key = ClientKey(ObjectIdentifier(owner)) { box in box.hasCompanion(old) }
+    return withState { state, garbage in
+      guard state.current.find(key) != nil else { return nil }
+      if state.current.isWalked { retireCurrent(&state, droppingInto: &garbage) }
+      guard let box = state.current.find(key) else { return nil }
+      let number = state.nextNumber
+      state.nextNumber += 1
+      let group = subject.map { state.current.group(of: $0) }
+      if let companion = state.current.replaceCompanion(
+        of: box, with: new, number: number, group: group)
+      {
+        garbage.append(companion)
+      }
+      publish(state)
+      reclaim(&state, droppingInto: &garbage)
+      return number
+    }
+  }
+
+  /// Closes the list for good, if no client is alive. Returns whether it is closed.
+  ///
+  /// O(1) if the first client is alive.
   func closeIfEmpty() -> Bool {
-    withState { state, _ in
+    guard countAlive(upTo: 1) == 0 else { return false }
+    return withState { state, _ in
       if state.current.isEmpty { state.isClosed = true }
       return state.isClosed
     }

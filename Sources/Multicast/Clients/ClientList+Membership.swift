@@ -2,20 +2,37 @@ extension ClientList {
   /// Adds a client at the end. Returns false if it is registered already, or in its `deinit`.
   ///
   /// Amortised O(1).
-  func add(_ client: AnyObject, bits: UnsafeRawPointer, home: (any Actor)?) -> Bool {
+  ///
+  /// - Parameter subject: What the client's group is of, if it is to be in one.
+  func add(
+    _ client: AnyObject, bits: UnsafeRawPointer, in subject: (AnyObject & Sendable)? = nil
+  ) -> Bool {
     let key = ClientKey(client)
     while true {
       let added: Bool? = withState { state, garbage in
         if findAlive(key, in: &state, droppingInto: &garbage) != nil { return false }
         if state.current.isFull { return nil }
-        let added = unsafe state.current.append(
-          client, identity: key.identity, bits: bits, home: home)
-        publishCount(state)
-        return added
+        return unsafe append(client, bits: bits, in: subject, to: &state) != nil
       }
       if let added { return added }
       makeRoom()
     }
+  }
+
+  /// Appends a client to a list that is not full, and returns its number; nil if the client is in its
+  /// `deinit`.
+  func append(
+    _ client: AnyObject, bits: UnsafeRawPointer, in subject: (AnyObject & Sendable)?,
+    to state: inout State
+  ) -> UInt64? {
+    let number = state.nextNumber
+    let group = subject.map { state.current.group(of: $0) }
+    guard unsafe state.current.append(client, number: number, group: group, bits: bits) else {
+      return nil
+    }
+    state.nextNumber += 1
+    publish(state)
+    return number
   }
 
   /// Removes a client, which the caller owns. Returns whether it was registered; a client in its `deinit`
@@ -59,19 +76,19 @@ extension ClientList {
   }
 
   /// Removes the registrations of a client, which the caller owns, among those that match, and returns
-  /// how many there were. O(*n*).
+  /// how many there were. O(*k*) for *k* registrations of this client.
+  ///
+  /// - Parameter matches: Is asked of boxes of this client, or of a dead one that had its address, with the
+  ///   lock held, so that it must not run a client's code.
   func removeAll(of client: AnyObject, where matches: (WeakBox) -> Bool) -> Int {
-    withState { state, garbage in
+    let identity = ObjectIdentifier(client).address
+    return withState { state, garbage in
       for index in unsafe state.retired.indices {
-        unsafe state.retired[index].pointee.vacateAll(droppingInto: &garbage, where: matches)
+        _ = unsafe state.retired[index].pointee.vacateAll(
+          of: identity, droppingInto: &garbage, where: matches)
       }
-      var removed = 0
-      state.current.vacateAll(droppingInto: &garbage) { box in
-        guard matches(box) else { return false }
-        // One that is dead was somebody else, on the same address.
-        if box.isAlive { removed += 1 }
-        return true
-      }
+      let removed = state.current.vacateAll(
+        of: identity, droppingInto: &garbage, where: matches)
       reclaim(&state, droppingInto: &garbage)
       return removed
     }
@@ -85,7 +102,7 @@ extension ClientList {
   }
 
   /// The box of a key's client, which the caller owns, so that to look at it is safe with the lock
-  /// held. Identities stem from addresses: a box whose client is dead was somebody else's, and goes.
+  /// held. A box whose client is dead was somebody else's, on the same address, and goes.
   func findAlive(
     _ key: ClientKey, in state: inout State, droppingInto garbage: inout [AnyObject]
   ) -> WeakBox? {

@@ -16,7 +16,7 @@ extension ClientList {
       } else {
         state.current.compact(droppingInto: &garbage)
       }
-      publishCount(state)
+      publish(state)
     }
   }
 
@@ -26,7 +26,7 @@ extension ClientList {
     let copy = state.current.copy(droppingInto: &garbage)
     unsafe retired.initialize(to: exchange(&state.current, with: copy))
     unsafe state.retired.append(retired)
-    publishCount(state)
+    publish(state)
   }
 
   /// Frees what no walk can reach any more, or leaves it to the end of the last walk.
@@ -43,21 +43,17 @@ extension ClientList {
     }
     if state.current.hasGarbage, !state.current.isWalked {
       state.current.reclaim(droppingInto: &garbage)
-      publishCount(state)
+      publish(state)
     }
     if unsafe state.retired.isEmpty, !state.current.hasGarbage {
       hasGarbage.store(false, ordering: .sequentiallyConsistent)
     }
   }
 
-  func publishCount(_ state: borrowing State) {
-    count.store(state.current.count, ordering: .releasing)
-  }
-
   static func free(
     _ generation: UnsafeMutablePointer<ClientGeneration>, droppingInto garbage: inout [AnyObject]
   ) {
-    unsafe generation.pointee.dropCompanions(into: &garbage)
+    unsafe generation.pointee.dropObjects(into: &garbage)
     unsafe generation.deinitialize(count: 1)
     unsafe generation.deallocate()
   }

@@ -7,24 +7,34 @@ extension ClientList {
     state.withLock { state in
       state.current.beginWalk()
       return unsafe Walk(
-        counters: state.current.counters, first: state.current.first, count: state.current.count)
+        over: state.current.boxes, of: self, counters: state.current.counters,
+        limit: state.nextNumber)
     }
   }
 
-  /// Ends a walk.
+  /// Begins a walk over the clients of this moment that are in one group, in the same order.
+  func beginWalk(in group: ClientGroup) -> Walk {
+    state.withLock { state in
+      state.current.beginWalk()
+      return unsafe Walk(
+        over: state.current.boxes(of: group), of: self, counters: state.current.counters,
+        limit: state.nextNumber)
+    }
+  }
+
+  /// Called by a walk at its end.
   ///
   /// - Parameter foundDead: Whether the walk has vacated boxes of dead clients.
-  @usableFromInline
-  func endWalk(_ walk: Walk, foundDead: Bool) {
+  func endWalk(_ counters: UnsafeMutablePointer<ClientGeneration.Counters>, foundDead: Bool) {
     if foundDead {
       withState { state, _ in
-        guard unsafe state.current.counters == walk.counters else { return }
+        guard unsafe state.current.counters == counters else { return }
         state.current.noteVacatedByWalk()
         if state.current.hasGarbage { hasGarbage.store(true, ordering: .sequentiallyConsistent) }
       }
     }
     // From here on another thread may free what was walked over.
-    unsafe walk.counters.pointee.endedWalks.add(1, ordering: .sequentiallyConsistent)
+    unsafe counters.pointee.endedWalks.wrappingAdd(1, ordering: .sequentiallyConsistent)
     if hasGarbage.load(ordering: .sequentiallyConsistent) {
       withState { state, garbage in
         // Where walks overlap without a gap, waiting for one would be waiting for ever, while the dead
@@ -44,15 +54,12 @@ extension ClientList {
   ///
   /// Takes no lock on the way, since letting go of a client may run its `deinit`. O(*n*).
   func forEachAlive(_ body: (AnyObject, WeakBox) -> Bool) {
-    let walk = beginWalk()
-    var foundDead = false
-    defer { endWalk(walk, foundDead: foundDead) }
-    var boxes = BoxCursor(first: walk.first, count: walk.count, stride: stride)
-    while let box = boxes.next() {
+    var walk = beginWalk()
+    while let box = walk.next() {
       if let client = box.load() {
         guard body(client, box) else { return }
-      } else if walk.vacate(box) {
-        foundDead = true
+      } else {
+        walk.noteDead(box)
       }
     }
   }

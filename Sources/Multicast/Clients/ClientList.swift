@@ -3,33 +3,14 @@ import Synchronization
 /// The clients of one listener protocol, or of one topic: ordered, each once, weak; for any thread.
 ///
 /// It knows nothing of the listener type but its size. What the type is for, rebuilding clients and
-/// calling them, is done by whoever walks over a ``Walk``, without a lock.
+/// calling them, is done by whoever has a ``Walk``, without a lock.
 ///
+/// Clients may be added in the group of a subject: see ``ClientGroup``.
 @usableFromInline
 final class ClientList: Sendable {
   /// What a list may keep for each of its clients, and owns as long as the client is registered and
   /// alive: a topic's handler.
   typealias Companion = AnyObject & Sendable
-
-  /// The boxes that stood in the list when a walk began. Begun and ended by the list, once each.
-  @usableFromInline
-  @safe
-  struct Walk {
-    /// The counters of the generation that the walk is in, which can be told by their address.
-    let counters: UnsafeMutablePointer<ClientGeneration.Counters>
-
-    @usableFromInline
-    let first: ClientSegment
-
-    @usableFromInline
-    let count: Int
-
-    /// Vacates a box whose client the walk has found dead. Returns whether it was the first to do so.
-    @usableFromInline
-    func vacate(_ box: WeakBox) -> Bool {
-      unsafe box.vacate(countingIn: counters)
-    }
-  }
 
   /// What the lock protects.
   ///
@@ -47,6 +28,9 @@ final class ClientList: Sendable {
     /// Whether the list takes no more clients, because its owner has given it up.
     var isClosed = false
 
+    /// The running number of the next registration.
+    var nextNumber: UInt64 = 1
+
     init(stride: Int, hasCompanions: Bool) {
       current = ClientGeneration(stride: stride, hasCompanions: hasCompanions)
     }
@@ -59,6 +43,9 @@ final class ClientList: Sendable {
   /// The number of boxes, so that a notify nobody hears ends without the lock.
   @usableFromInline
   let count = Atomic<Int>(0)
+
+  /// Whether there are groups, so that a list without them pays nothing for them.
+  private let groupsExist = Atomic<Bool>(false)
 
   /// Whether the end of a walk has something to reclaim.
   let hasGarbage = Atomic<Bool>(false)
@@ -75,7 +62,7 @@ final class ClientList: Sendable {
   deinit {
     // Walks belong to methods of the list's owner, so none is under way.
     withState { state, garbage in
-      state.current.dropCompanions(into: &garbage)
+      state.current.dropObjects(into: &garbage)
       while let generation = unsafe state.retired.popLast() {
         unsafe Self.free(generation, droppingInto: &garbage)
       }
@@ -85,6 +72,33 @@ final class ClientList: Sendable {
   /// Whether no client is registered, dead or alive. Takes no lock.
   @inlinable
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
+
+  /// The number that the next registration will have: all that have been made have smaller ones.
+  var nextNumber: UInt64 { state.withLock { $0.nextNumber } }
+
+  /// Lets everybody know, without the lock, how many boxes there are and whether there are groups.
+  ///
+  /// Released here and acquired there: whoever sees the number sees everything before it. Whoever added a
+  /// client, or has heard of its having been added, sees at least that.
+  func publish(_ state: borrowing State) {
+    groupsExist.store(!state.current.groups.isEmpty, ordering: .releasing)
+    count.store(state.current.count, ordering: .releasing)
+  }
+}
+
+// MARK: - Groups
+
+extension ClientList {
+  /// Whether there may be groups. Takes no lock.
+  var hasGroups: Bool { groupsExist.load(ordering: .acquiring) }
+
+  /// The groups in which somebody is registered, dead or alive, by the time of their first client.
+  ///
+  /// The lock is held for a few instructions.
+  var groups: [ClientGroup] {
+    guard hasGroups else { return [] }
+    return state.withLock { $0.current.groups }.filter { $0.count > 0 }
+  }
 }
 
 // MARK: - The lock

@@ -14,7 +14,7 @@ struct IdentityIndex {
   /// Whether there is a table, so that ``find(_:where:)`` answers for the whole list.
   var exists: Bool { unsafe table != nil }
 
-  /// The box with this identity that matches, or nil.
+  /// The first box with this identity that matches, or nil. Asks of no box of another client.
   func find(_ identity: UInt, where matches: (WeakBox) -> Bool) -> WeakBox? {
     guard let table = unsafe table else { return nil }
     var place = firstPlace(for: identity)

@@ -1,41 +1,51 @@
-import Synchronization
-
 extension WeakBox {
   /// Where the reference to the companion is kept; nil once it was taken out.
   ///
-  /// Atomic, because it may be exchanged while a walk reads it. What was exchanged or taken is
-  /// released when no walk can have it in hand any more.
-  private var companionReference: UnsafeMutablePointer<Atomic<Unmanaged<ClientList.Companion>?>> {
-    unsafe address.advanced(by: Self.headerSize).assumingMemoryBound(to: Atomic.self)
+  /// It is written with the list's lock held, while no walk is under way here. So whoever walks may read it
+  /// without the lock.
+  private var companionReference: UnsafeMutablePointer<Unmanaged<ClientList.Companion>?> {
+    unsafe address.advanced(by: Self.headerSize)
+      .assumingMemoryBound(to: Unmanaged<ClientList.Companion>?.self)
   }
 
   /// Calls `body` with the companion, which is not retained: the list keeps it during a walk.
   func withCompanion<Companion: AnyObject, Result>(
     as type: Companion.Type, _ body: (Companion) -> Result
   ) -> Result? {
-    guard let reference = unsafe companionReference.pointee.load(ordering: .acquiring) else {
-      return nil
-    }
+    guard let reference = unsafe companionReference.pointee else { return nil }
     return unsafe withUnsafePointer(to: reference) { pointer in
       unsafe UnsafeRawPointer(pointer).assumingMemoryBound(to: Borrowed<Companion>.self)
         .pointee.borrow(body)
     }
   }
 
-  /// Retains the companion, for a box that is a copy of another one.
+  /// The companion, retained.
+  var companion: ClientList.Companion? {
+    unsafe companionReference.pointee?.takeUnretainedValue()
+  }
+
+  /// Whether this object is the companion.
+  func hasCompanion(_ companion: ClientList.Companion) -> Bool {
+    unsafe companionReference.pointee?.toOpaque()
+      == Unmanaged<ClientList.Companion>.passUnretained(companion).toOpaque()
+  }
+
+  /// Retains the companion, for a box that has just been filled.
   func retainCompanion() {
-    _ = unsafe companionReference.pointee.load(ordering: .relaxed)?.retain()
+    _ = unsafe companionReference.pointee?.retain()
   }
 
-  /// Exchanges the companion, and returns the one before.
+  /// Puts another companion in, and returns the one before.
   func exchangeCompanion(with companion: ClientList.Companion) -> ClientList.Companion? {
-    unsafe companionReference.pointee
-      .exchange(.passRetained(companion), ordering: .acquiringAndReleasing)?.takeRetainedValue()
+    let old = takeCompanion()
+    unsafe companionReference.pointee = .passRetained(companion)
+    return old
   }
 
-  /// Takes the companion out of a box that is vacated.
+  /// Takes the companion out.
   func takeCompanion() -> ClientList.Companion? {
-    unsafe companionReference.pointee.exchange(nil, ordering: .acquiringAndReleasing)?
-      .takeRetainedValue()
+    let old = unsafe companionReference.pointee
+    unsafe companionReference.pointee = nil
+    return unsafe old?.takeRetainedValue()
   }
 }

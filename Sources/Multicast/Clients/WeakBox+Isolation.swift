@@ -7,7 +7,7 @@
     /// written there, so that a helper that notifies inside the actor is right without saying so.
     @usableFromInline
     func checkIsolation(of client: @autoclosure () -> Any, as listener: Any.Type) {
-      guard let home = unsafe header.pointee.home, home.isCurrent == false else { return }
+      guard let home = (group?.subject as? Home)?.actor, home.isCurrent == false else { return }
       fatalError(
         """
         Multicast: a client of type \(type(of: client())) was added for \(listener) inside the actor \

@@ -20,22 +20,31 @@ import Synchronization
 struct WeakBox {
   /// The part of a box that does not depend on the listener type.
   @usableFromInline
+  @safe
   struct Header: ~Copyable {
     @usableFromInline
     weak var client: AnyObject?
 
-    /// The identity that the client is registered by; 0 from its removal on, for good. In the list of
-    /// a listener protocol, it is the client's address.
+    /// The client's address, by which it is found; 0 from its removal on, for good.
     ///
     /// Atomic, because a notify that runs on another thread looks at it without a lock.
     @usableFromInline
     let identity: Atomic<UInt>
 
-    #if DEBUG
-      /// The actor that the client was added in, for the check of rule 10.
-      @usableFromInline
-      weak var home: (any Actor)?
-    #endif
+    /// The registration's running number.
+    ///
+    /// It is written when the box is filled, and afterwards while no walk is under way here.
+    var number: UInt64
+
+    /// The address of the ``ClientGroup``, whose lowest bit says whether the group counts this box; 0 if
+    /// there is no group. The generation keeps the group.
+    ///
+    /// Atomic, because a walk may vacate the box while the lock's holder copies it: whoever clears the bit
+    /// is the one to pass the count on, or to count the box out.
+    let groupBits: Atomic<UInt>
+
+    /// The address of the next box of the same group. It is written while no walk gets this far.
+    var nextInGroup: UnsafeMutableRawPointer?
   }
 
   @usableFromInline
@@ -65,6 +74,61 @@ struct WeakBox {
   @inlinable
   var identity: UInt {
     unsafe header.pointee.identity.load(ordering: .relaxed)
+  }
+
+  /// The running number of the registration. A walk, or the list's lock, keeps it as it is.
+  var number: UInt64 { unsafe header.pointee.number }
+}
+
+extension WeakBox: Equatable {
+  @usableFromInline
+  static func == (one: Self, other: Self) -> Bool { unsafe one.address == other.address }
+}
+
+// MARK: - Groups
+
+extension WeakBox {
+  private static var countedBit: UInt { 1 }
+
+  /// The group that the client was added in.
+  var group: ClientGroup? {
+    unsafe groupReference?.takeUnretainedValue()
+  }
+
+  func isIn(_ group: ClientGroup) -> Bool {
+    unsafe groupReference?.toOpaque() == Unmanaged.passUnretained(group).toOpaque()
+  }
+
+  private var groupReference: Unmanaged<ClientGroup>? {
+    let bits = unsafe header.pointee.groupBits.load(ordering: .relaxed)
+    let address = unsafe UnsafeRawPointer(bitPattern: bits & ~Self.countedBit)
+    return unsafe address.map { unsafe .fromOpaque($0) }
+  }
+
+  /// Puts the box into a group that has counted it in, or into none.
+  func setGroup(_ group: ClientGroup?) {
+    unsafe header.pointee.groupBits.store(Self.groupBits(group), ordering: .relaxed)
+  }
+
+  fileprivate static func groupBits(_ group: ClientGroup?) -> UInt {
+    guard let group else { return 0 }
+    return unsafe UInt(bitPattern: Unmanaged.passUnretained(group).toOpaque()) | countedBit
+  }
+
+  /// Gives up the box's share in the count of its group. Returns whether it had one: then it is the
+  /// caller's, to be passed on or counted out.
+  ///
+  /// The bit alone decides, in one order for all threads; nothing else is read by what it says.
+  func takeCount() -> Bool {
+    guard unsafe header.pointee.groupBits.load(ordering: .relaxed) != 0 else { return false }
+    let (old, _) = unsafe header.pointee.groupBits.bitwiseAnd(
+      ~Self.countedBit, ordering: .relaxed)
+    return old & Self.countedBit != 0
+  }
+
+  /// Counts the box out of its group, once.
+  func countOut() {
+    if takeCount() { group?.countOut() }
   }
 }
 
@@ -124,17 +188,17 @@ extension WeakBox {
   /// Fills the box, and returns whether it now refers to the client: a client in its `deinit` can
   /// no longer be referred to weakly, and then the box stays empty memory.
   ///
-  /// - Parameter bits: What to keep beside the client, of the size that the list was made for.
+  /// - Parameters:
+  ///   - number: The registration's running number.
+  ///   - group: A group that has counted the box in.
+  ///   - bits: What to keep beside the client, of the size that the list was made for.
   func initialize(
-    client: AnyObject, identity: UInt, bits: UnsafeRawPointer, size: Int, home: (any Actor)?
+    client: AnyObject, number: UInt64, group: ClientGroup?, bits: UnsafeRawPointer, size: Int
   ) -> Bool {
-    #if DEBUG
-      unsafe header.initialize(
-        to: Header(client: client, identity: Atomic(identity), home: home))
-    #else
-      unsafe header.initialize(
-        to: Header(client: client, identity: Atomic(identity)))
-    #endif
+    unsafe header.initialize(
+      to: Header(
+        client: client, identity: Atomic(ObjectIdentifier(client).address), number: number,
+        groupBits: Atomic(Self.groupBits(group)), nextInGroup: nil))
     guard isAlive else {
       deinitialize()
       return false
@@ -156,7 +220,8 @@ extension WeakBox {
   @discardableResult
   func vacate(countingIn counters: UnsafeMutablePointer<ClientGeneration.Counters>) -> Bool {
     guard unsafe header.pointee.identity.exchange(0, ordering: .relaxed) != 0 else { return false }
-    unsafe counters.pointee.vacated.add(1, ordering: .relaxed)
+    unsafe counters.pointee.vacated.wrappingAdd(1, ordering: .relaxed)
+    countOut()
     return true
   }
 

@@ -20,21 +20,24 @@ extension TopicList {
   /// false if the list has been closed.
   func place(_ observer: TopicObserver, of owner: AnyObject) -> Bool {
     observer.willBePlaced(in: self)
-    switch clientList.place(observer, of: owner, for: key(observer.owner, observer.id)) {
-    case .added: return true
-    case .exchanged(let old):
-      if let old = old as? TopicObserver { observer.hasReplaced(old) }
-      return true
-    case .refused:
-      observer.status.cancel()
-      return true
-    case .closed: return false
+    while true {
+      switch clientList.place(observer, of: owner, for: key(observer.owner, observer.id)) {
+      case .added: return true
+      case .existing(let old):
+        guard clientList.replace(old, with: observer, of: owner) != nil else { continue }
+        if let old = old as? TopicObserver { observer.hasReplaced(old) }
+        return true
+      case .refused:
+        observer.status.cancel()
+        return true
+      case .closed: return false
+      }
     }
   }
 
   /// Removes an observer, if it has not been replaced.
   func remove(_ observer: TopicObserver) {
-    let key = ClientKey(identity: identity(observer.owner, observer.id)) { box in
+    let key = ClientKey(observer.owner) { box in
       box.withCompanion(as: TopicObserver.self) { $0 === observer } ?? false
     }
     clientList.remove(key)
@@ -50,21 +53,14 @@ extension TopicList {
     }
   }
 
-  func closeIfEmpty() -> Bool {
-    clientList.countAlive()
-    return clientList.closeIfEmpty()
-  }
+  func closeIfEmpty() -> Bool { clientList.closeIfEmpty() }
 
   private func key(
     _ owner: ObjectIdentifier, _ id: (any Hashable & Sendable)?
   ) -> ClientKey {
-    ClientKey(identity: identity(owner, id)) { box in
+    ClientKey(owner) { box in
       box.withCompanion(as: TopicObserver.self) { $0.isKept(by: owner, under: id) } ?? false
     }
-  }
-
-  private func identity(_ owner: ObjectIdentifier, _ id: (any Hashable & Sendable)?) -> UInt {
-    owner.address ^ (id.map { UInt(bitPattern: $0.hashValue) } ?? 0)
   }
 }
 
@@ -134,19 +130,16 @@ extension TopicList {
   private func deliver(
     _ message: ErasedMessage, isolation: (any Actor)?, receipt: Receipt?
   ) -> Int {
-    let walk = clientList.beginWalk()
-    var foundDead = false
-    defer { clientList.endWalk(walk, foundDead: foundDead) }
+    var walk = clientList.beginWalk()
     var taken = 0
-    var boxes = BoxCursor(
-      first: walk.first, count: walk.count, stride: WeakBox.stride(for: AnyObject.self))
-    while let box = boxes.next() {
+    while let box = walk.next() {
       guard let owner = box.load() else {
-        if walk.vacate(box) { foundDead = true }
+        walk.noteDead(box)
         continue
       }
       let reception = box.withCompanion(as: TopicObserver.self) { observer in
-        observer.receive(message, owner: owner, isolation: isolation, receipt: receipt)
+        let observer = observer.status.isActive ? observer : observer.replacement ?? observer
+        return observer.receive(message, owner: owner, isolation: isolation, receipt: receipt)
       }
       if let reception, reception != .refused { taken += 1 }
     }

@@ -14,10 +14,11 @@ class TopicObserver: @unchecked Sendable {
   private let endsAfterOne: Bool
   private let isLate: Bool
 
-  /// The observer that this one has replaced, as long as messages wait for it, and the list that this one
-  /// is in.
+  /// The observer that this one has replaced, as long as messages wait for it, the one that has replaced
+  /// this one, and the list that this one is in.
   private struct Surroundings {
     weak var predecessor: TopicObserver?
+    var successor: TopicObserver?
     weak var list: TopicList?
   }
 
@@ -60,9 +61,18 @@ extension TopicObserver {
 
   /// Called when the observer has taken the place of another one.
   final func hasReplaced(_ predecessor: TopicObserver) {
+    predecessor.surroundings.withLock { $0.successor = self }
     predecessor.status.close()
     // Whoever drains it keeps it, so that it is there as long as it has something to give up.
     surroundings.withLock { $0.predecessor = predecessor }
+  }
+
+  /// The observer that has taken this one's place, and whose turn it is where a post under way meets this
+  /// one.
+  final var replacement: TopicObserver? {
+    var last: TopicObserver?
+    while let next = (last ?? self).surroundings.withLock({ $0.successor }) { last = next }
+    return last
   }
 
   /// Ends this observation, and those that it has replaced: no handler of them begins any more.
