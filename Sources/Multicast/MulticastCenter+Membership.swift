@@ -60,7 +60,7 @@ extension MulticastCenter {
   public func remove<Listener>(_ client: Listener, for listener: Listener.Type) -> Bool {
     // A value stops the program here, too.
     let object = object(of: client)
-    return withDelegate(for: listener) { $0.clientList.remove(object) } ?? false
+    return withDelegate(for: listener) { $0.remove(object: object) } ?? false
   }
 
   /// Removes an object from everything in this center: as a client of protocols, and as an owner of

@@ -40,7 +40,8 @@ public final class MulticastCenter: Sendable {
   @usableFromInline
   let registries = RegistryTable()
 
-  let reentrancyGuard: ReentrancyGuard
+  @usableFromInline
+  let office: PostOffice
 
   /// Objects that live as long as the center, if nobody detaches them.
   let attachments = Attachments([:])
@@ -57,7 +58,8 @@ public final class MulticastCenter: Sendable {
     reentrancy: ReentrancyPolicy = .refuseLoops,
     onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil
   ) {
-    reentrancyGuard = ReentrancyGuard(policy: reentrancy, onRecursion: onRecursion)
+    office = PostOffice(
+      reentrancyGuard: ReentrancyGuard(policy: reentrancy, onRecursion: onRecursion))
   }
 
   /// The delegate of a listener protocol: the list that the center's own methods use.
@@ -68,7 +70,7 @@ public final class MulticastCenter: Sendable {
   /// - Complexity: O(1), without a lock once the delegate has been made.
   public subscript<Listener>(_ listener: Listener.Type) -> MulticastDelegate<Listener> {
     let place = unsafe registries.find(ObjectIdentifier(listener)) {
-      MulticastDelegate<Listener>(reentrancyGuard: reentrancyGuard)
+      MulticastDelegate<Listener>(office: office)
     }
     return unsafe place.assumingMemoryBound(to: MulticastDelegate<Listener>.self).pointee
   }
@@ -98,5 +100,5 @@ public final class MulticastCenter: Sendable {
 }
 
 extension MulticastDelegate: ClientRegistry {
-  func removeClient(_ client: AnyObject) -> Int { clientList.remove(client) ? 1 : 0 }
+  func removeClient(_ client: AnyObject) -> Int { remove(object: client) ? 1 : 0 }
 }

@@ -36,18 +36,18 @@ extension MulticastDelegate {
     if clientList.isEmpty { return 0 }
     let site = CallSite(fileID: fileID, line: line, column: column)
     guard
-      let link = reentrancyGuard.enterAwaited(
-        list: ObjectIdentifier(clientList), site: site,
-        listener: { String(describing: Listener.self) })
+      let link = office.reentrancyGuard.enterAwaited(
+        list: clientList, site: site, key: { String(describing: Listener.self) })
     else { return 0 }
     return try await link.deliver { () async throws(Failure) in
-      try await forEachClient(awaiting: body)
+      try await forEachClient(from: site, awaiting: body)
     }
   }
 
   /// As ``forEachClient(_:)``, awaiting each client's call.
   @inlinable
   nonisolated(nonsending) func forEachClient<Failure: Error>(
+    from site: CallSite,
     awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) -> Int {
     var walk = clientList.beginWalk()
@@ -57,7 +57,7 @@ extension MulticastDelegate {
         as: Listener.self,
         awaiting: { (client) async throws(Failure) in
           #if DEBUG
-            box.checkIsolation(of: client, as: Listener.self)
+            box.checkHome(of: client, as: Listener.self, from: site)
           #endif
           called += 1
           try await body(client)

@@ -11,6 +11,6 @@ extension MulticastDelegate where Listener: Sendable {
   /// - Complexity: Amortised O(1).
   @discardableResult
   public func add(_ client: Listener) -> Bool {
-    add(client, home: nil)
+    add(client, in: nil)
   }
 }

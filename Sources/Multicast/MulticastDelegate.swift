@@ -1,3 +1,5 @@
+import Dispatch
+
 /// The clients of one listener protocol, and the call to all of them.
 ///
 /// A ``MulticastCenter`` keeps one delegate for each listener protocol. A delegate is also useful
@@ -39,7 +41,7 @@ public final class MulticastDelegate<Listener>: Sendable {
   let clientList = ClientList(stride: WeakBox.stride(for: Listener.self))
 
   @usableFromInline
-  let reentrancyGuard: ReentrancyGuard
+  let office: PostOffice
 
   /// Creates a delegate without clients.
   ///
@@ -53,11 +55,13 @@ public final class MulticastDelegate<Listener>: Sendable {
     reentrancy: ReentrancyPolicy = .refuseLoops,
     onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil
   ) {
-    self.init(reentrancyGuard: ReentrancyGuard(policy: reentrancy, onRecursion: onRecursion))
+    self.init(
+      office: PostOffice(
+        reentrancyGuard: ReentrancyGuard(policy: reentrancy, onRecursion: onRecursion)))
   }
 
-  init(reentrancyGuard: ReentrancyGuard) {
-    self.reentrancyGuard = reentrancyGuard
+  init(office: PostOffice) {
+    self.office = office
   }
 }
 
@@ -83,15 +87,29 @@ extension MulticastDelegate {
   @discardableResult
   public func add(_ client: Listener, isolation: (any Actor)? = #isolation) -> Bool {
     // An actor looks after itself: what can be called synchronously on it is not isolated.
-    add(client, home: client is any Actor ? nil : isolation)
+    let home = client is any Actor ? nil : isolation
+    return add(client, in: home.map { office.mailbox(of: $0) })
   }
 
-  func add(_ client: Listener, home: (any Actor)?) -> Bool {
+  /// Adds a client that is called on a dispatch queue when something is posted.
+  ///
+  /// Everything else is as in ``add(_:isolation:)``.
+  ///
+  /// - Parameters:
+  ///   - client: A class instance or an actor. A value stops the program.
+  ///   - queue: The queue. On a concurrent one, too, one call follows the other. The main queue is the main
+  ///     actor's. A post made on a global queue calls the client a little later, on that queue.
+  /// - Returns: Whether the client was added.
+  /// - Complexity: Amortised O(1).
+  @discardableResult
+  public func add(_ client: Listener, on queue: DispatchQueue) -> Bool {
+    add(client, in: office.mailbox(of: queue))
+  }
+
+  func add(_ client: Listener, in mailbox: Mailbox?) -> Bool {
     let object = object(of: client)
     return unsafe withUnsafePointer(to: client) { bits in
-      unsafe clientList.add(
-        object, bits: UnsafeRawPointer(bits),
-        in: home.map { Home.home(in: $0, of: clientList) })
+      unsafe clientList.add(object, bits: UnsafeRawPointer(bits), in: mailbox)
     }
   }
 
@@ -106,7 +124,18 @@ extension MulticastDelegate {
   /// - Complexity: Amortised O(1).
   @discardableResult
   public func remove(_ client: Listener) -> Bool {
-    clientList.remove(object(of: client))
+    remove(object: object(of: client))
+  }
+
+  func remove(object: AnyObject) -> Bool {
+    var wasRegistered = false
+    var group: ClientGroup?
+    clientList.remove(ClientKey(object)) { box in
+      wasRegistered = box.isAlive
+      group = box.group
+    }
+    group?.giveUpLettersIfEmpty()
+    return wasRegistered
   }
 
   /// Removes all clients. A notify that is under way calls none of those it has not called yet.
@@ -115,7 +144,9 @@ extension MulticastDelegate {
   ///
   /// - Complexity: O(*n*).
   public func removeAll() {
+    let groups = clientList.groups
     clientList.removeAll()
+    for group in groups { group.giveUpLettersIfEmpty() }
   }
 
   /// Whether a client is in the list; false for a client in its `deinit`.
@@ -137,7 +168,7 @@ extension MulticastDelegate {
     var clients: [Listener] = []
     forEachClient { client, box in
       #if DEBUG
-        box.checkIsolation(of: client, as: Listener.self)
+        box.checkHome(of: client, as: Listener.self, from: nil)
       #endif
       clients.append(client)
     }
@@ -204,15 +235,16 @@ extension MulticastDelegate {
     from site: CallSite, _ body: (Listener, WeakBox) throws(Failure) -> Void
   ) throws(Failure) -> Int {
     if clientList.isEmpty { return 0 }
-    var notify = ActiveNotify(list: ObjectIdentifier(clientList), site: site)
+    var notify = ActiveDelivery(list: ObjectIdentifier(clientList), site: site)
     return unsafe try withUnsafeMutablePointer(to: &notify) { (notify) throws(Failure) -> Int in
       guard
-        unsafe reentrancyGuard.enter(notify, listener: { String(describing: Listener.self) })
+        unsafe office.reentrancyGuard.enter(
+          notify, list: clientList, key: { String(describing: Listener.self) })
       else { return 0 }
       defer { unsafe notify.pointee.pop() }
       return try forEachClient { (client, box) throws(Failure) in
         #if DEBUG
-          box.checkIsolation(of: client, as: Listener.self)
+          box.checkHome(of: client, as: Listener.self, from: site)
         #endif
         try body(client, box)
       }

@@ -43,7 +43,7 @@ import Testing
     }
     let postSite = post()
     #expect(journal.read() == "1 2")
-    #expect(reports.all.map(\.listener) == ["Topic<Power>(\"power\")"])
+    #expect(reports.all.map(\.key) == ["Topic<Power>(\"power\")"])
     #expect(reports.all.first?.path == [postSite, relaySite, relaySite])
   }
 

@@ -164,7 +164,7 @@ private protocol StoreProtocol: Sendable {
     #expect(try await notify() == 1)
     #expect(results.withLock { $0 } == [0])
     let report = try #require(reports.all.first)
-    #expect(report.listener == "StoreProtocol")
+    #expect(report.key == "StoreProtocol")
     #expect(report.path.count == 2)
     #expect(report.path[0] == report.path[1])
     #expect(try await notify() == 1)

@@ -14,7 +14,11 @@ struct ClientKey {
 
   /// The key of one of a client's registrations.
   init(_ client: ObjectIdentifier, matches: @escaping (WeakBox) -> Bool) {
-    identity = client.address
+    self.init(identity: client.address, matches: matches)
+  }
+
+  init(identity: UInt, matches: @escaping (WeakBox) -> Bool) {
+    self.identity = identity
     self.matches = matches
   }
 }

@@ -29,7 +29,23 @@ extension ClientList {
   ) -> Placement {
     dropSomeDead()
     while true {
-      let placement: Placement? = withState { state, garbage in
+      let (placement, garbage) = placeIfThereIsRoom(companion, of: owner, for: key, in: subject)
+      extendLifetime(garbage)
+      if let placement { return placement }
+      makeRoom()
+    }
+  }
+
+  /// Adds a client and its companion at the end, unless the list is full: then returns nil.
+  ///
+  /// For a caller who holds another lock. What is to be dropped without it is returned, too.
+  func placeIfThereIsRoom(
+    _ companion: Companion, of owner: AnyObject, for key: ClientKey,
+    in subject: (AnyObject & Sendable)?
+  ) -> (Placement?, dropped: Garbage) {
+    state.withLock { state in
+      var garbage: [AnyObject] = []
+      func place() -> Placement? {
         if state.isClosed { return .closed }
         if let box = findAlive(key, in: &state, droppingInto: &garbage),
           let companion = box.companion
@@ -43,8 +59,8 @@ extension ClientList {
         }
         return number.map { .added($0) } ?? .refused
       }
-      if let placement { return placement }
-      makeRoom()
+      let placement = place()
+      return (placement, Garbage(objects: garbage))
     }
   }
 
@@ -64,11 +80,21 @@ extension ClientList {
     _ old: Companion, with new: Companion, of owner: AnyObject,
     in subject: (AnyObject & Sendable)? = nil
   ) -> UInt64? {
+    let (number, garbage) = replaceHandingOut(old, with: new, of: owner, in: subject)
+    extendLifetime(garbage)
+    return number
+  }
+
+  /// The same for a caller who holds another lock. What is to be dropped without it is returned, too.
+  func replaceHandingOut(
+    _ old: Companion, with new: Companion, of owner: AnyObject, in subject: (AnyObject & Sendable)?
+  ) -> (number: UInt64?, dropped: Garbage) {
     let key = ClientKey(ObjectIdentifier(owner)) { box in box.hasCompanion(old) }
-    return withState { state, garbage in
-      guard state.current.find(key) != nil else { return nil }
+    return state.withLock { state in
+      var garbage: [AnyObject] = []
+      guard state.current.find(key) != nil else { return (nil, Garbage(objects: garbage)) }
       if state.current.isWalked { retireCurrent(&state, droppingInto: &garbage) }
-      guard let box = state.current.find(key) else { return nil }
+      guard let box = state.current.find(key) else { return (nil, Garbage(objects: garbage)) }
       let number = state.nextNumber
       state.nextNumber += 1
       let group = subject.map { state.current.group(of: $0) }
@@ -79,7 +105,7 @@ extension ClientList {
       }
       publish(state)
       reclaim(&state, droppingInto: &garbage)
-      return number
+      return (number, Garbage(objects: garbage))
     }
   }
 

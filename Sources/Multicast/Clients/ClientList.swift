@@ -50,6 +50,10 @@ final class ClientList: Sendable {
   /// Whether the end of a walk has something to reclaim.
   let hasGarbage = Atomic<Bool>(false)
 
+  /// How many awaiting notifies are delivering this list, so that other lists do not pay for a look at the
+  /// task.
+  private let awaited = Atomic<Int>(0)
+
   /// - Parameters:
   ///   - stride: The bytes from one box to the next: `WeakBox.stride(for:)`.
   ///   - hasCompanions: Whether the bits in the boxes are references to companions.
@@ -72,6 +76,11 @@ final class ClientList: Sendable {
   /// Whether no client is registered, dead or alive. Takes no lock.
   @inlinable
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
+
+  /// Whether an awaiting notify is delivering this list, in any task.
+  var isAwaited: Bool { awaited.load(ordering: .relaxed) != 0 }
+
+  func countAwaited(_ change: Int) { awaited.wrappingAdd(change, ordering: .relaxed) }
 
   /// The number that the next registration will have: all that have been made have smaller ones.
   var nextNumber: UInt64 { state.withLock { $0.nextNumber } }
@@ -106,6 +115,14 @@ extension ClientList {
 extension ClientList {
   /// Calls `body` with the lock held, and afterwards, without it, drops what `body` has thrown away:
   /// the `deinit` of an object whose last reference this was may use the list.
+  /// Objects whose last reference may be this one, to be dropped without a lock.
+  ///
+  /// Unchecked, because clients need not be Sendable. Nothing is done with them but to let go of them, which
+  /// a weak reference on any thread does as well.
+  struct Garbage: @unchecked Sendable {
+    let objects: [AnyObject]
+  }
+
   func withState<Result: Sendable>(
     _ body: (inout State, _ garbage: inout [AnyObject]) -> Result
   ) -> Result {

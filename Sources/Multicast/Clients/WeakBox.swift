@@ -99,6 +99,9 @@ extension WeakBox {
     unsafe groupReference?.toOpaque() == Unmanaged.passUnretained(group).toOpaque()
   }
 
+  /// Whether the client was added in no group.
+  var isInNoGroup: Bool { unsafe groupReference == nil }
+
   private var groupReference: Unmanaged<ClientGroup>? {
     let bits = unsafe header.pointee.groupBits.load(ordering: .relaxed)
     let address = unsafe UnsafeRawPointer(bitPattern: bits & ~Self.countedBit)

@@ -10,29 +10,30 @@ final class AwaitedNotify: Sendable {
   @TaskLocal
   private static var innermost: AwaitedNotify?
 
-  /// How many are delivering in the whole process, so that a program which never awaits a notify
-  /// does not pay for a look at the task.
-  private static let active = Atomic<Int>(0)
-
-  let list: ObjectIdentifier
+  private let clients: ClientList
   let site: CallSite
   private let outer: AwaitedNotify?
   private let task: Int
+  private let place: StackPlace
   private let isDelivering = Atomic<Bool>(true)
 
   @usableFromInline
-  init(list: ObjectIdentifier, site: CallSite) {
-    self.list = list
+  init(list: ClientList, site: CallSite) {
+    clients = list
     self.site = site
-    let task = Self.currentTask
-    self.task = task
-    // Other tasks' links never count in this one. To keep them would chain each task that a client
-    // starts to all the ones before it.
+    task = Self.currentTask
+    place = StackPlace.current
+    // Other tasks' links do not count in this one, unless it runs on top of theirs. To keep them would
+    // chain each task that a client starts to all the ones before it.
     var outer = Self.innermost
-    while let link = outer, !link.isDelivering(in: task) { outer = link.outer }
+    while let link = outer, !link.isDelivering(in: task), !link.isDelivering(below: place) {
+      outer = link.outer
+    }
     self.outer = outer
-    Self.active.add(1, ordering: .relaxed)
+    list.countAwaited(1)
   }
+
+  var list: ObjectIdentifier { ObjectIdentifier(clients) }
 
   /// Calls `body` with this link as the innermost one of the task, once, in the caller's actor.
   @usableFromInline
@@ -42,7 +43,7 @@ final class AwaitedNotify: Sendable {
   ) async throws(Failure) -> Result {
     defer {
       isDelivering.store(false, ordering: .releasing)
-      Self.active.subtract(1, ordering: .relaxed)
+      clients.countAwaited(-1)
     }
     // `withValue` throws any error: a typed one is carried past it in a result.
     let outcome = await Self.$innermost.withValue(self) {
@@ -59,18 +60,34 @@ final class AwaitedNotify: Sendable {
     return try outcome.get()
   }
 
-  /// Whether any task of the process delivers with `awaiting:`.
-  static var exist: Bool { active.load(ordering: .relaxed) != 0 }
-
-  /// Calls `body` with the awaited notifies that are delivering in the current task, innermost first.
+  /// Calls `body` with the awaited notifies that are delivering in the current task, innermost first, and
+  /// with those of tasks that run further down this very stack, because they have started this one with
+  /// `Task.immediate`.
+  ///
+  /// Nobody can ask whether another task runs on this stack. A link knows where on which stack it began,
+  /// and a task that runs on top of it begins further up. But a task that was suspended has left its place
+  /// to others. So the first such link is not believed: a loop has more of them, each further up than the
+  /// one before, while tasks that run one after the other begin at the same place.
   static func forEachOfTask(_ body: (AwaitedNotify) -> Void) {
-    guard exist else { return }
+    guard var next = innermost else { return }
     let task = currentTask
-    var next = innermost
-    while let link = next {
-      if link.isDelivering(in: task) { body(link) }
-      next = link.outer
+    var place = StackPlace.current
+    var isBelieved = false
+    while true {
+      if next.isDelivering(in: task) {
+        body(next)
+      } else if next.isDelivering(below: place) {
+        if isBelieved { body(next) }
+        isBelieved = true
+        place = next.place
+      }
+      guard let outer = next.outer else { return }
+      next = outer
     }
+  }
+
+  private func isDelivering(below place: StackPlace) -> Bool {
+    isDelivering.load(ordering: .acquiring) && place.isAbove(self.place)
   }
 
   private func isDelivering(in task: Int) -> Bool {

@@ -1,39 +1,64 @@
-/// The report of a notify that was refused because it was part of a loop.
+/// The report of a delivery that was refused because it was part of a loop.
 ///
-/// A center passes it to its `onRecursion` handler. It is an `Error`, so that a program which
-/// prefers to fail can hand it on.
+/// A center passes it to its `onRecursion` handler. It is an `Error`, so that a program which prefers to
+/// fail can throw it.
 public struct RecursiveNotify: Error, Hashable, Sendable {
-  /// The name of the listener protocol whose notify was refused, or of the topic whose post was.
-  public let listener: String
+  /// The name of the listener protocol or the topic that was notified or posted to.
+  public let key: String
 
-  /// The notifies that were active, outermost first, and last the refused one.
+  /// The call sites that led here, outermost first, and last the refused one.
   ///
-  /// Notifies of other protocols and other centers are among them: a loop may lead through these.
+  /// Those of other protocols, topics and centers are among them: a loop may lead through these.
   public let path: [CallSite]
 
-  /// A report; for tests of a handler, since centers make their own.
-  public init(listener: String, path: [CallSite]) {
-    self.listener = listener
+  /// Whether a post was refused.
+  ///
+  /// Then each call site of the path posted while the post before it was being handled: later, and perhaps
+  /// in another home. Otherwise the path is a call stack.
+  public let isPost: Bool
+
+  /// Creates a report, to test a handler with. Centers make their own.
+  public init(key: String, path: [CallSite], isPost: Bool = false) {
+    self.key = key
     self.path = path
+    self.isPost = isPost
   }
 }
 
 extension RecursiveNotify: CustomStringConvertible {
   /// The report for people: what was refused, the path with one call site a line, and what to do.
+  ///
+  /// Of a long path, only both ends are shown.
   public var description: String {
-    var lines = ["Recursive notify of \(listener) refused; it reached nobody. The path to it:"]
-    for (depth, site) in path.enumerated() {
-      lines.append("  \(site)" + (depth == path.count - 1 ? "  <- refused" : ""))
+    var lines = [headline + " The path to it:"]
+    for (index, site) in path.enumerated() {
+      if path.count > 12, index == 5 { lines.append("  ... \(path.count - 10) more") }
+      if path.count > 12, (5..<path.count - 5).contains(index) { continue }
+      let step = index == 0 ? "" : isPost ? "handled, which posted at " : ""
+      lines.append("  \(step)\(site)" + (index == path.count - 1 ? "  <- refused" : ""))
     }
-    lines.append(
-      "If it is meant and ends, make the center or delegate with reentrancy: .allow(depth:).")
-    return lines.joined(separator: "\n")
+    return (lines + [advice]).joined(separator: "\n")
   }
 
   /// The report in one line.
   var summary: String {
-    let path = path.map(\.description).joined(separator: " -> ")
-    return "Multicast: recursive notify of \(listener) refused: \(path) "
-      + "(if it is meant and ends, make the center or delegate with reentrancy: .allow(depth:))"
+    let shown = path.count > 12 ? path.prefix(3) + path.suffix(3) : path[...]
+    let sites = shown.map(\.description).joined(separator: " -> ")
+    let more = path.count > shown.count ? " (\(path.count) in all)" : ""
+    return "Multicast: \(headline) Path: \(sites)\(more). \(advice)"
+  }
+
+  private var headline: String {
+    isPost
+      ? "A post to \(key) was refused and reached nobody: it is one of more than \(Recurrences.limit) that "
+        + "a post has set off at call sites that recur."
+      : "A recursive notification of \(key) was refused and reached nobody."
+  }
+
+  private var advice: String {
+    isPost
+      ? "Post only if something has changed."
+      : "Decide before you notify whether there is something to tell, or post instead. A wrapper passes its "
+        + "caller's call site on. Recursion that ends is allowed by reentrancy: .allow(depth:)."
   }
 }

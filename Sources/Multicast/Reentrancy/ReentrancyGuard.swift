@@ -4,8 +4,11 @@ import Synchronization
 @usableFromInline
 final class ReentrancyGuard: Sendable {
   /// What the default handler has said already: one line for one loop, however often it is refused.
+  ///
+  /// A loop is known by the name of its protocol or topic. The address of a list would not do: topics come
+  /// and go, and another one may have it next.
   private struct Loop: Hashable {
-    let list: ObjectIdentifier
+    let key: String
     let site: CallSite
   }
 
@@ -14,7 +17,7 @@ final class ReentrancyGuard: Sendable {
   private let printed = Locked<Set<Loop>>([])
 
   /// Kept here, because to find a global takes a look whether it has been made.
-  private let threads = NotifyChain.ofThreads
+  private let threads = DeliveryChain.ofThreads
 
   init(policy: ReentrancyPolicy, onRecursion: (@Sendable (RecursiveNotify) -> Void)?) {
     if case .allow(let depth) = policy, depth < 0 {
@@ -31,17 +34,17 @@ final class ReentrancyGuard: Sendable {
 extension ReentrancyGuard {
   /// Links a notify into its thread's chain, or reports it and returns false.
   ///
-  /// A notify that was let in is taken out with ``ActiveNotify/pop()``, on the same thread. `listener`
-  /// names the protocol or the topic, for the report.
+  /// A notify that was let in is taken out with ``ActiveDelivery/pop()``, on the same thread. `key` names the
+  /// protocol, for the report.
   @usableFromInline
   func enter(
-    _ notify: UnsafeMutablePointer<ActiveNotify>, listener: () -> String
+    _ notify: UnsafeMutablePointer<ActiveDelivery>, list: ClientList, key: () -> String
   ) -> Bool {
-    let chain = NotifyChain(threads)
-    if !chain.isEmpty || AwaitedNotify.exist {
-      let (list, site) = unsafe (notify.pointee.list, notify.pointee.site)
+    let chain = DeliveryChain(threads)
+    if !chain.isEmpty || list.isAwaited {
+      let site = unsafe notify.pointee.site
       guard allows(list: list, site: site, in: chain) else {
-        report(list: list, site: site, listener: listener(), in: chain)
+        report(site: site, key: key(), in: chain)
         return false
       }
     }
@@ -56,11 +59,11 @@ extension ReentrancyGuard {
   /// A link for a task's chain, or nil, and then the notify has been reported.
   @usableFromInline
   func enterAwaited(
-    list: ObjectIdentifier, site: CallSite, listener: () -> String
+    list: ClientList, site: CallSite, key: () -> String
   ) -> AwaitedNotify? {
-    let chain = NotifyChain(threads)
+    let chain = DeliveryChain(threads)
     guard allows(list: list, site: site, in: chain) else {
-      report(list: list, site: site, listener: listener(), in: chain)
+      report(site: site, key: key(), in: chain)
       return nil
     }
     return AwaitedNotify(list: list, site: site)
@@ -70,7 +73,8 @@ extension ReentrancyGuard {
 // MARK: - The decision
 
 extension ReentrancyGuard {
-  private func allows(list: ObjectIdentifier, site: CallSite, in chain: NotifyChain) -> Bool {
+  private func allows(list: ClientList, site: CallSite, in chain: DeliveryChain) -> Bool {
+    let list = ObjectIdentifier(list)
     var sitesInList = 0
     var sameSite = 0
     func count(_ activeList: ObjectIdentifier, _ activeSite: CallSite) {
@@ -88,7 +92,7 @@ extension ReentrancyGuard {
   }
 
   /// Whether the handler is running, further up this call stack.
-  private func isReporting(in chain: NotifyChain) -> Bool {
+  private func isReporting(in chain: DeliveryChain) -> Bool {
     var found = false
     chain.forEach { active in
       if active.list == ObjectIdentifier(self) { found = true }
@@ -96,24 +100,33 @@ extension ReentrancyGuard {
     return found
   }
 
-  private func report(
-    list: ObjectIdentifier, site: CallSite, listener: String, in chain: NotifyChain
-  ) {
+  private func report(site: CallSite, key: String, in chain: DeliveryChain) {
     // Innermost first. What a task awaits is further out than what is on its stack.
     var path = [site]
     chain.forEach { active in path.append(active.site) }
     AwaitedNotify.forEachOfTask { active in path.append(active.site) }
-    let report = RecursiveNotify(listener: listener, path: path.reversed())
+    report(RecursiveNotify(key: key, path: path.reversed()), in: chain)
+  }
+
+  /// Reports a post that one of its own causes has set off too often.
+  func reportPost(from site: CallSite, after cause: Cause, key: String) {
+    let path = [site] + cause.sites
+    report(
+      RecursiveNotify(key: key, path: path.reversed(), isPost: true), in: DeliveryChain(threads))
+  }
+
+  private func report(_ report: RecursiveNotify, in chain: DeliveryChain) {
+    guard let site = report.path.last else { return }
     if let onRecursion, !isReporting(in: chain) {
       // A handler that notifies may run into another loop, or into the same. That one is reported on
       // standard error, or handler and loop would go on by turns.
-      var link = ActiveNotify(list: ObjectIdentifier(self), site: site)
+      var link = ActiveDelivery(list: ObjectIdentifier(self), site: site)
       unsafe withUnsafeMutablePointer(to: &link) { link in
         unsafe chain.push(link)
         onRecursion(report)
         unsafe link.pointee.pop()
       }
-    } else if printed.withLock({ $0.insert(Loop(list: list, site: site)).inserted }) {
+    } else if printed.withLock({ $0.insert(Loop(key: report.key, site: site)).inserted }) {
       StandardError.print(report.summary)
     }
   }

@@ -1,27 +1,27 @@
 import Dispatch
 
 extension MulticastCenter {
-  /// Observes a topic with a closure that runs where it was written.
+  /// Observes a topic with a closure that runs where it is written.
   ///
   /// <!-- example: in Observer -->
   /// ```swift
   /// center.observe(.userLogin, owner: self) { owner, login in owner.badge += 1 }
   /// ```
   ///
-  /// A handler written on the main actor, or in another actor whose state it uses, runs in that actor:
-  /// within the same turn if the post is made there, or else a little later, in the order of the posts.
-  /// Any other handler is called synchronously, on the thread that posts.
+  /// A closure that is written on the main actor, or in another actor whose state it uses, runs in that actor.
+  /// Any other closure runs on the thread that posts. Use ``observe(_:owner:id:once:fileID:line:column:_:)-(_,Owner,_,_,_,_,_,(isolatedOwner,Message)->Void)``
+  /// for an owner that is an actor: a closure that captures its own actor keeps it alive.
   ///
-  /// The handler lives with its owner, which is held weakly and passed in, so that `self` need not be
-  /// captured. What it does capture, it keeps alive. A handler runs in an actor that is not a global one
-  /// because it captures this actor; an owner that is an actor is better awaited.
+  /// The handler lives with its owner, which is held weakly and passed in. What the handler captures, it keeps
+  /// alive. It is released when the observation ends, and otherwise with the next operation on the topic after
+  /// its owner has ended. On a topic of more than 32 observers, it is the next post, or as more are added.
   ///
-  /// A handler is released with the next operation on the topic after its owner has ended or its
-  /// observation was cancelled; on a topic of more than 32 observers, with the next post, or as more are
-  /// added. Nobody else is called meanwhile, and no lock is held while a handler runs.
+  /// An owner has one handler for each topic and id. Without an id, the place in the source where the handler
+  /// is written is its id. To observe again replaces the handler, in its place in the order: what waits for the
+  /// old one is handled by the new one.
   ///
-  /// There is one handler for each owner, topic and id. To observe again replaces it, in its place in the
-  /// order; messages that wait for the old handler still reach it, unless the owner is removed.
+  /// A topic made with `keepsLatest: true` calls the handler with its last message first, if it has one: before
+  /// this returns if the handler's home is here, and otherwise a little later.
   ///
   /// May be called from any thread. In the owner's `deinit`, nothing is registered.
   ///
@@ -32,20 +32,72 @@ extension MulticastCenter {
   ///     that its `==` must not use the center.
   ///   - once: Whether the observation ends with its first message. However many threads post at once,
   ///     the handler gets exactly one.
+  ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
   ///   - handler: Is called with the owner and each message.
   /// - Returns: A token to cancel with. It may be ignored.
-  /// - Complexity: Amortised O(1).
+  /// - Complexity: Amortised O(*k*) for *k* handlers that the owner has for the topic.
   @discardableResult
   @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
     once: Bool = false,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     // There is no public way to say that a `@Sendable` closure belongs to the actor it is written in.
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (Owner, Message) -> Void
   ) -> TopicObservation {
-    observe(
-      topic, owner: owner, id: id, once: once, with: TopicHandler(isolatedAsWritten: handler))
+    // The language calls such a function with `await` only, since it does not know where it is to run. We do:
+    // in the actor that it names, or anywhere if it names none. The two types differ in what the compiler
+    // checks, not in how they are called.
+    let function = unsafe unsafeBitCast(handler, to: (@Sendable (Owner, Message) -> Void).self)
+    return observe(
+      topic, owner: owner, id: id, once: once,
+      site: CallSite(fileID: fileID, line: line, column: column), in: handler.isolation,
+      calling: ErasedMessage.erase(function))
+  }
+
+  /// Observes a topic with a closure that runs in its owner, which is an actor.
+  ///
+  /// <!-- example: in Observer -->
+  /// ```swift
+  /// center.observe(.userLogin, owner: store) { (store: isolated Store, login) in
+  ///   store.logins.append(login)
+  /// }
+  /// ```
+  ///
+  /// The owner is held weakly: a closure that uses the owner it is passed makes no cycle. Everything else is as
+  /// with a closure that runs where it is written.
+  ///
+  /// - Parameters:
+  ///   - topic: The topic.
+  ///   - owner: The actor that the observation lives with, and that the closure runs in.
+  ///   - id: Tells several handlers of one owner for one topic apart.
+  ///   - once: Whether the observation ends with its first message.
+  ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - handler: Is called with the owner and each message.
+  /// - Returns: A token to cancel with. It may be ignored.
+  /// - Complexity: Amortised O(*k*) for *k* handlers that the owner has for the topic.
+  // Disfavored, because the compiler would take it for a closure that does not take its owner isolated, too:
+  // it is the more special one, and there is no public way to say that it is not the first choice.
+  @_disfavoredOverload
+  @discardableResult
+  @inlinable
+  public func observe<Message, Owner: Actor>(
+    _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
+    once: Bool = false,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
+    _ handler: @escaping @Sendable (isolated Owner, Message) -> Void
+  ) -> TopicObservation {
+    // It is called inside of the owner, as its type demands.
+    let function = unsafe unsafeBitCast(handler, to: (@Sendable (Owner, Message) -> Void).self)
+    return observe(
+      topic, owner: owner, id: id, once: once,
+      site: CallSite(fileID: fileID, line: line, column: column), in: owner,
+      calling: ErasedMessage.erase(function))
   }
 
   /// Observes a topic with a closure that awaits.
@@ -56,77 +108,104 @@ extension MulticastCenter {
   /// ```
   ///
   /// Messages are handled in a task, one after the other, in the order of the posts: the next one when the
-  /// handler has returned. The handler runs in the actor that it was written in, if it was. Everything
-  /// else is as with a closure that does not await.
+  /// handler has returned. Different handlers run side by side. The handler runs in the actor that it is written
+  /// in, if it is. Everything else is as with a closure that does not await.
   ///
   /// - Parameters:
   ///   - topic: The topic.
   ///   - owner: The object that the observation lives with. It is kept alive while the handler runs.
   ///   - id: Tells several handlers of one owner for one topic apart.
   ///   - once: Whether the observation ends with its first message.
+  ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
   ///   - handler: Is called and awaited with the owner and each message.
   /// - Returns: A token to cancel with. It may be ignored.
-  /// - Complexity: Amortised O(1).
+  /// - Complexity: Amortised O(*k*) for *k* handlers that the owner has for the topic.
   @discardableResult
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
     once: Bool = false,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (Owner, Message) async -> Void
   ) -> TopicObservation {
-    let observer = LateObserver<Message>(
-      owner: owner, id: id, once: once,
-      handler: .awaited(in: handler.isolation) { owner, message in
-        await handler(unsafe unsafeDowncast(owner, to: Owner.self), message)
-      })
-    return place(observer, of: owner, in: topic)
+    let call: TopicHandler.AwaitedCall = { owner, message in
+      guard let message = message as? Message else { return }
+      await handler(unsafe unsafeDowncast(owner, to: Owner.self), message)
+    }
+    let isolation = handler.isolation.map { TypeIdentity(type(of: $0)) }
+    return observe(
+      topic, owner: owner, id: id, once: once,
+      site: CallSite(fileID: fileID, line: line, column: column), .awaited(call, in: isolation),
+      in: nil)
   }
 
   /// Observes a topic with a closure that runs on a dispatch queue.
   ///
-  /// Messages are handled one after the other, in the order of the posts, on a concurrent queue too.
-  /// Everything else is as with a closure without a queue.
+  /// Messages are handled one after the other, in the order of the posts, on a concurrent queue too. The main
+  /// queue is the main actor's home. Everything else is as with a closure without a queue.
   ///
   /// - Parameters:
   ///   - topic: The topic.
   ///   - owner: The object that the observation lives with.
   ///   - id: Tells several handlers of one owner for one topic apart.
   ///   - once: Whether the observation ends with its first message.
-  ///   - queue: The queue. A post on it does not call the handler at once, either.
+  ///   - queue: The queue. A post that is made on it calls the handler at once, unless it is a global queue, or
+  ///     a concurrent one on which another handler is running.
+  ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
   ///   - handler: Is called with the owner and each message.
   /// - Returns: A token to cancel with. It may be ignored.
-  /// - Complexity: Amortised O(1).
+  /// - Complexity: Amortised O(*k*) for *k* handlers that the owner has for the topic.
   @discardableResult
   @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
     once: Bool = false, on queue: DispatchQueue,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ handler: @escaping @Sendable (Owner, Message) -> Void
   ) -> TopicObservation {
-    observe(topic, owner: owner, id: id, once: once, with: TopicHandler(on: queue, handler))
+    observe(
+      topic, owner: owner, id: id, once: once,
+      site: CallSite(fileID: fileID, line: line, column: column), on: queue,
+      calling: ErasedMessage.erase(handler))
   }
 
   @usableFromInline
   func observe<Message>(
     _ topic: Topic<Message>, owner: AnyObject & Sendable, id: (any Hashable & Sendable)?,
-    once: Bool, with handler: TopicHandler
+    once: Bool, site: CallSite, in isolation: (any Actor)?, calling call: @escaping ErasedMessage.Handler
   ) -> TopicObservation {
-    let observer: TopicObserver =
-      switch handler {
-      case .direct(let call): TopicObserver(owner: owner, id: id, once: once, call: call)
-      case .isolated(let actor, let call):
-        LateObserver<Message>(owner: owner, id: id, once: once, handler: .isolated(actor, call))
-      case .queued(let queue, let call):
-        LateObserver<Message>(owner: owner, id: id, once: once, handler: .queued(queue, call))
-      }
-    return place(observer, of: owner, in: topic)
+    observe(
+      topic, owner: owner, id: id, once: once, site: site, .called(call),
+      in: isolation.map { office.mailbox(of: $0) })
   }
 
-  private func place<Message>(
-    _ observer: TopicObserver, of owner: AnyObject & Sendable, in topic: Topic<Message>
+  @usableFromInline
+  func observe<Message>(
+    _ topic: Topic<Message>, owner: AnyObject & Sendable, id: (any Hashable & Sendable)?,
+    once: Bool, site: CallSite, on queue: DispatchQueue,
+    calling call: @escaping ErasedMessage.Handler
   ) -> TopicObservation {
-    let list = topics(of: Message.self).place(observer, of: owner, in: topic)
-    return TopicObservation(observer, in: list, owner: owner)
+    observe(
+      topic, owner: owner, id: id, once: once, site: site, .called(call),
+      in: office.mailbox(of: queue))
+  }
+
+  private func observe<Message>(
+    _ topic: Topic<Message>, owner: AnyObject & Sendable, id: (any Hashable & Sendable)?,
+    once: Bool, site: CallSite, _ handler: TopicHandler, in mailbox: Mailbox?
+  ) -> TopicObservation {
+    let id = id.map(TopicObserver.ID.value) ?? .site(site)
+    let topics = topics(of: Message.self, first: topic.key)
+    while true {
+      let list = topics.findOrMake(topic.key)
+      let observation = list.observe(owner: owner, id: id, once: once, handler, in: mailbox)
+      if let observation { return observation }
+      topics.forget(list)
+    }
   }
 
   /// Removes all handlers that an owner has for a topic.
@@ -137,7 +216,7 @@ extension MulticastCenter {
   ///   - topic: The topic. Nobody need have observed it.
   ///   - owner: The owner.
   /// - Returns: How many handlers it had.
-  /// - Complexity: O(*n*) in the number of the topic's observers.
+  /// - Complexity: O(*k*) for *k* handlers that the owner has for the topic.
   @discardableResult
   public func removeObservers<Message>(of topic: Topic<Message>, owner: AnyObject) -> Int {
     list(of: topic)?.removeClient(owner) ?? 0

@@ -1,16 +1,23 @@
 extension MulticastCenter {
-  /// The topics of a type of message; they are made if there are none yet.
-  func topics<Message: Sendable>(of message: Message.Type) -> TopicRegistry {
+  /// The topics of a type of message.
+  func topics<Message: Sendable>(of message: Message.Type, first: TopicKey) -> TopicRegistry {
     let place = unsafe registries.find(ObjectIdentifier(Topic<Message>.self)) {
-      TopicRegistry(message: message, reentrancyGuard: reentrancyGuard)
+      TopicRegistry(message: message, first: first, office: office)
     }
     return unsafe place.assumingMemoryBound(to: TopicRegistry.self).pointee
   }
 
-  /// The list of a topic; nil if nobody has observed it.
+  /// The list of a topic; nil if nobody has observed it, and it does not keep its latest message.
   @inlinable
   func list<Message>(of topic: Topic<Message>) -> TopicList? {
     let key = ObjectIdentifier(Topic<Message>.self)
-    return withRegistry(for: key) { (topics: TopicRegistry) in topics.find(topic) } ?? nil
+    let list = withRegistry(for: key) { (topics: TopicRegistry) in topics.find(topic.key) } ?? nil
+    if list == nil, topic.keepsLatest { return makeList(of: topic) }
+    return list
+  }
+
+  @usableFromInline
+  func makeList<Message>(of topic: Topic<Message>) -> TopicList {
+    topics(of: Message.self, first: topic.key).findOrMake(topic.key)
   }
 }

@@ -20,26 +20,57 @@
 /// center.post(.userLogin, UserLogin(id: 19000))
 /// ```
 ///
-/// A topic is the same as another one if message type and name are: the same name with another
-/// message type is another topic, and names are compared as a whole. The topic without a name is the
-/// default one of its message type, so that `Topic<UserLogin>()` needs no declaration.
+/// Two topics are the same if message type, name and `keepsLatest` are. Names are compared as a whole. The
+/// topic without a name is the default one of its message type, so that `Topic<UserLogin>()` needs no
+/// declaration.
 public struct Topic<Message: Sendable>: Hashable, Sendable {
-  /// The name; empty for the default topic of the message type.
-  public let name: String
+  @usableFromInline
+  let key: TopicKey
 
-  /// The topic of this name, or the default one.
-  public init(_ name: String = "") {
-    self.name = name
+  /// Creates the topic of a name, or the default one.
+  ///
+  /// - Parameters:
+  ///   - name: The name.
+  ///   - keepsLatest: Whether a center keeps the last message. Those who observe later then begin with it. It
+  ///     is part of the topic's identity: two declarations that differ in it are two topics.
+  @inlinable
+  public init(_ name: String = "", keepsLatest: Bool = false) {
+    key = TopicKey(name: name, keepsLatest: keepsLatest)
   }
+
+  /// The name; empty for the default topic of the message type.
+  public var name: String { key.name }
+
+  /// Whether a center keeps the last message.
+  public var keepsLatest: Bool { key.keepsLatest }
 }
 
 extension Topic: CustomStringConvertible {
   /// The topic as it is written: `Topic<UserLogin>("userLogin")`.
   public var description: String {
-    topicDescription(message: String(describing: Message.self), name: name)
+    topicDescription(message: String(describing: Message.self), key)
   }
 }
 
-func topicDescription(message: String, name: String) -> String {
-  "Topic<\(message)>(" + (name.isEmpty ? "" : String(reflecting: name)) + ")"
+/// What tells the topics of one type of message apart.
+@usableFromInline
+struct TopicKey: Hashable, Sendable {
+  @usableFromInline
+  let name: String
+
+  @usableFromInline
+  let keepsLatest: Bool
+
+  @inlinable
+  init(name: String, keepsLatest: Bool) {
+    self.name = name
+    self.keepsLatest = keepsLatest
+  }
+}
+
+func topicDescription(message: String, _ key: TopicKey) -> String {
+  let arguments =
+    (key.name.isEmpty ? [] : [String(reflecting: key.name)])
+    + (key.keepsLatest ? ["keepsLatest: true"] : [])
+  return "Topic<\(message)>(\(arguments.joined(separator: ", ")))"
 }

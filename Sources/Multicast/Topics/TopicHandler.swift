@@ -1,51 +1,29 @@
-import Dispatch
-
-/// A topic's handler, and where it runs.
+/// A topic's handler.
 ///
-/// Owner and message come in erased. They are of the types that the handler was written for, because it
-/// was registered together with the owner, for a topic of this type of message. The code that delivers
-/// is thus compiled once, and looks up no types.
-@usableFromInline
+/// Owner and message come in erased. They are of the types that the handler was written for, because it was
+/// registered together with the owner, for a topic of this type of message. The code that delivers is thus
+/// compiled once, and looks up no types.
 enum TopicHandler: Sendable {
-  @usableFromInline
-  typealias Call = @Sendable (_ owner: AnyObject, _ message: ErasedMessage) -> Void
+  typealias AwaitedCall = @Sendable (_ owner: AnyObject, _ message: any Sendable) async -> Void
 
-  /// On the thread that posts.
-  case direct(Call)
+  case called(ErasedMessage.Handler)
 
-  /// In the actor that the handler was written in.
-  case isolated(any Actor, Call)
+  /// Awaited, in a lane. The closure itself goes to the actor that it was written in.
+  case awaited(AwaitedCall, in: TypeIdentity?)
 
-  /// On a queue.
-  case queued(DispatchQueue, Call)
+  var isAwaited: Bool {
+    if case .awaited = self { true } else { false }
+  }
 }
 
-extension TopicHandler {
-  /// A handler that runs in the isolation it was written in.
-  @inlinable
-  init<Message, Owner: AnyObject & Sendable>(
-    isolatedAsWritten handler: @escaping @isolated(any) @Sendable (Owner, Message) -> Void
-  ) {
-    let isolation = handler.isolation
-    // The language calls such a function with `await` only, since it does not know where it is to
-    // run. We do: it is called inside the actor that it names, or anywhere if it names none. The two
-    // types differ in what the compiler checks, not in how they are called.
-    let function = unsafe unsafeBitCast(handler, to: (@Sendable (Owner, Message) -> Void).self)
-    let call = Self.erase(function)
-    self = isolation.map { .isolated($0, call) } ?? .direct(call)
-  }
-
-  @inlinable
-  init<Message, Owner: AnyObject & Sendable>(
-    on queue: DispatchQueue, _ handler: @escaping @Sendable (Owner, Message) -> Void
-  ) {
-    self = .queued(queue, Self.erase(handler))
-  }
+extension ErasedMessage {
+  @usableFromInline
+  typealias Handler = @Sendable (_ owner: AnyObject, _ message: ErasedMessage) -> Void
 
   @inlinable
   static func erase<Message, Owner: AnyObject & Sendable>(
     _ handler: @escaping @Sendable (Owner, Message) -> Void
-  ) -> Call {
+  ) -> Handler {
     { owner, message in
       let owner = unsafe unsafeDowncast(owner, to: Owner.self)
       message.borrow(as: Message.self) { message in handler(owner, message) }

@@ -1,148 +1,115 @@
 /// The observers of one topic. It needs no type of message: see ``TopicHandler``.
 @usableFromInline
 final class TopicList: Sendable {
-  private let clientList = ClientList(
-    stride: WeakBox.stride(for: AnyObject.self), hasCompanions: true)
-  private let name: @Sendable () -> String
-  private let reentrancyGuard: ReentrancyGuard
+  @usableFromInline
+  let clientList = ClientList(stride: WeakBox.stride(for: AnyObject.self), hasCompanions: true)
 
-  /// - Parameter name: Tells the name and the type of the topic, for reports.
-  init(reentrancyGuard: ReentrancyGuard, name: @escaping @Sendable () -> String) {
-    self.name = name
-    self.reentrancyGuard = reentrancyGuard
-  }
-}
+  let key: TopicKey
 
-// MARK: - Membership
+  /// What keeps the last message; nil if the topic does not.
+  let latest: LatestPost?
 
-extension TopicList {
-  /// Adds an observer, or puts it in the place of the one that its owner has under the same id. Returns
-  /// false if the list has been closed.
-  func place(_ observer: TopicObserver, of owner: AnyObject) -> Bool {
-    observer.willBePlaced(in: self)
-    while true {
-      switch clientList.place(observer, of: owner, for: key(observer.owner, observer.id)) {
-      case .added: return true
-      case .existing(let old):
-        guard clientList.replace(old, with: observer, of: owner) != nil else { continue }
-        if let old = old as? TopicObserver { observer.hasReplaced(old) }
-        return true
-      case .refused:
-        observer.status.cancel()
-        return true
-      case .closed: return false
-      }
-    }
+  private let message: TypeIdentity
+  let office: PostOffice
+
+  init(_ key: TopicKey, message: TypeIdentity, office: PostOffice) {
+    self.key = key
+    self.message = message
+    self.office = office
+    latest = key.keepsLatest ? LatestPost() : nil
   }
 
-  /// Removes an observer, if it has not been replaced.
-  func remove(_ observer: TopicObserver) {
-    let key = ClientKey(observer.owner) { box in
-      box.withCompanion(as: TopicObserver.self) { $0 === observer } ?? false
-    }
-    clientList.remove(key)
-  }
-
-  /// Calls `body` with the observers that take messages, and with their owners, which are alive. O(*n*).
-  func forEachObserver(_ body: (TopicObserver, AnyObject) -> Void) {
-    clientList.forEachAlive { owner, box in
-      box.withCompanion(as: TopicObserver.self) { observer in
-        if observer.status.isActive { body(observer, owner) }
-      }
-      return true
-    }
-  }
-
-  func closeIfEmpty() -> Bool { clientList.closeIfEmpty() }
-
-  private func key(
-    _ owner: ObjectIdentifier, _ id: (any Hashable & Sendable)?
-  ) -> ClientKey {
-    ClientKey(owner) { box in
-      box.withCompanion(as: TopicObserver.self) { $0.isKept(by: owner, under: id) } ?? false
-    }
-  }
-}
-
-extension TopicList {
-  func removeClient(_ client: AnyObject) -> Int {
-    clientList.dropSomeDead()
-    let owner = ObjectIdentifier(client)
-    var cancelled: [TopicObserver] = []
-    let removed = clientList.removeAll(of: client) { box in
-      box.withCompanion(as: TopicObserver.self) { observer in
-        guard observer.owner == owner else { return false }
-        cancelled.append(observer)
-        return true
-      } ?? false
-    }
-    for observer in cancelled { observer.cancel() }
-    return removed
-  }
-
-  func removeAll() {
-    var cancelled: [TopicObserver] = []
-    clientList.removeAll { box in
-      box.withCompanion(as: TopicObserver.self) { observer in cancelled.append(observer) }
-      return true
-    }
-    for observer in cancelled { observer.cancel() }
+  var description: String {
+    topicDescription(message: String(describing: message.type), key)
   }
 }
 
 // MARK: - Posting
 
 extension TopicList {
-  /// Has every observer take a message, and returns how many did.
+  /// Posts a message, and returns how many handlers were called or will be.
   ///
-  /// - Parameter message: A message of the topic's type.
+  /// - Parameters:
+  ///   - message: A message of the topic's type.
+  ///   - content: The same message, to be kept.
   @usableFromInline
-  func post(_ message: ErasedMessage, isolation: (any Actor)?, from site: CallSite) -> Int {
-    if clientList.isEmpty { return 0 }
-    var notify = ActiveNotify(list: ObjectIdentifier(clientList), site: site)
-    return unsafe withUnsafeMutablePointer(to: &notify) { notify in
-      guard unsafe reentrancyGuard.enter(notify, listener: name) else { return 0 }
-      defer { unsafe notify.pointee.pop() }
-      return deliver(message, isolation: isolation, receipt: nil)
-    }
-  }
-
-  /// As ``post(_:isolation:from:)``, and returns when every handler has run.
-  nonisolated(nonsending) func postAndWait<Message>(
-    _ message: Message, isolation: (any Actor)?, from site: CallSite
-  ) async -> Int {
-    if clientList.isEmpty { return 0 }
-    guard
-      let link = reentrancyGuard.enterAwaited(
-        list: ObjectIdentifier(clientList), site: site, listener: name)
-    else { return 0 }
-    return await link.deliver {
-      var called = 0
-      await withCheckedContinuation { continuation in
-        called = ErasedMessage.lend(message) { message in
-          deliver(message, isolation: isolation, receipt: Receipt(continuation))
-        }
-      }
-      return called
-    }
-  }
-
-  private func deliver(
-    _ message: ErasedMessage, isolation: (any Actor)?, receipt: Receipt?
+  func post<Message: Sendable>(
+    _ message: ErasedMessage, isolation: (any Actor)?, from site: CallSite,
+    content: () -> TopicContent<Message>
   ) -> Int {
-    var walk = clientList.beginWalk()
-    var taken = 0
-    while let box = walk.next() {
-      guard let owner = box.load() else {
-        walk.noteDead(box)
-        continue
+    if clientList.isEmpty, latest == nil { return 0 }
+    return office.post(
+      Posting(to: clientList, from: site, isolation: isolation, keeper: latest),
+      key: { description }, call: { box in clientList.callHandler(in: box, message, on: .posting) },
+      make: { cause, recurrences in
+        PostOf(
+          content(), list: clientList, site: site, parent: cause, recurrences: recurrences)
+      })
+  }
+
+  /// As ``post(_:isolation:from:content:)``, and returns when every handler has run.
+  nonisolated(nonsending) func postAndWait<Message: Sendable>(
+    _ message: Message, from site: CallSite
+  ) async -> Int {
+    await office.postAndWait(
+      Posting(to: clientList, from: site, isolation: #isolation, keeper: latest),
+      key: { description }, TopicContent(message: message, clients: clientList))
+  }
+}
+
+/// A message that was posted to a topic.
+@usableFromInline
+struct TopicContent<Message: Sendable>: PostContent {
+  let message: Message
+  let clients: ClientList
+
+  @usableFromInline
+  init(message: Message, clients: ClientList) {
+    self.message = message
+    self.clients = clients
+  }
+
+  func call(_ box: WeakBox, on occasion: CallOccasion) -> CallOutcome {
+    ErasedMessage.lend(message) { message in clients.callHandler(in: box, message, on: occasion) }
+  }
+
+  func callAwaiting(
+    _ registration: Registration, letter: UInt64, in clients: ClientList
+  ) async {
+    guard let (owner, observer) = clients.observer(of: registration),
+      let (call, isLast) = observer.takeAwaited(letter: letter)
+    else { return }
+    await call(owner, message)
+    if isLast { clients.remove(registration) }
+  }
+}
+
+extension ClientList {
+  /// Calls the handler in a box of a topic's list.
+  func callHandler(
+    in box: WeakBox, _ message: ErasedMessage, on occasion: CallOccasion
+  ) -> CallOutcome {
+    guard let owner = box.load() else { return .dead }
+    let registration = box.registration
+    return box.withCompanion(as: TopicObserver.self) { observer in
+      switch observer.take(on: occasion) {
+      case .called(let call, let isLast):
+        call(owner, message)
+        if isLast { remove(registration) }
+        return .called
+      case .awaited: return .awaits(.registration(ObjectIdentifier(self), registration.number))
+      case .queued: return .queues(observer, registration)
+      case .moved(let registration): return .moved(registration)
+      case .refused: return .refused
       }
-      let reception = box.withCompanion(as: TopicObserver.self) { observer in
-        let observer = observer.status.isActive ? observer : observer.replacement ?? observer
-        return observer.receive(message, owner: owner, isolation: isolation, receipt: receipt)
-      }
-      if let reception, reception != .refused { taken += 1 }
-    }
-    return taken
+    } ?? .refused
+  }
+
+  /// The owner and the observer of a registration; nil if it was removed or the owner is not alive.
+  fileprivate func observer(of registration: Registration) -> (AnyObject, TopicObserver)? {
+    guard var walk = beginWalk(at: registration), let box = walk.next(), let owner = box.load(),
+      let observer = box.companion as? TopicObserver
+    else { return nil }
+    return (owner, observer)
   }
 }

@@ -10,32 +10,31 @@
 public struct TopicObservation: Sendable {
   /// What the token knows, and does not keep.
   ///
-  /// Unchecked, because weak references are variables, unless they are constants of a compiler newer than
-  /// this package asks for. These are assigned in `init` alone, what they lead to is Sendable, and any
-  /// thread may load a weak reference.
-  private final class Registration: @unchecked Sendable {
+  /// Unchecked, because weak references are variables for the compiler. These are assigned in `init` alone,
+  /// what they lead to is Sendable, and any thread may load a weak reference.
+  private final class Target: @unchecked Sendable {
     private(set) weak var owner: (AnyObject & Sendable)?
-    private(set) weak var observer: TopicObserver?
     private(set) weak var list: TopicList?
 
-    init(_ observer: TopicObserver, in list: TopicList, owner: AnyObject & Sendable) {
+    init(_ list: TopicList, owner: AnyObject & Sendable) {
       self.owner = owner
-      self.observer = observer
       self.list = list
     }
   }
 
-  private let status: ObservationStatus
-  private let registration: Registration
+  private let target: Target
+  private let number: UInt64
+  private let version: Int
 
-  init(_ observer: TopicObserver, in list: TopicList, owner: AnyObject & Sendable) {
-    status = observer.status
-    registration = Registration(observer, in: list, owner: owner)
+  init(in list: TopicList, owner: AnyObject & Sendable, number: UInt64, version: Int) {
+    target = Target(list, owner: owner)
+    self.number = number
+    self.version = version
   }
 
   /// Whether the handler takes further messages. May be asked on any thread.
   public var isActive: Bool {
-    status.isActive && registration.owner != nil && registration.list != nil
+    withObserver { observer, _, _ in observer.isActive(version: version) } ?? false
   }
 
   /// Ends the observation. Messages that wait for the handler are given up.
@@ -45,9 +44,22 @@ public struct TopicObservation: Sendable {
   ///
   /// - Complexity: Amortised O(1).
   public func cancel() {
-    status.cancel()
-    guard let observer = registration.observer else { return }
-    registration.list?.remove(observer)
-    observer.giveUpLetters()
+    withObserver { observer, list, registration in
+      if observer.cancel(version: version) { list.cancel(registration) }
+    }
+  }
+
+  @discardableResult
+  private func withObserver<Result>(
+    _ body: (TopicObserver, TopicList, Registration) -> Result
+  ) -> Result? {
+    // The owner is held meanwhile: its address is nobody else's.
+    guard let owner = target.owner, let list = target.list else { return nil }
+    defer { extendLifetime(owner) }
+    let registration = Registration(identity: ObjectIdentifier(owner).address, number: number)
+    guard let observer = list.clientList.companion(of: registration) as? TopicObserver else {
+      return nil
+    }
+    return body(observer, list, registration)
   }
 }

@@ -1,141 +1,192 @@
 /// What a topic keeps for one handler: the companion of its owner in the topic's list.
 ///
-/// This one calls its handler on the thread that posts. ``LateObserver`` is for all others.
-class TopicObserver: @unchecked Sendable {
-  // Unchecked, because a class that is not final cannot be checked. All it has is constant, and of Sendable
-  // types: the status is atomic, the surroundings have a lock, the handler is a `@Sendable` closure. What
-  // its one subclass adds is proved there.
+/// To observe again in the same home puts another handler in here. So whoever comes with a message calls the
+/// handler of that moment, and what waits for one that is replaced reaches the new one.
+final class TopicObserver: Sendable {
+  /// What tells the handlers of one owner for one topic apart.
+  enum ID: Sendable {
+    /// The place where the handler is written.
+    case site(CallSite)
 
-  /// The owner's identity, by which it is found. The address alone: it says nothing of life.
-  final let owner: ObjectIdentifier
-  final let id: (any Hashable & Sendable)?
-  final let status = ObservationStatus()
-
-  private let endsAfterOne: Bool
-  private let isLate: Bool
-
-  /// The observer that this one has replaced, as long as messages wait for it, the one that has replaced
-  /// this one, and the list that this one is in.
-  private struct Surroundings {
-    weak var predecessor: TopicObserver?
-    var successor: TopicObserver?
-    weak var list: TopicList?
+    /// What the user gave.
+    case value(any Hashable & Sendable)
   }
 
-  private let surroundings = Locked(Surroundings())
+  private struct State {
+    /// Nil once it takes no more messages.
+    var handler: TopicHandler?
 
-  /// The handler, lent at each call: a closure that is loaded to be called is retained.
-  private let call: Borrowed<TopicHandler.Call>
+    var endsAfterOne: Bool
 
-  /// - Parameter call: The handler; nil in a subclass that overrides ``deliver(_:owner:isolation:receipt:)``.
+    /// How often the handler was replaced.
+    var version = 0
+
+    /// The number of the last letter that was handled, so that no letter is handled twice.
+    var lastLetter: UInt64 = 0
+
+    /// What has to be handled before anything else, and what came in meanwhile.
+    var queue: [QueuedPost]?
+
+    /// The registration that has taken this one's place, in another home.
+    var successor: Registration?
+  }
+
+  /// The owner's identity, by which it is found. The address alone: it says nothing of life.
+  let owner: ObjectIdentifier
+  let id: ID
+
+  /// The mailbox of the handler's home; nil if it has none, or if it is awaited.
+  let mailbox: Mailbox?
+
+  let isAwaited: Bool
+
+  private let state: Locked<State>
+
   init(
-    owner: AnyObject & Sendable, id: (any Hashable & Sendable)?, once: Bool,
-    call: TopicHandler.Call?
+    owner: AnyObject, id: ID, once: Bool, handler: TopicHandler, mailbox: Mailbox?
   ) {
     self.owner = ObjectIdentifier(owner)
     self.id = id
-    endsAfterOne = once
-    isLate = call == nil
-    self.call = Borrowed(call ?? { _, _ in })
-  }
-
-  /// Sees to it that the handler of a subclass is called.
-  func deliver(
-    _ message: ErasedMessage, owner: AnyObject, isolation: (any Actor)?, receipt: Receipt?
-  ) {}
-
-  /// Gives up the messages that wait for the handler. Not with a lock held: this ends them.
-  func giveUpLetters() {}
-
-  /// Where the handler runs.
-  var isolation: HandlerIsolation { .postingThread }
-}
-
-// MARK: - Ending
-
-extension TopicObserver {
-  /// Called before the observer has its place in a list: once it has, its message may come at once.
-  final func willBePlaced(in list: TopicList) {
-    surroundings.withLock { $0.list = list }
-  }
-
-  /// Called when the observer has taken the place of another one.
-  final func hasReplaced(_ predecessor: TopicObserver) {
-    predecessor.surroundings.withLock { $0.successor = self }
-    predecessor.status.close()
-    // Whoever drains it keeps it, so that it is there as long as it has something to give up.
-    surroundings.withLock { $0.predecessor = predecessor }
-  }
-
-  /// The observer that has taken this one's place, and whose turn it is where a post under way meets this
-  /// one.
-  final var replacement: TopicObserver? {
-    var last: TopicObserver?
-    while let next = (last ?? self).surroundings.withLock({ $0.successor }) { last = next }
-    return last
-  }
-
-  /// Ends this observation, and those that it has replaced: no handler of them begins any more.
-  ///
-  /// Not with a lock held.
-  final func cancel() {
-    var next = Optional(self)
-    while let observer = next {
-      observer.status.cancel()
-      observer.giveUpLetters()
-      next = observer.surroundings.withLock { $0.predecessor }
-    }
-  }
-
-  /// Leaves the list when the one message has been handled that was to be. Until then, whoever removes
-  /// the owner must find the observer, and give the message up.
-  final func leaveAfterOne() {
-    guard endsAfterOne else { return }
-    surroundings.withLock { $0.list }?.remove(self)
+    self.mailbox = mailbox
+    isAwaited = handler.isAwaited
+    state = Locked(State(handler: handler, endsAfterOne: once))
   }
 }
 
-extension TopicObserver {
-  /// What became of a message.
+// MARK: - Taking messages
+
+extension TopicObserver: PostQueue {
   enum Reception {
-    /// The handler was called, or will be.
-    case taken
+    case called(ErasedMessage.Handler, isLast: Bool)
+    case awaited
 
-    /// The observation has ended.
+    /// Another message has to come first.
+    case queued
+
+    /// It takes no more messages.
     case refused
+
+    /// Another registration has taken this one's place.
+    case moved(Registration)
   }
 
-  /// Takes a message.
+  /// Takes a message for a handler that is called, and returns the handler.
+  func take(on occasion: CallOccasion) -> Reception {
+    state.withLock { state in
+      if let successor = state.successor { return .moved(successor) }
+      switch state.handler {
+      case .called(let call):
+        switch occasion {
+        case .posting: if state.queue != nil { return .queued }
+        case .letter(let number): state.lastLetter = number
+        case .queue: break
+        }
+        if state.endsAfterOne { state.handler = nil }
+        return .called(call, isLast: state.endsAfterOne)
+      case .awaited: return .awaited
+      case nil: return .refused
+      }
+    }
+  }
+
+  /// Takes a message for a handler that is awaited; nil if it takes no more.
+  func takeAwaited(letter: UInt64) -> (TopicHandler.AwaitedCall, isLast: Bool)? {
+    state.withLock { state in
+      guard case .awaited(let call, _) = state.handler else { return nil }
+      state.lastLetter = letter
+      if state.endsAfterOne { state.handler = nil }
+      return (call, state.endsAfterOne)
+    }
+  }
+
+  func enqueue(_ post: QueuedPost) -> Bool {
+    state.withLock { state in
+      guard state.queue != nil else { return false }
+      state.queue?.append(post)
+      return true
+    }
+  }
+
+  /// The next post of those that have to be handled first. After nil, others call the handler again.
+  func nextInQueue() -> QueuedPost? {
+    state.withLock { state in
+      guard state.queue?.isEmpty == false else {
+        state.queue = nil
+        return nil
+      }
+      return state.queue?.removeFirst()
+    }
+  }
+
+  /// Has posts be handled first, before others may call the handler.
+  func beginQueue(with post: QueuedPost) {
+    state.withLock { state in state.queue = (state.queue ?? []) + [post] }
+  }
+
+  /// Whether it takes messages.
+  func isActive(version: Int) -> Bool {
+    state.withLock { $0.handler != nil && $0.version == version }
+  }
+
+  /// The handler; nil once it takes no more messages.
+  var handler: TopicHandler? { state.withLock { $0.handler } }
+}
+
+// MARK: - Replacing and ending
+
+extension TopicObserver {
+  /// Puts another handler in the place of this one. Returns its version; nil if the observation has ended.
+  func replace(
+    with handler: TopicHandler, once: Bool, droppingInto dropped: inout [TopicHandler]
+  ) -> Int? {
+    let (version, old): (Int?, TopicHandler?) = state.withLock { state in
+      guard let old = state.handler else { return (nil, nil) }
+      state.handler = handler
+      state.endsAfterOne = once
+      state.version += 1
+      return (state.version, old)
+    }
+    if let old { dropped.append(old) }
+    return version
+  }
+
+  /// Has a registration in another home take this one's place: nothing is handled here from now on.
+  func move(to successor: Registration, droppingInto dropped: inout [TopicHandler]) {
+    let old = state.withLock { state in
+      state.successor = successor
+      let old = state.handler
+      state.handler = nil
+      return old
+    }
+    if let old { dropped.append(old) }
+  }
+
+  /// The number of the last letter that was handled here.
+  var lastLetter: UInt64 { state.withLock { $0.lastLetter } }
+
+  /// Ends it: no call of the handler begins any more. The handler is dropped, not with a lock held.
   ///
-  /// - Parameters:
-  ///   - message: A message of the topic's type.
-  ///   - owner: The owner, which is alive.
-  ///   - isolation: The actor that the post was written in.
-  ///   - receipt: What is to be held until the message has been handled.
-  final func receive(
-    _ message: ErasedMessage, owner: AnyObject, isolation: (any Actor)?, receipt: Receipt?
-  ) -> Reception {
-    if endsAfterOne {
-      guard status.close() else { return .refused }
-    } else {
-      guard status.isActive else { return .refused }
+  /// - Parameter version: If given, only this handler is ended, not one that has replaced it.
+  /// - Returns: Whether it was active.
+  @discardableResult
+  func cancel(version: Int? = nil) -> Bool {
+    var dropped: (TopicHandler?, [QueuedPost]?)
+    defer { extendLifetime(dropped) }
+    return state.withLock { state in
+      guard state.handler != nil, version == nil || version == state.version else { return false }
+      dropped = (state.handler, state.queue)
+      (state.handler, state.queue) = (nil, nil)
+      return true
     }
-    if isLate {
-      deliver(message, owner: owner, isolation: isolation, receipt: receipt)
-    } else {
-      call.borrow { call in call(owner, message) }
-      leaveAfterOne()
-    }
-    return .taken
   }
+}
 
-  /// Whether this is the handler of an owner under an id.
-  final func isKept(by owner: ObjectIdentifier, under id: (any Hashable & Sendable)?) -> Bool {
-    guard self.owner == owner else { return false }
-    switch (self.id, id) {
-    case (nil, nil): return true
-    case (let own?, let other?): return AnyHashable(own) == AnyHashable(other)
-    default: return false
+extension TopicObserver.ID: Equatable {
+  static func == (one: Self, other: Self) -> Bool {
+    switch (one, other) {
+    case (.site(let one), .site(let other)): one == other
+    case (.value(let one), .value(let other)): AnyHashable(one) == AnyHashable(other)
+    default: false
     }
   }
 }

@@ -1,8 +1,8 @@
-/// The topics of one type of message, by name. A center has one for each such type.
+/// The topics of one type of message. A center has one for each such type.
 @usableFromInline
 final class TopicRegistry: Sendable {
   private struct State {
-    var lists: [String: TopicList] = [:]
+    var lists: [TopicKey: TopicList] = [:]
 
     /// The number of topics at which those without observers are given up.
     var limit = 16
@@ -10,60 +10,59 @@ final class TopicRegistry: Sendable {
 
   let message: TypeIdentity
 
-  private let state = Locked(State())
-  private let reentrancyGuard: ReentrancyGuard
+  /// The topic that was used first. Most types of messages have no other one: it stays as long as the center,
+  /// and is found without a lock.
+  private let first: TopicList
 
-  init(message: any Any.Type, reentrancyGuard: ReentrancyGuard) {
+  private let state = Locked(State())
+
+  init(message: any Any.Type, first key: TopicKey, office: PostOffice) {
     self.message = TypeIdentity(message)
-    self.reentrancyGuard = reentrancyGuard
+    first = TopicList(key, message: self.message, office: office)
   }
 
   /// The list of a topic; nil if nobody has observed it.
   @usableFromInline
-  func find<Message>(_ topic: Topic<Message>) -> TopicList? {
-    state.withLock { $0.lists[topic.name] }
+  func find(_ key: TopicKey) -> TopicList? {
+    if first.key == key { return first }
+    return state.withLock { $0.lists[key] }
   }
 
-  /// Adds an observer to a topic, and returns the list that it is in.
-  func place<Message>(
-    _ observer: TopicObserver, of owner: AnyObject, in topic: Topic<Message>
-  ) -> TopicList {
-    while true {
-      let (list, isFull) = state.withLock { state in
-        if let list = state.lists[topic.name] { return (list, false) }
-        let list = TopicList(reentrancyGuard: reentrancyGuard, name: { topic.description })
-        state.lists[topic.name] = list
-        return (list, state.lists.count > state.limit)
-      }
-      if list.place(observer, of: owner) {
-        if isFull { giveUpEmpty() }
-        return list
-      }
-      // Given up meanwhile, by another thread: the next one that is found is another list.
-      state.withLock { state in
-        if state.lists[topic.name] === list { state.lists[topic.name] = nil }
-      }
+  /// The list of a topic.
+  func findOrMake(_ key: TopicKey) -> TopicList {
+    if first.key == key { return first }
+    let (list, isFull) = state.withLock { state in
+      if let list = state.lists[key] { return (list, false) }
+      let list = TopicList(key, message: message, office: first.office)
+      state.lists[key] = list
+      return (list, state.lists.count > state.limit)
+    }
+    if isFull { giveUpEmpty(but: list) }
+    return list
+  }
+
+  /// Forgets a list that was closed: the next one that is found is another list.
+  func forget(_ list: TopicList) {
+    state.withLock { state in
+      if state.lists[list.key] === list { state.lists[list.key] = nil }
     }
   }
 
-  /// The lists of the topics, by their names, in no order.
-  var listsByName: [String: TopicList] { state.withLock { $0.lists } }
-
-  private var lists: [TopicList] { Array(listsByName.values) }
+  /// The lists of the topics, in no order but that the first one is the first.
+  var lists: [TopicList] { [first] + state.withLock { Array($0.lists.values) } }
 
   /// Forgets the topics without observers, so that names that come and go leave nothing behind.
-  private func giveUpEmpty() {
+  private func giveUpEmpty(but newest: TopicList) {
     // Without the lock, since to look at an owner may run its `deinit`.
-    let closed = lists.filter { $0.closeIfEmpty() }.map(ObjectIdentifier.init)
-    let identities = Set(closed)
-    let all = state.withLock { state in
-      let all = state.lists
-      state.lists = all.filter { !identities.contains(ObjectIdentifier($0.value)) }
+    let candidates = state.withLock { Array($0.lists.values) }
+    let closed = candidates.filter { $0 !== newest && $0.closeIfEmpty() }
+    state.withLock { state in
+      // By the lists themselves, which are held here: another list may stand under the name by now.
+      for list in closed where state.lists[list.key] === list { state.lists[list.key] = nil }
       state.limit = max(16, 2 * state.lists.count)
-      return all
     }
     // Lists end here, without the lock.
-    extendLifetime(all)
+    extendLifetime(candidates)
   }
 }
 

@@ -7,7 +7,7 @@ enum RegistrySnapshot {
 
 /// What stands in the list of a topic at a moment.
 struct TopicSnapshot {
-  let name: String
+  let key: TopicKey
   let observers: [Run<ObserverSnapshot>]
 }
 
@@ -15,7 +15,10 @@ struct TopicSnapshot {
 struct ObserverSnapshot: Hashable {
   let owner: TypeIdentity
   let id: String?
-  let isolation: HandlerIsolation
+
+  /// Where the handler runs. The name of an actor is filled in later.
+  let isolation: Wiring.Isolation
+  let actor: TypeIdentity?
 }
 
 // MARK: - Taking them
@@ -33,10 +36,16 @@ extension MulticastDelegate {
 
 extension TopicRegistry {
   var snapshot: RegistrySnapshot {
-    let topics = listsByName.sorted { $0.key < $1.key }
-      .map { name, list in TopicSnapshot(name: name, observers: list.observers) }
+    let topics = lists.sorted { $0.key.isOrderedBefore($1.key) }
+      .map { list in TopicSnapshot(key: list.key, observers: list.observers) }
       .filter { !$0.observers.isEmpty }
     return .topics(message: message, topics)
+  }
+}
+
+extension TopicKey {
+  fileprivate func isOrderedBefore(_ other: TopicKey) -> Bool {
+    name == other.name ? !keepsLatest && other.keepsLatest : name < other.name
   }
 }
 
@@ -44,11 +53,31 @@ extension TopicList {
   fileprivate var observers: [Run<ObserverSnapshot>] {
     var observers: [Run<ObserverSnapshot>] = []
     forEachObserver { observer, owner in
+      let (isolation, actor) = observer.isolation
       observers.append(
         joining: ObserverSnapshot(
-          owner: TypeIdentity(type(of: owner)), id: observer.id.map { String(describing: $0) },
-          isolation: observer.isolation))
+          owner: TypeIdentity((owner as? any Surrogate)?.shownType ?? type(of: owner)),
+          id: owner is any Surrogate ? nil : observer.id.shown, isolation: isolation, actor: actor))
     }
     return observers
+  }
+}
+
+extension TopicObserver {
+  fileprivate var isolation: (Wiring.Isolation, TypeIdentity?) {
+    if case .awaited(_, let actor) = handler { return (.task(actor: nil), actor) }
+    switch mailbox?.home {
+    case .actor(let reference):
+      return (.actor(""), reference.actor.map { TypeIdentity(type(of: $0)) })
+    case .queue(let queue): return (.queue(queue.queue.label), nil)
+    case .lane, nil: return (.postingThread, nil)
+    }
+  }
+}
+
+extension TopicObserver.ID {
+  /// What the user gave; nil for a place in the source.
+  fileprivate var shown: String? {
+    if case .value(let id) = self { String(describing: id) } else { nil }
   }
 }

@@ -29,7 +29,8 @@ extension Wiring: CustomStringConvertible {
 
 extension Wiring.ObservedTopic: CustomStringConvertible {
   /// The topic as it is written: `Topic<UserLogin>("userLogin")`.
-  public var description: String { topicDescription(message: message, name: name) }
+  public var description: String { topicDescription(
+      message: message, TopicKey(name: name, keepsLatest: keepsLatest)) }
 }
 
 extension Wiring.Isolation: CustomStringConvertible {

@@ -14,7 +14,7 @@ extension Wiring {
       case .topics(let message, let snapshots):
         topics += snapshots.map { topic in
           ObservedTopic(
-            name: topic.name, message: names[message],
+            name: topic.key.name, keepsLatest: topic.key.keepsLatest, message: names[message],
             observers: topic.observers.map { ObserverGroup($0, names: names) })
         }
       }
@@ -25,21 +25,20 @@ extension Wiring {
 
 extension Wiring.ObserverGroup {
   fileprivate init(_ run: Run<ObserverSnapshot>, names: TypeNames) {
+    let observer = run.element
     self.init(
-      owner: names[run.element.owner], id: run.element.id,
-      isolation: Wiring.Isolation(run.element.isolation, names: names), count: run.count)
+      owner: names[observer.owner], id: observer.id,
+      isolation: observer.isolation.naming(observer.actor.map { names[$0] }), count: run.count)
   }
 }
 
 extension Wiring.Isolation {
-  fileprivate init(_ isolation: HandlerIsolation, names: TypeNames) {
-    self =
-      switch isolation {
-      case .postingThread: .postingThread
-      case .actor(let type): .actor(names[type])
-      case .queue(let label): .queue(label)
-      case .task(let type): .task(actor: type.map { names[$0] })
-      }
+  fileprivate func naming(_ actor: String?) -> Self {
+    switch self {
+    case .actor(let name): .actor(actor ?? name)
+    case .task: .task(actor: actor)
+    case .postingThread, .queue: self
+    }
   }
 }
 
@@ -55,10 +54,5 @@ extension RegistrySnapshot {
 }
 
 extension ObserverSnapshot {
-  fileprivate var types: [TypeIdentity] {
-    switch isolation {
-    case .actor(let type), .task(let type?): [owner, type]
-    case .postingThread, .queue, .task(nil): [owner]
-    }
-  }
+  fileprivate var types: [TypeIdentity] { [owner] + (actor.map { [$0] } ?? []) }
 }

@@ -67,6 +67,9 @@ extension Wiring {
     /// The name of the topic; empty for the default topic of its message type.
     public let name: String
 
+    /// Whether the topic keeps its last message.
+    public let keepsLatest: Bool
+
     /// The name of the type of its messages.
     public let message: String
 

@@ -37,7 +37,7 @@ private protocol OtherProtocol {
     #expect(results == [0])
     let report = try #require(reports.all.first)
     #expect(reports.all.count == 1)
-    #expect(report.listener == "PingProtocol")
+    #expect(report.key == "PingProtocol")
     #expect(report.path.count == 2)
     #expect(report.path[0] == report.path[1])
     #expect(report.path[0].fileID == #fileID)
@@ -62,7 +62,7 @@ private protocol OtherProtocol {
     #expect(calls == 1)
     let report = try #require(reports.all.first)
     #expect(report.path.map(\.line) == [pingLine, otherLine, pingLine])
-    #expect(report.listener == "PingProtocol")
+    #expect(report.key == "PingProtocol")
   }
 
   @Test func aLoopThroughTwoCentersIsFound() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct RecursiveNotifyTests {
   let report = RecursiveNotify(
-    listener: "UserProtocol",
+    key: "UserProtocol",
     path: [
       CallSite(fileID: "App/Store.swift", line: 12, column: 32),
       CallSite(fileID: "App/Screen.swift", line: 7, column: 5),
@@ -14,17 +14,35 @@ import Testing
   @Test func theReportNamesTheProtocolAndPrintsThePathOneSiteALine() {
     #expect(
       report.description == """
-        Recursive notify of UserProtocol refused; it reached nobody. The path to it:
+        A recursive notification of UserProtocol was refused and reached nobody. The path to it:
           App/Store.swift:12:32
           App/Screen.swift:7:5
           App/Store.swift:12:32  <- refused
-        If it is meant and ends, make the center or delegate with reentrancy: .allow(depth:).
+        Decide before you notify whether there is something to tell, or post instead. A wrapper passes its \
+        caller's call site on. Recursion that ends is allowed by reentrancy: .allow(depth:).
         """)
   }
 
+  @Test func theReportOfAPostSaysThatItsPathIsNoCallStack() {
+    let report = RecursiveNotify(
+      key: "UserProtocol",
+      path: (1...20).map { CallSite(fileID: "App/Store.swift", line: $0, column: 1) }, isPost: true)
+    let lines = report.description.split(separator: "\n")
+    #expect(
+      lines.first == """
+        A post to UserProtocol was refused and reached nobody: it is one of more than 1000 that a post has set \
+        off at call sites that recur. The path to it:
+        """)
+    #expect(lines[1] == "  App/Store.swift:1:1")
+    #expect(lines[2] == "  handled, which posted at App/Store.swift:2:1")
+    #expect(lines[6] == "  ... 10 more")
+    #expect(lines[11] == "  handled, which posted at App/Store.swift:20:1  <- refused")
+    #expect(lines.last == "Post only if something has changed.")
+  }
+
   @Test func reportsAreValues() {
-    #expect(report == RecursiveNotify(listener: report.listener, path: report.path))
-    #expect(report != RecursiveNotify(listener: "Other", path: report.path))
+    #expect(report == RecursiveNotify(key: report.key, path: report.path))
+    #expect(report != RecursiveNotify(key: "Other", path: report.path))
     #expect(Set([report, report]).count == 1)
     #expect(throws: report) { throw report }
   }
@@ -53,7 +71,7 @@ import Testing
     let lines = text(result).split(separator: "\n")
     #expect(lines.count == 2)
     for line in lines {
-      #expect(line.hasPrefix("Multicast: recursive notify of PingProtocol refused: Multicast"))
+      #expect(line.hasPrefix("Multicast: A recursive notification of PingProtocol was refused"))
       #expect(line.contains(" -> "))
       #expect(line.contains(".allow(depth:)"))
     }
@@ -62,8 +80,8 @@ import Testing
   /// One call site that serves two lists, with a loop in each.
   static func loopInTwoLists() {
     let center = MulticastCenter()
-    func notify<Listener>(_ listener: Listener.Type, _ body: (Listener) -> Void) {
-      center.notify(listener, body)
+    func notify<Listener>(_ key: Listener.Type, _ body: (Listener) -> Void) {
+      center.notify(key, body)
     }
     let client = Client("a", Journal())
     defer { extendLifetime(client) }
@@ -88,8 +106,8 @@ import Testing
     }
     let lines = text(result).split(separator: "\n")
     #expect(lines.count == 2)
-    #expect(lines.first?.contains("recursive notify of PingProtocol refused") == true)
-    #expect(lines.last?.contains("recursive notify of Client refused") == true)
+    #expect(lines.first?.contains("A recursive notification of PingProtocol was refused") == true)
+    #expect(lines.last?.contains("A recursive notification of Client was refused") == true)
   }
 
   /// Not inside of the macro, where all is one call site.

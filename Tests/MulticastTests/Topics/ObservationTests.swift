@@ -31,9 +31,9 @@ import Testing
     let journal = journal
     let other = Owner()
     defer { extendLifetime(other) }
-    let first = center.observe(.login, owner: owner) { _, _ in journal.write("first") }
+    let first = center.observe(.login, owner: owner, id: 1) { _, _ in journal.write("first") }
     center.observe(.login, owner: other) { _, _ in journal.write("other") }
-    let second = center.observe(.login, owner: owner) { _, _ in journal.write("second") }
+    let second = center.observe(.login, owner: owner, id: 1) { _, _ in journal.write("second") }
     #expect(post() == 2)
     #expect(journal.read() == "second other")
     #expect(!first.isActive)
@@ -41,6 +41,26 @@ import Testing
     // The first one has ended: to cancel it does nothing to the one in its place.
     first.cancel()
     #expect(post() == 2)
+  }
+
+  @Test func withoutAnIDThePlaceInTheSourceIsTheID() {
+    class Base: @unchecked Sendable {
+      let journal: Journal
+      init(_ journal: Journal) { self.journal = journal }
+      func observe(_ center: MulticastCenter) {
+        center.observe(.login, owner: self) { base, _ in base.journal.write("base") }
+      }
+    }
+    final class Derived: Base, @unchecked Sendable {
+      override func observe(_ center: MulticastCenter) {
+        super.observe(center)
+        center.observe(.login, owner: self) { derived, _ in derived.journal.write("derived") }
+      }
+    }
+    let derived = Derived(journal)
+    for _ in 0..<3 { derived.observe(center) }
+    #expect(post() == 2)
+    #expect(journal.read() == "base derived")
   }
 
   @Test func severalHandlersOfOneOwnerTakeDifferentIDs() {
@@ -198,9 +218,9 @@ import Testing
     let other = Owner()
     defer { extendLifetime(other) }
     center.observe(.login, owner: owner) { _, _ in
-      center.observe(.login, owner: other) { _, _ in journal.write("new") }
+      center.observe(.login, owner: other, id: 1) { _, _ in journal.write("new") }
     }
-    center.observe(.login, owner: other) { _, _ in journal.write("old") }
+    center.observe(.login, owner: other, id: 1) { _, _ in journal.write("old") }
     #expect(post() == 2)
     #expect(journal.read() == "new")
   }

@@ -18,14 +18,14 @@ import Testing
       for _ in 0..<1000 { center.observe(.login, owner: Owner()) { _, _ in journal.write("late") } }
       change()
     }
-    center.observe(.login, owner: other) { _, _ in journal.write("old") }
+    center.observe(.login, owner: other, id: 1) { _, _ in journal.write("old") }
     return center.post(.login, Login(id: 1))
   }
 
   @Test func aHandlerThatReplacesAnotherOneIsObeyedAtOnce() {
     let (center, journal, other) = (center, journal, other)
     let called = post {
-      center.observe(.login, owner: other) { _, _ in journal.write("new") }
+      center.observe(.login, owner: other, id: 1) { _, _ in journal.write("new") }
     }
     #expect(called == 2)
     #expect(journal.read() == "new")
@@ -41,7 +41,7 @@ import Testing
   @Test func anObservationThatIsCancelledIsNotCalled() {
     let (center, journal, other) = (center, journal, other)
     let called = post {
-      center.observe(.login, owner: other) { _, _ in journal.write("new") }.cancel()
+      center.observe(.login, owner: other, id: 1) { _, _ in journal.write("new") }.cancel()
     }
     #expect(called == 1)
     #expect(journal.read() == "")
@@ -51,7 +51,7 @@ import Testing
     let (center, journal, other) = (center, journal, other)
     let called = post {
       let sentinel = Sentinel(journal)
-      center.observe(.login, owner: other) { _, _ in extendLifetime(sentinel) }
+      center.observe(.login, owner: other, id: 1) { _, _ in extendLifetime(sentinel) }
       center.removeObservers(of: .login, owner: other)
     }
     #expect(called == 1)

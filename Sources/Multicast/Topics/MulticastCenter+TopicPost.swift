@@ -31,8 +31,10 @@ extension MulticastCenter {
   ) -> Int {
     guard let list = list(of: topic) else { return 0 }
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return ErasedMessage.lend(message) { message in
-      list.post(message, isolation: isolation, from: site)
+    return ErasedMessage.lend(message) { erased in
+      list.post(erased, isolation: isolation, from: site) {
+        TopicContent(message: message, clients: list.clientList)
+      }
     }
   }
 
@@ -60,6 +62,6 @@ extension MulticastCenter {
   ) async -> Int {
     guard let list = list(of: topic) else { return 0 }
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return await list.postAndWait(message, isolation: #isolation, from: site)
+    return await list.postAndWait(message, from: site)
   }
 }

@@ -1,0 +1,74 @@
+/// A client's registration, which can be looked up and keeps nothing alive.
+///
+/// The number is never used again in its list. The identity, which may be, only serves to find it.
+struct Registration: Hashable, Sendable {
+  let identity: UInt
+  let number: UInt64
+}
+
+extension WeakBox {
+  var registration: Registration { Registration(identity: identity, number: number) }
+}
+
+extension ClientKey {
+  init(_ registration: Registration) {
+    self.init(identity: registration.identity) { box in box.number == registration.number }
+  }
+}
+
+extension ClientList {
+  /// The number that the next registration will have, and how many there are, dead or alive.
+  var moment: (limit: UInt64, count: Int) {
+    state.withLock { state in
+      (state.nextNumber, state.current.count - state.current.vacant)
+    }
+  }
+
+  /// Begins a walk over the box of one registration; nil if it has ended.
+  func beginWalk(at registration: Registration) -> Walk? {
+    state.withLock { state in
+      guard let box = state.current.find(ClientKey(registration)) else { return nil }
+      state.current.beginWalk()
+      return unsafe Walk(
+        over: BoxCursor(first: box, last: box, stride: stride), of: self,
+        counters: state.current.counters, limit: state.nextNumber)
+    }
+  }
+
+  /// The client of a registration, and the object that it is; nil if it was removed or is not alive.
+  func client<Listener>(
+    of registration: Registration, as listener: Listener.Type
+  ) -> (listener: Listener, object: AnyObject)? {
+    guard var walk = beginWalk(at: registration), let box = walk.next(), let object = box.load()
+    else { return nil }
+    return unsafe (box.bits(as: listener).pointee.borrow { $0 }, object)
+  }
+
+  /// Vacates the boxes of the dead clients of a group. Not with a lock held: who is alive is held for an
+  /// instant, and may end here.
+  func vacateDead(in group: ClientGroup) {
+    var walk = beginWalk(in: group)
+    while let box = walk.next() {
+      if box.load() == nil { walk.noteDead(box) }
+    }
+  }
+
+  /// The companion of a registration; nil if it has ended.
+  func companion(of registration: Registration) -> Companion? {
+    state.withLock { state in state.current.find(ClientKey(registration))?.companion }
+  }
+
+  /// Removes a registration.
+  ///
+  /// - Parameter body: Is called with the box before, with the lock held.
+  func remove(_ registration: Registration, _ body: (WeakBox) -> Void = { _ in }) {
+    remove(ClientKey(registration), body)
+  }
+
+  /// The registration that has a companion; nil if it has ended.
+  func registration(of companion: Companion, owner: ObjectIdentifier) -> Registration? {
+    state.withLock { state in
+      state.current.find(ClientKey(owner) { box in box.hasCompanion(companion) })?.registration
+    }
+  }
+}

@@ -1,0 +1,395 @@
+// A post goes in three steps.
+//
+// Call: everybody without a home and everybody at home here, in the order of registration, after what waits
+// in this home. Leave: a letter for every other home, all of them under the office's lock. Follow: what was
+// posted in these calls goes the same three steps now, one after the other.
+//
+// One lock, and after the calls: two homes that got their letters one by one would let a fast home answer
+// before a slow one has heard the question; and so would a home that got its letter while somebody without a
+// home has yet to be called.
+
+/// One post, as its poster gives it to the office.
+struct Posting {
+  let list: ClientList
+  let site: CallSite
+
+  /// The actor that the post is written in.
+  let isolation: (any Actor)?
+
+  /// The actor that everybody is to be called in, if the post's body names one.
+  let actor: (any Actor)?
+
+  /// Whether every call is awaited.
+  let isAwaited: Bool
+
+  /// What keeps the post as the latest one of its topic, if that is to be kept.
+  let keeper: LatestPost?
+
+  /// What is held until everybody had the post.
+  let receipt: Receipt?
+
+  init(
+    to list: ClientList, from site: CallSite, isolation: (any Actor)?, actor: (any Actor)? = nil,
+    isAwaited: Bool = false, keeper: LatestPost? = nil, receipt: Receipt? = nil
+  ) {
+    self.list = list
+    self.site = site
+    self.isolation = isolation
+    self.actor = actor
+    self.isAwaited = isAwaited
+    self.keeper = keeper
+    self.receipt = receipt
+  }
+
+  /// The same, with somebody who waits.
+  func waited(by receipt: Receipt) -> Posting {
+    Posting(
+      to: list, from: site, isolation: isolation, actor: actor, isAwaited: isAwaited, keeper: keeper,
+      receipt: receipt)
+  }
+}
+
+/// The post that a topic keeps, to begin with it for those who observe later.
+final class LatestPost: Sendable {
+  private let post = Locked<(any Post)?>(nil)
+
+  var current: (any Post)? { post.withLock { $0 } }
+
+  /// Keeps another post, or none, and returns the one before. Written with the office's lock held.
+  func exchange(_ new: (any Post)?) -> (any Post)? {
+    post.withLock { post in
+      let old = post
+      post = new
+      return old
+    }
+  }
+}
+
+/// What a post has to leave for others.
+private struct Departure {
+  /// The clients that live elsewhere.
+  var groups: [ClientGroup] = []
+
+  /// The registrations whose calls are awaited.
+  var lanes: [(PostOffice.LaneKey, Registration)] = []
+
+  /// The registrations that have to be called with other posts first.
+  var queues: [(any PostQueue, Registration)] = []
+
+  /// The registrations that have moved to another home since the post was made.
+  var moved: [Registration] = []
+
+  /// Single registrations that live elsewhere.
+  var others: [(Mailbox, Registration)] = []
+
+  var isEmpty: Bool { groups.isEmpty && lanes.isEmpty && moved.isEmpty && queues.isEmpty }
+}
+
+extension PostOffice {
+  /// Posts, and returns how many clients were called or will be.
+  ///
+  /// - Parameters:
+  ///   - key: Names the protocol or the topic, for a report.
+  ///   - call: Calls the client in a box.
+  ///   - make: Makes the post that letters share.
+  func post(
+    _ posting: Posting, key: () -> String, call: (WeakBox) -> CallOutcome,
+    make: (Cause?, Recurrences?) -> any Post
+  ) -> Int {
+    let chain = DeliveryChain(threads)
+    if let active = unsafe chain.innermostPost(of: self) {
+      // Inside of another post's call: this one follows.
+      let cause = unsafe active.pointee.cause()
+      guard admit(posting, after: cause, key: key) else { return 0 }
+      let (limit, count) = posting.list.moment
+      unsafe active.pointee.pending.append(
+        ActivePost.Pending(
+          post: make(cause, nil), limit: limit, isolation: posting.isolation,
+          keeper: posting.keeper, receipt: posting.receipt))
+      return count
+    }
+    let cause = AwaitedCall.current?.cause
+    if let cause, !admit(posting, after: cause, key: key) { return 0 }
+    var active = ActivePost(office: self, site: posting.site, parent: cause)
+    var called = 0
+    unsafe withUnsafeMutablePointer(to: &active) { active in
+      unsafe perform(active, list: posting.list, in: chain) {
+        called = unsafe deliver(posting, limit: nil, active: active, call: call) {
+          unsafe make(cause, active.pointee.recurrences)
+        }
+      }
+    }
+    return called
+  }
+
+  /// Posts, and returns when every client was called or is not to be called any more.
+  nonisolated(nonsending) func postAndWait<Content: PostContent>(
+    _ posting: Posting, key: @Sendable () -> String, _ content: Content
+  ) async -> Int {
+    if posting.list.isEmpty, posting.keeper == nil { return 0 }
+    var called = 0
+    await withCheckedContinuation { continuation in
+      called = post(
+        posting.waited(by: Receipt(continuation)), key: key,
+        call: { box in content.call(box, on: .posting) },
+        make: { cause, recurrences in
+          PostOf(
+            content, list: posting.list, site: posting.site, parent: cause, recurrences: recurrences)
+        })
+    }
+    return called
+  }
+
+  /// Handles a letter: `body` calls the clients that it is for, in the home that it was left for.
+  func handle(_ post: any Post, in mailbox: Mailbox?, _ body: () -> Void) {
+    var active = ActivePost(office: self, post, draining: mailbox)
+    unsafe withUnsafeMutablePointer(to: &active) { active in
+      unsafe perform(active, list: post.list, in: DeliveryChain(threads), body)
+    }
+  }
+
+  /// Calls `body` as the calls of a post, and then delivers what was posted in them.
+  private func perform(
+    _ active: UnsafeMutablePointer<ActivePost>, list: ClientList, in chain: DeliveryChain,
+    _ body: () -> Void
+  ) {
+    // A letter may be handled inside of another post: what waited here when that one was made, for instance.
+    // What this thread posts then follows that one, in the order in which it was posted.
+    let outer = unsafe chain.innermostPost(of: self)
+    var delivery = unsafe ActiveDelivery(list: ObjectIdentifier(list), site: active.pointee.site)
+    unsafe delivery.post = active
+    unsafe withUnsafeMutablePointer(to: &delivery) { delivery in
+      unsafe chain.push(delivery)
+      body()
+      if let outer = unsafe outer {
+        unsafe outer.pointee.pending += active.pointee.pending
+      } else if unsafe !active.pointee.pending.isEmpty {
+        unsafe follow(active)
+      }
+      unsafe delivery.pointee.pop()
+    }
+  }
+
+  /// Delivers what was posted in the calls of a post, and in the calls of what follows, one after the other.
+  private func follow(_ active: UnsafeMutablePointer<ActivePost>) {
+    while unsafe !active.pointee.pending.isEmpty {
+      var batch: [ActivePost.Pending] = []
+      unsafe swap(&batch, &active.pointee.pending)
+      for pending in batch {
+        let post = pending.post
+        unsafe active.pointee.follow(post)
+        let posting = Posting(
+          to: post.list, from: post.site, isolation: pending.isolation, actor: post.actor,
+          isAwaited: post.isAwaited, keeper: pending.keeper, receipt: pending.receipt)
+        _ = unsafe deliver(
+          posting, limit: pending.limit, active: active, call: { post.call($0, on: .posting) },
+          make: { post })
+      }
+    }
+  }
+
+  /// Whether a post may be made that another one has set off. Reports it if not.
+  private func admit(_ posting: Posting, after cause: Cause, key: () -> String) -> Bool {
+    guard cause.sites.contains(posting.site) else { return true }
+    switch cause.recurrences.countOne() {
+    case .legitimate: return true
+    case .firstTooMany:
+      reentrancyGuard.reportPost(
+        from: posting.site, after: cause, key: key())
+      return false
+    case .tooMany: return false
+    }
+  }
+}
+
+// MARK: - The three steps
+
+extension PostOffice {
+  /// Calls and leaves one post, and returns how many clients were called or will be.
+  ///
+  /// - Parameter limit: The number that the next registration had when the post was made; nil if it is made
+  ///   now.
+  private func deliver(
+    _ posting: Posting, limit: UInt64?, active: UnsafeMutablePointer<ActivePost>,
+    call: (WeakBox) -> CallOutcome, make: () -> any Post
+  ) -> Int {
+    let list = posting.list
+    if list.isEmpty, posting.keeper == nil { return 0 }
+    if let actor = posting.actor, !posting.isAwaited {
+      return unsafe deliver(posting, in: actor, limit: limit, active: active, call: call, make: make)
+    }
+    var departure = Departure()
+    var here: ClientGroup?
+    var limit = limit
+    if list.hasGroups, !posting.isAwaited {
+      // The post's moment comes before that of what waits here.
+      limit = limit ?? list.moment.limit
+      for group in list.groups {
+        if here == nil, unsafe enter(group.mailbox, for: posting, active) {
+          here = group
+        } else {
+          departure.groups.append(group)
+        }
+      }
+    }
+    var walk = list.beginWalk()
+    let upper = limit ?? walk.limit
+    var called = 0
+    while let box = walk.next() {
+      guard posting.isAwaited || box.isInNoGroup || here.map(box.isIn) == true else { continue }
+      called += walk.call(box, in: 0..<upper, collecting: &departure, call)
+    }
+    if !departure.isEmpty || posting.keeper != nil {
+      let post = make()
+      called += callRest(of: &departure, with: post, here: here, posting.receipt)
+      var seen = upper
+      while let now = leave(post, departure, 0..<upper, seen: seen, here: here, posting) {
+        var walk = list.beginWalk()
+        while let box = walk.next() {
+          guard box.isInNoGroup else { continue }
+          called += walk.call(box, in: seen..<now, collecting: &departure, call)
+        }
+        called += callRest(of: &departure, with: post, here: here, posting.receipt)
+        seen = now
+      }
+      called += departure.groups.reduce(departure.lanes.count + departure.others.count) {
+        $0 + $1.count
+      }
+    }
+    here?.mailbox.leave()
+    return called
+  }
+
+  /// Calls those whom the walk has not called because they have moved, or are called with other posts first.
+  private func callRest(
+    of departure: inout Departure, with post: any Post, here: ClientGroup?, _ receipt: Receipt?
+  ) -> Int {
+    var called = 0
+    while let (queue, registration) = departure.queues.popLast() {
+      if queue.enqueue(QueuedPost(post: post, receipt: receipt)) {
+        called += 1
+      } else {
+        departure.moved.append(registration)
+      }
+    }
+    while let registration = departure.moved.popLast() {
+      guard var walk = post.list.beginWalk(at: registration), let box = walk.next() else { continue }
+      if box.isInNoGroup || here.map(box.isIn) == true {
+        called += walk.call(box, in: 0..<UInt64.max, collecting: &departure) { box in
+          post.call(box, on: .posting)
+        }
+      } else if let group = box.group {
+        departure.others.append((group.mailbox, registration))
+      }
+    }
+    return called
+  }
+
+  /// Calls everybody in one actor, or leaves a letter for it.
+  private func deliver(
+    _ posting: Posting, in actor: any Actor, limit: UInt64?,
+    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> any Post
+  ) -> Int {
+    let (next, count) = posting.list.moment
+    let range = 0..<(limit ?? next)
+    let mailbox = mailbox(of: actor)
+    if unsafe enter(mailbox, for: posting, active) {
+      defer { mailbox.leave() }
+      var departure = Departure()
+      var called = 0
+      var walk = posting.list.beginWalk()
+      while let box = walk.next() {
+        called += walk.call(box, in: range, collecting: &departure, call)
+      }
+      return called
+    }
+    let letter = Letter(
+      post: make(), addressee: .everyone, range: range, receipt: posting.receipt)
+    let isToBeDrained = withLock { state in mailbox.put(letter, number: state.nextNumber()) }
+    if isToBeDrained { mailbox.startDrain() }
+    return count
+  }
+
+  /// Claims a home for a post, if this is where it is made.
+  private func enter(
+    _ mailbox: Mailbox, for posting: Posting, _ active: UnsafeMutablePointer<ActivePost>
+  ) -> Bool {
+    // What follows a letter is not called in the letter's home at once: others wait there.
+    unsafe mailbox !== active.pointee.draining
+      && mailbox.home.isCurrent(from: posting.isolation) && mailbox.enter()
+  }
+
+  /// Leaves a post in all homes at once.
+  ///
+  /// A topic that keeps its latest message keeps this one in the same moment. So who begins to observe it
+  /// before that moment must get this message, too, and who begins after it begins with this one.
+  ///
+  /// - Parameters:
+  ///   - range: The registrations from before the post.
+  ///   - seen: The number up to which those without a home have been called.
+  ///   - here: The clients that were called at home.
+  /// - Returns: If the post is to be kept, and others have begun to observe: the number up to which they are
+  ///   to be called, and then this is to be tried again. Nil if all is done.
+  private func leave(
+    _ post: any Post, _ departure: Departure, _ range: Range<UInt64>, seen: UInt64,
+    here: ClientGroup?, _ posting: Posting
+  ) -> UInt64? {
+    struct Outcome: Sendable {
+      var next: UInt64?
+      var toBeDrained: [Mailbox] = []
+      var replaced: (any Post)?
+    }
+    let outcome = withLock { state in
+      var outcome = Outcome()
+      var groups = departure.groups
+      if let keeper = posting.keeper {
+        let now = post.list.moment.limit
+        guard now == seen else { return Outcome(next: now) }
+        groups = post.list.groups
+        outcome.replaced = keeper.exchange(post)
+      }
+      let number = state.nextNumber()
+      func put(_ addressee: Letter.Addressee, _ range: Range<UInt64>, in mailbox: Mailbox) {
+        let letter = Letter(
+          post: post, addressee: addressee, range: range, receipt: posting.receipt)
+        if mailbox.put(letter, number: number) { outcome.toBeDrained.append(mailbox) }
+      }
+      for group in groups {
+        let range = group === here ? range.upperBound..<seen : range.lowerBound..<seen
+        if !range.isEmpty { put(.group(group), range, in: group.mailbox) }
+      }
+      for (mailbox, registration) in departure.others {
+        put(.one(registration), 0..<UInt64.max, in: mailbox)
+      }
+      for (key, registration) in departure.lanes {
+        let lane = state.lane(key) { Mailbox(.lane(key), of: self) }
+        let letter = Letter(
+          post: post, addressee: .one(registration), range: 0..<UInt64.max,
+          receipt: posting.receipt?.wait(for: lane))
+        if lane.put(letter, number: number) { outcome.toBeDrained.append(lane) }
+      }
+      return outcome
+    }
+    for mailbox in outcome.toBeDrained { mailbox.startDrain() }
+    return outcome.next
+  }
+}
+
+extension Walk {
+  /// Calls the client in a box, if it is one of those in a range. Returns how many were called.
+  fileprivate mutating func call(
+    _ box: WeakBox, in range: Range<UInt64>, collecting departure: inout Departure,
+    _ call: (WeakBox) -> CallOutcome
+  ) -> Int {
+    guard range.contains(box.number) else { return 0 }
+    switch call(box) {
+    case .called: return 1
+    case .dead: noteDead(box)
+    case .refused: break
+    case .awaits(let key): departure.lanes.append((key, box.registration))
+    case .queues(let queue, let registration): departure.queues.append((queue, registration))
+    case .moved(let registration): departure.moved.append(registration)
+    }
+    return 0
+  }
+}

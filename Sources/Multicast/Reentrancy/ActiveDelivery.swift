@@ -1,0 +1,86 @@
+/// A delivery that is under way on a thread: a link in the chain of that thread.
+///
+/// It lives in the stack frame of the method that delivers, so that a delivery allocates nothing to
+/// begin. `outer` points to a frame further down the same stack, which outlives this one.
+@usableFromInline
+@safe
+struct ActiveDelivery {
+  @usableFromInline
+  let list: ObjectIdentifier
+
+  @usableFromInline
+  let site: CallSite
+
+  /// The delivery that this one is nested in.
+  @usableFromInline
+  var outer: UnsafeMutablePointer<ActiveDelivery>?
+
+  /// The chain that this delivery is in, so that the way out need not look for it.
+  @usableFromInline
+  var chain: UnsafeMutablePointer<UnsafeMutablePointer<ActiveDelivery>?>?
+
+  /// What a post keeps while its clients are called; nil in a notify.
+  @usableFromInline
+  var post: UnsafeMutablePointer<ActivePost>?
+
+  @inlinable
+  init(list: ObjectIdentifier, site: CallSite) {
+    self.list = list
+    self.site = site
+    unsafe outer = nil
+    unsafe chain = nil
+    unsafe post = nil
+  }
+}
+
+/// The deliveries that are under way on a thread: a view of the place where the thread keeps the
+/// innermost one.
+@safe
+struct DeliveryChain {
+  private let innermost: UnsafeMutablePointer<UnsafeMutablePointer<ActiveDelivery>?>
+
+  /// Finds each thread's chain.
+  static let ofThreads = ThreadSpecificPointer<ActiveDelivery>()
+
+  init(_ threads: ThreadSpecificPointer<ActiveDelivery>) {
+    unsafe innermost = threads.address
+  }
+
+  var isEmpty: Bool { unsafe innermost.pointee == nil }
+
+  /// Makes a delivery the innermost one, until it is popped. It must stay where it is.
+  func push(_ delivery: UnsafeMutablePointer<ActiveDelivery>) {
+    unsafe delivery.pointee.chain = innermost
+    unsafe delivery.pointee.outer = innermost.pointee
+    unsafe innermost.pointee = delivery
+  }
+
+  /// Calls `body` with every delivery, innermost first.
+  func forEach(_ body: (ActiveDelivery) -> Void) {
+    var next = unsafe innermost.pointee
+    while let active = unsafe next {
+      unsafe body(active.pointee)
+      unsafe next = active.pointee.outer
+    }
+  }
+
+  /// The innermost post of an office; nil if none of its posts is calling on this thread.
+  func innermostPost(of office: PostOffice) -> UnsafeMutablePointer<ActivePost>? {
+    var next = unsafe innermost.pointee
+    while let active = unsafe next {
+      if let post = unsafe active.pointee.post, unsafe post.pointee.office === office {
+        return unsafe post
+      }
+      unsafe next = active.pointee.outer
+    }
+    return nil
+  }
+}
+
+extension ActiveDelivery {
+  /// Takes this delivery, the innermost one, out of its chain. On the thread that it was pushed on.
+  @inlinable
+  func pop() {
+    unsafe chain?.pointee = outer
+  }
+}

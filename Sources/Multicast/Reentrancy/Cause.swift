@@ -1,0 +1,42 @@
+import Synchronization
+
+/// A post that has set off others: a link from effect to cause.
+///
+/// It keeps nothing of the post but its call site, so that messages end when they were handled, however
+/// long the chain of causes becomes.
+final class Cause: Sendable {
+  let site: CallSite
+  let recurrences: Recurrences
+  private let parent: Cause?
+
+  init(site: CallSite, parent: Cause?, recurrences: Recurrences) {
+    self.site = site
+    self.parent = parent
+    self.recurrences = recurrences
+  }
+
+  /// The call sites of this post and of its causes, the latest first.
+  var sites: some Sequence<CallSite> {
+    sequence(first: self) { $0.parent }.lazy.map(\.site)
+  }
+}
+
+/// How many recurring posts one post has set off: those whose call site is among their own causes.
+final class Recurrences: Sendable {
+  /// The number up to which they are legitimate.
+  static var limit: Int { 1000 }
+
+  enum Verdict {
+    case legitimate
+    case firstTooMany
+    case tooMany
+  }
+
+  private let count = Atomic<Int>(0)
+
+  /// Counts one more.
+  func countOne() -> Verdict {
+    let count = count.wrappingAdd(1, ordering: .relaxed).newValue
+    return count <= Self.limit ? .legitimate : count == Self.limit + 1 ? .firstTooMany : .tooMany
+  }
+}

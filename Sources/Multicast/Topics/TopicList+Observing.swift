@@ -1,0 +1,272 @@
+extension TopicList {
+  /// Adds a handler, or puts it in the place of the one that its owner has under the same id.
+  ///
+  /// - Parameters:
+  ///   - mailbox: The mailbox of the handler's home; nil if it has none, or if it is awaited.
+  /// - Returns: Nil if the list has been closed.
+  func observe(
+    owner: AnyObject & Sendable, id: TopicObserver.ID, once: Bool, _ handler: TopicHandler,
+    in mailbox: Mailbox?
+  ) -> TopicObservation? {
+    let observer = TopicObserver(
+      owner: owner, id: id, once: once, handler: handler, mailbox: mailbox)
+    let key = ClientKey(observer.owner) { [owner = observer.owner] box in
+      box.withCompanion(as: TopicObserver.self) { $0.owner == owner && $0.id == id } ?? false
+    }
+    while true {
+      clientList.dropSomeDead()
+      let outcome = place(observer, of: owner, for: key)
+      for mailbox in outcome.toBeDrained { mailbox.startDrain() }
+      switch outcome.placement {
+      case .added(let number):
+        handleQueue(of: observer, number: number)
+        handleLetters(in: mailbox)
+        return TopicObservation(in: self, owner: owner, number: number, version: 0)
+      case .existing(let companion):
+        guard let existing = companion as? TopicObserver,
+          let observation = replace(
+            existing, with: observer, owner: owner, once: once, handler)
+        else { continue }
+        return observation
+      case .refused: return TopicObservation(in: self, owner: owner, number: 0, version: 0)
+      case .closed: return nil
+      case nil: clientList.makeRoom()
+      }
+    }
+  }
+
+  private struct PlaceOutcome: Sendable {
+    var placement: ClientList.Placement?
+    var toBeDrained: [Mailbox] = []
+    var dropped: ClientList.Garbage?
+  }
+
+  /// Places an observer, if there is room. If the topic has a last message, it is left for the observer in the
+  /// same moment, so that it is the first one, and every later one follows.
+  private func place(
+    _ observer: TopicObserver, of owner: AnyObject & Sendable, for key: ClientKey
+  ) -> PlaceOutcome {
+    guard let latest else {
+      return PlaceOutcome(
+        placement: clientList.place(observer, of: owner, for: key, in: observer.mailbox))
+    }
+    return office.withLock { state in
+      var outcome = PlaceOutcome()
+      (outcome.placement, outcome.dropped) = clientList.placeIfThereIsRoom(
+        observer, of: owner, for: key, in: observer.mailbox)
+      if case .added(let number) = outcome.placement, let post = latest.current {
+        let registration = Registration(identity: observer.owner.address, number: number)
+        leave(post, for: registration, of: observer, &state, &outcome.toBeDrained)
+      }
+      return outcome
+    }
+  }
+
+  /// Leaves a post for one observer, where it lives. The office's lock is held.
+  private func leave(
+    _ post: any Post, receipt: (AnyObject & Sendable)? = nil, for registration: Registration, of observer: TopicObserver,
+    _ state: inout PostOffice.State, _ toBeDrained: inout [Mailbox]
+  ) {
+    let mailbox: Mailbox
+    if let home = observer.mailbox {
+      mailbox = home
+    } else if observer.isAwaited {
+      let key = PostOffice.LaneKey.registration(ObjectIdentifier(clientList), registration.number)
+      mailbox = state.lane(key) { Mailbox(.lane(key), of: office) }
+    } else {
+      observer.beginQueue(with: QueuedPost(post: post, receipt: receipt))
+      return
+    }
+    let letter = Letter(
+      post: post, addressee: .one(registration), range: 0..<UInt64.max, receipt: receipt)
+    if mailbox.put(letter, number: state.nextNumber()) { toBeDrained.append(mailbox) }
+  }
+
+  /// Calls a handler without a home with what has to come first.
+  private func handleQueue(of observer: TopicObserver, number: UInt64) {
+    let registration = Registration(identity: observer.owner.address, number: number)
+    while let queued = observer.nextInQueue() {
+      guard var walk = clientList.beginWalk(at: registration), let box = walk.next() else { continue }
+      office.handle(queued.post, in: nil) { _ = queued.post.call(box, on: .queue) }
+    }
+  }
+
+  /// Handles what waits in a home, if this is it.
+  private func handleLetters(in mailbox: Mailbox?) {
+    guard let mailbox, latest != nil, mailbox.home.isCurrent(from: nil), mailbox.enter()
+    else { return }
+    mailbox.leave()
+  }
+}
+
+// MARK: - Replacing
+
+extension TopicList {
+  private struct Replacement: Sendable {
+    var number: UInt64
+    var version = 0
+    var toBeDrained: [Mailbox] = []
+    var dropped: [TopicHandler] = []
+    var garbage: ClientList.Garbage?
+  }
+
+  /// Puts a handler in the place of an existing one. Returns nil if that one has ended.
+  ///
+  /// In the same home, the observer stays and has another handler: what waits is handled by that one. From
+  /// one home to another, the new observer takes over what waits for the old one, under the office's lock, so
+  /// that each message reaches one of them, and all of them in their order.
+  private func replace(
+    _ existing: TopicObserver, with observer: TopicObserver, owner: AnyObject & Sendable,
+    once: Bool, _ handler: TopicHandler
+  ) -> TopicObservation? {
+    let isAtHome =
+      existing.mailbox === observer.mailbox && existing.isAwaited == observer.isAwaited
+    let replacement: Replacement? = office.withLock { state in
+      guard let old = clientList.registration(of: existing, owner: existing.owner) else {
+        return nil
+      }
+      return isAtHome
+        ? exchange(handler, of: existing, old, once: once, &state)
+        : move(existing, old, to: observer, owner: owner, &state)
+    }
+    guard let replacement else { return nil }
+    for mailbox in replacement.toBeDrained { mailbox.startDrain() }
+    handleQueue(of: isAtHome ? existing : observer, number: replacement.number)
+    handleLetters(in: observer.mailbox)
+    return TopicObservation(
+      in: self, owner: owner, number: replacement.number, version: replacement.version)
+  }
+
+  private func exchange(
+    _ handler: TopicHandler, of existing: TopicObserver, _ registration: Registration, once: Bool,
+    _ state: inout PostOffice.State
+  ) -> Replacement? {
+    var replacement = Replacement(number: registration.number)
+    guard
+      let version = existing.replace(
+        with: handler, once: once, droppingInto: &replacement.dropped)
+    else { return nil }
+    replacement.version = version
+    if let post = latest?.current,
+      !unhandledLetters(for: registration, of: existing, state).contains(where: {
+        $0.post === post
+      })
+    {
+      leave(post, for: registration, of: existing, &state, &replacement.toBeDrained)
+    }
+    return replacement
+  }
+
+  private func move(
+    _ existing: TopicObserver, _ old: Registration, to observer: TopicObserver,
+    owner: AnyObject & Sendable, _ state: inout PostOffice.State
+  ) -> Replacement? {
+    let (number, garbage) = clientList.replaceHandingOut(
+      existing, with: observer, of: owner, in: observer.mailbox)
+    guard let number else { return nil }
+    var replacement = Replacement(number: number, garbage: garbage)
+    let new = Registration(identity: old.identity, number: number)
+    existing.move(to: new, droppingInto: &replacement.dropped)
+    let letters = unhandledLetters(for: old, of: existing, state)
+    for letter in letters {
+      leave(
+        letter.post, receipt: letter.receipt, for: new, of: observer, &state,
+        &replacement.toBeDrained)
+    }
+    if let post = latest?.current, !letters.contains(where: { $0.post === post }) {
+      leave(post, for: new, of: observer, &state, &replacement.toBeDrained)
+    }
+    return replacement
+  }
+
+  /// The letters that an observer has yet to handle, in their order. The office's lock is held.
+  private func unhandledLetters(
+    for registration: Registration, of observer: TopicObserver, _ state: PostOffice.State
+  ) -> [Letter] {
+    let lane = PostOffice.LaneKey.registration(ObjectIdentifier(clientList), registration.number)
+    guard let mailbox = observer.mailbox ?? state.existingLane(lane) else { return [] }
+    let last = observer.lastLetter
+    var letters: [Letter] = []
+    mailbox.forEachUnhandled { letter in
+      guard letter.post.list === clientList, letter.number > last else { return }
+      let isAddressed =
+        switch letter.addressee {
+        case .group: letter.range.contains(registration.number)
+        case .one(let other): other == registration
+        case .everyone: false
+        }
+      if isAddressed { letters.append(letter) }
+    }
+    return letters
+  }
+}
+
+// MARK: - Removing
+
+extension TopicList {
+  /// Ends all handlers of an owner, and returns how many there were.
+  func removeClient(_ client: AnyObject) -> Int {
+    clientList.dropSomeDead()
+    var ended = EndedObservers(in: self)
+    let removed = clientList.removeAll(of: client) { box in ended.add(box) }
+    ended.cancel()
+    return removed
+  }
+
+  /// Ends all handlers.
+  func removeAll() {
+    var ended = EndedObservers(in: self)
+    clientList.removeAll { box in ended.add(box) }
+    ended.cancel()
+  }
+
+  /// Ends one handler.
+  func cancel(_ registration: Registration) {
+    var ended = EndedObservers(in: self)
+    clientList.remove(registration) { box in _ = ended.add(box) }
+    ended.cancel()
+  }
+
+  /// Observers that are being removed. They are cancelled without the list's lock: their handlers end then.
+  private struct EndedObservers {
+    let list: TopicList
+    private var observers: [(TopicObserver, UInt64)] = []
+    private var groups: [ClientGroup] = []
+
+    init(in list: TopicList) {
+      self.list = list
+    }
+
+    mutating func add(_ box: WeakBox) -> Bool {
+      if let observer = box.companion as? TopicObserver { observers.append((observer, box.number)) }
+      if let group = box.group, group !== groups.last { groups.append(group) }
+      return true
+    }
+
+    func cancel() {
+      for (observer, number) in observers {
+        observer.cancel()
+        if observer.isAwaited { list.giveUpLane(of: number) }
+      }
+      for group in groups { group.giveUpLettersIfEmpty() }
+    }
+  }
+
+  private func giveUpLane(of number: UInt64) {
+    let key = PostOffice.LaneKey.registration(ObjectIdentifier(clientList), number)
+    office.withLock { state in state.existingLane(key) }?.giveUpLetters { _ in true }
+  }
+
+  /// Calls `body` with the observers that take messages, and with their owners, which are alive. O(*n*).
+  func forEachObserver(_ body: (TopicObserver, AnyObject) -> Void) {
+    clientList.forEachAlive { owner, box in
+      box.withCompanion(as: TopicObserver.self) { observer in
+        if observer.handler != nil { body(observer, owner) }
+      }
+      return true
+    }
+  }
+
+  /// Closes the list for good, if nobody observes and nothing is kept.
+  func closeIfEmpty() -> Bool { latest?.current == nil && clientList.closeIfEmpty() }
+}
