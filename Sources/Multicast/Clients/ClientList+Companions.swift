@@ -36,10 +36,11 @@ extension ClientList {
         {
           return .existing(companion)
         }
-        if state.current.isFull { return nil }
+        if state.isFull { return nil }
         let reference = unsafe Unmanaged.passUnretained(companion)
         let number = unsafe withUnsafePointer(to: reference) { bits in
-          unsafe append(owner, bits: UnsafeRawPointer(bits), in: subject, to: &state)
+          unsafe append(
+            owner, bits: UnsafeRawPointer(bits), in: subject, to: &state, droppingInto: &garbage)
         }
         return number.map { .added($0) } ?? .refused
       }
@@ -65,9 +66,14 @@ extension ClientList {
     in subject: (AnyObject & Sendable)? = nil
   ) -> UInt64? {
     let key = ClientKey(ObjectIdentifier(owner)) { box in box.hasCompanion(old) }
-    return withState { state, garbage in
+    // If a copy is needed, nearly all of it is made in steps.
+    while !withState(
+      leavingSuccessor: true, { state, garbage in isReady(toReplace: key, in: &state, &garbage) })
+    {}
+    let number: UInt64? = withState { state, garbage in
       guard state.current.find(key) != nil else { return nil }
-      if state.current.isWalked { retireCurrent(&state, droppingInto: &garbage) }
+      if state.successor == nil, state.current.isWalked { state.beginSuccessor() }
+      installSuccessor(&state, droppingInto: &garbage)
       guard let box = state.current.find(key) else { return nil }
       let number = state.nextNumber
       state.nextNumber += 1
@@ -81,6 +87,23 @@ extension ClientList {
       reclaim(&state, droppingInto: &garbage)
       return number
     }
+    // Removed while the copy was made, which nobody else may be making.
+    if number == nil { makeSuccessor() }
+    return number
+  }
+
+  /// Goes a step towards a generation that no walk is in. Returns whether next to nothing is left to do.
+  private func isReady(
+    toReplace key: ClientKey, in state: inout State, _ garbage: inout [AnyObject]
+  ) -> Bool {
+    guard state.current.count > ClientGeneration.largestStep, state.current.find(key) != nil else {
+      return true
+    }
+    if state.successor == nil {
+      guard state.current.isWalked else { return true }
+      state.beginSuccessor()
+    }
+    return advanceSuccessor(&state, droppingInto: &garbage)
   }
 
   /// Closes the list for good, if no client is alive. Returns whether it is closed.

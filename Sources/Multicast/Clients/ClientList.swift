@@ -22,8 +22,12 @@ final class ClientList: Sendable {
   struct State: ~Copyable, @unchecked Sendable {
     var current: ClientGeneration
 
+    /// What is to follow the current generation, while it is made.
+    private(set) var successor: ClientSuccessor?
+    private(set) var begunSuccessors: UInt = 0
+
     /// Generations that were replaced while a walk was under way in them.
-    var retired: [UnsafeMutablePointer<ClientGeneration>] = unsafe []
+    var retired: [RetiredGeneration] = []
 
     /// Whether the list takes no more clients, because its owner has given it up.
     var isClosed = false
@@ -33,6 +37,30 @@ final class ClientList: Sendable {
 
     init(stride: Int, hasCompanions: Bool) {
       current = ClientGeneration(stride: stride, hasCompanions: hasCompanions)
+    }
+
+    mutating func beginSuccessor() {
+      successor = ClientSuccessor(of: current)
+      begunSuccessors &+= 1
+    }
+
+    /// Copies as many as `limit` boxes to the successor. Returns whether everybody has been copied.
+    mutating func advanceSuccessor(by limit: Int, droppingInto garbage: inout [AnyObject]) -> Bool {
+      successor?.advance(through: current, by: limit, droppingInto: &garbage) ?? false
+    }
+
+    /// Puts the successor in the place of the current generation, which is returned.
+    mutating func installSuccessor() -> RetiredGeneration? {
+      guard var generation = successor.take()?.takeGeneration() else { return nil }
+      generation.raiseLimit()
+      generation.note(current.takeWork())
+      return RetiredGeneration(exchange(&current, with: generation))
+    }
+
+    /// Calls `body` with the generations beside the current one in which a client may be registered too.
+    mutating func forEachOther(_ body: (inout ClientGeneration) -> Void) {
+      for retired in retired { body(&retired.generation) }
+      successor?.withGeneration(body)
     }
   }
 
@@ -50,6 +78,11 @@ final class ClientList: Sendable {
   /// Whether the end of a walk has something to reclaim.
   let hasGarbage = Atomic<Bool>(false)
 
+  #if DEBUG
+    /// The most boxes and places that were looked after while the lock was held once, for tests.
+    let longestHold = Atomic<Int>(0)
+  #endif
+
   /// - Parameters:
   ///   - stride: The bytes from one box to the next: `WeakBox.stride(for:)`.
   ///   - hasCompanions: Whether the bits in the boxes are references to companions.
@@ -57,16 +90,6 @@ final class ClientList: Sendable {
     self.stride = stride
     self.hasCompanions = hasCompanions
     state = Locked(State(stride: stride, hasCompanions: hasCompanions))
-  }
-
-  deinit {
-    // Walks belong to methods of the list's owner, so none is under way.
-    withState { state, garbage in
-      state.current.dropObjects(into: &garbage)
-      while let generation = unsafe state.retired.popLast() {
-        unsafe Self.free(generation, droppingInto: &garbage)
-      }
-    }
   }
 
   /// Whether no client is registered, dead or alive. Takes no lock.
@@ -106,11 +129,30 @@ extension ClientList {
 extension ClientList {
   /// Calls `body` with the lock held, and afterwards, without it, drops what `body` has thrown away:
   /// the `deinit` of an object whose last reference this was may use the list.
+  ///
+  /// If `body` has begun a successor, it is made before this returns, unless that is left to the caller.
   func withState<Result: Sendable>(
-    _ body: (inout State, _ garbage: inout [AnyObject]) -> Result
+    leavingSuccessor: Bool = false, _ body: (inout State, _ garbage: inout [AnyObject]) -> Result
   ) -> Result {
     var garbage: [AnyObject] = []
-    defer { extendLifetime(garbage) }
-    return state.withLock { state in body(&state, &garbage) }
+    let (result, hasBegun) = state.withLock { state in
+      let begun = state.begunSuccessors
+      let result = body(&state, &garbage)
+      #if DEBUG
+        noteWork(of: &state)
+      #endif
+      return (result, state.begunSuccessors != begun && state.successor != nil)
+    }
+    extendLifetime(consume garbage)
+    if hasBegun, !leavingSuccessor { makeSuccessor() }
+    return result
   }
+
+  #if DEBUG
+    private func noteWork(of state: inout State) {
+      var work = state.current.takeWork()
+      state.forEachOther { work += $0.takeWork() }
+      longestHold.max(work, ordering: .relaxed)
+    }
+  #endif
 }

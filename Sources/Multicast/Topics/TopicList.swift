@@ -138,7 +138,10 @@ extension TopicList {
         continue
       }
       let reception = box.withCompanion(as: TopicObserver.self) { observer in
-        let observer = observer.status.isActive ? observer : observer.replacement ?? observer
+        if !observer.status.isActive, let replacement = observer.replacement {
+          return replacement.receive(
+            message, owner: owner, isolation: isolation, receipt: receipt)
+        }
         return observer.receive(message, owner: owner, isolation: isolation, receipt: receipt)
       }
       if let reception, reception != .refused { taken += 1 }
