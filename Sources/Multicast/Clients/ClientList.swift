@@ -53,7 +53,9 @@ final class ClientList: Sendable {
     mutating func installSuccessor() -> RetiredGeneration? {
       guard var generation = successor.take()?.takeGeneration() else { return nil }
       generation.raiseLimit()
-      generation.note(current.takeWork())
+      #if DEBUG
+        generation.note(current.takeWork())
+      #endif
       return RetiredGeneration(exchange(&current, with: generation))
     }
 
