@@ -38,6 +38,7 @@ struct ClientGeneration: ~Copyable {
   private var last: ClientSegment
   private var usedOfLast = 0
   private var index = IdentityIndex()
+  private var directory: SegmentDirectory
 
   /// The number of boxes, the vacated ones among them.
   private(set) var count = 0
@@ -68,6 +69,7 @@ struct ClientGeneration: ~Copyable {
     chains = GroupChains(side: side)
     first = .allocate(capacity: ClientSegment.smallestCapacity, stride: stride)
     last = first
+    directory = SegmentDirectory(first: first, stride: stride)
     unsafe counters = .allocate(capacity: 1)
     unsafe counters.initialize(to: Counters())
   }
@@ -138,7 +140,7 @@ extension ClientGeneration {
 
   /// The first box with this identity that matches.
   private func find(_ identity: UInt, where matches: (WeakBox) -> Bool) -> WeakBox? {
-    if index.exists { return index.find(identity, where: matches) }
+    if index.exists { return index.find(identity, in: directory, where: matches) }
     var boxes = self.boxes
     while let box = boxes.next() {
       if box.identity == identity, matches(box) { return box }
@@ -169,19 +171,21 @@ extension ClientGeneration {
     if hasCompanions { box.retainCompanion() }
     usedOfLast += 1
     count += 1
-    insertIntoIndex(box, droppingInto: &garbage)
+    indexLast(droppingInto: &garbage)
     return true
   }
 
-  private mutating func insertIntoIndex(
-    _ box: WeakBox, droppingInto garbage: inout [AnyObject]
-  ) {
-    if index.exists {
-      note(index.insert(box, droppingInto: &garbage))
-    } else if count > IdentityIndex.largestCountWithoutTable {
+  /// Adds the last box to the index, if the list is long enough for one.
+  private mutating func indexLast(droppingInto garbage: inout [AnyObject]) {
+    var place = UInt32(count - 1)
+    if !index.exists {
+      guard count > IdentityIndex.largestCountWithoutTable else { return }
       index.make()
-      var boxes = self.boxes
-      while let box = boxes.next() { note(index.insert(box, droppingInto: &garbage)) }
+      place = 0
+    }
+    while place < count {
+      note(index.insert(place, of: directory, droppingInto: &garbage))
+      place += 1
     }
   }
 
@@ -263,7 +267,12 @@ extension ClientGeneration {
   private mutating func nextFreeBox() -> WeakBox {
     if usedOfLast == last.capacity {
       let capacity = min(last.capacity * 2, ClientSegment.largestCapacity)
-      last = last.next ?? last.append(capacity: capacity, stride: stride)
+      if let next = last.next {
+        last = next
+      } else {
+        last = last.append(capacity: capacity, stride: stride)
+        directory.append(last)
+      }
       usedOfLast = 0
     }
     return last.box(at: usedOfLast, stride: stride)
@@ -307,6 +316,7 @@ extension ClientGeneration {
     note(count)
     var boxes = self.boxes
     last = first
+    var segments = 1
     usedOfLast = 0
     count = 0
     vacant = 0
@@ -314,6 +324,7 @@ extension ClientGeneration {
       if box.identity == 0 {
         box.deinitialize()
       } else {
+        if usedOfLast == last.capacity { segments += 1 }
         let place = nextFreeBox()
         if place != box { box.move(to: place, stride: stride) }
         if let group = place.group {
@@ -322,10 +333,11 @@ extension ClientGeneration {
         }
         usedOfLast += 1
         count += 1
-        insertIntoIndex(place, droppingInto: &garbage)
+        indexLast(droppingInto: &garbage)
       }
     }
     last.deallocateNext()
+    directory.removeLast(keeping: segments)
     raiseLimit()
   }
 
