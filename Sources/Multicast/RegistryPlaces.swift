@@ -61,6 +61,6 @@ struct RegistryPlaces: ~Copyable, @unchecked Sendable {
   }
 
   private func firstPlace(for key: UInt) -> Int {
-    Hashing.spread(key) & (capacity - 1)
+    Hashing.place(of: key, bits: capacity.trailingZeroBitCount)
   }
 }

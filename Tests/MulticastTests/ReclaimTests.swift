@@ -178,8 +178,9 @@ extension MemoryTests {
       // A thousand at a time, so that they have different addresses.
       for _ in 0..<700 { _ = Self.keep(1000, in: delegate) }
       let growth = ((Process.residentBytes ?? 0) - before) / 1_000_000
-      // As many dead ones as live ones take up to eight megabytes.
-      precondition(growth <= 16, "memory grew by \(growth) MB")
+      // As many dead ones as live ones take up to 14 megabytes, and a copy of the live ones, which is made
+      // meanwhile, another 10. What goes at once would be 95.
+      precondition(growth <= 32, "memory grew by \(growth) MB")
       precondition(delegate.count == lasting.count)
     }
   }

@@ -6,8 +6,8 @@ import Synchronization
 /// Boxes are appended and vacated, never moved while somebody walks over them: a notify that began
 /// when there were `count` of them walks over the first `count`, whatever is appended or vacated
 /// meanwhile, without a lock and without a copy. Compaction is what moves boxes, so it is done in
-/// place only while no walk is under way; otherwise ``copy(droppingInto:)`` makes a new generation,
-/// and this one is retired until the last walk over it has ended.
+/// place only while no walk is under way and the list is short. Otherwise a ``ClientSuccessor`` makes a
+/// new generation, and this one is retired until the last walk over it has ended.
 ///
 /// Objects whose last reference may be here are never released here, because their `deinit` may use
 /// the list, whose lock is held: they are handed out, in an array to be dropped without the lock.
@@ -28,12 +28,17 @@ struct ClientGeneration: ~Copyable {
   /// it. The counts are only compared, for being equal.
   private static var firstWalk: UInt { .max - 1 }
 
-  private let stride: Int
-  private let hasCompanions: Bool
+  /// The most boxes that are looked after while the lock is held once, where their number is not the
+  /// caller's own.
+  static var largestStep: Int { 256 }
+
+  let stride: Int
+  let hasCompanions: Bool
   let first: ClientSegment
   private var last: ClientSegment
   private var usedOfLast = 0
   private var index = IdentityIndex()
+  private var directory: SegmentDirectory
 
   /// The number of boxes, the vacated ones among them.
   private(set) var count = 0
@@ -48,6 +53,14 @@ struct ClientGeneration: ~Copyable {
 
   private var chains: GroupChains
 
+  /// The side of the slots of its groups.
+  var side: GroupChains.Side { chains.side }
+
+  #if DEBUG
+    /// How many boxes and places were looked after, for tests.
+    private(set) var work = 0
+  #endif
+
   let counters: UnsafeMutablePointer<Counters>
 
   init(stride: Int, hasCompanions: Bool, side: GroupChains.Side = .even) {
@@ -56,13 +69,18 @@ struct ClientGeneration: ~Copyable {
     chains = GroupChains(side: side)
     first = .allocate(capacity: ClientSegment.smallestCapacity, stride: stride)
     last = first
+    directory = SegmentDirectory(first: first, stride: stride)
     unsafe counters = .allocate(capacity: 1)
     unsafe counters.initialize(to: Counters())
   }
 
+  /// Releases the companions, and frees the memory. Without the lock.
   deinit {
     var boxes = self.boxes
-    while let box = boxes.next() { box.deinitialize() }
+    while let box = boxes.next() {
+      if hasCompanions { _ = box.takeCompanion() }
+      box.deinitialize()
+    }
     first.deallocateNext()
     first.deallocate()
     index.free()
@@ -87,7 +105,7 @@ struct ClientGeneration: ~Copyable {
   /// Whether more boxes are vacated than not, so that compaction pays.
   var isSparse: Bool { 2 * vacant > count }
 
-  /// Whether ``reclaim(droppingInto:)`` has something to do.
+  /// Whether something is kept that nobody can find any more.
   var hasGarbage: Bool { isSparse || companionsLinger }
 
   /// Whether no client is registered, dead or alive.
@@ -122,7 +140,7 @@ extension ClientGeneration {
 
   /// The first box with this identity that matches.
   private func find(_ identity: UInt, where matches: (WeakBox) -> Bool) -> WeakBox? {
-    if index.exists { return index.find(identity, where: matches) }
+    if index.exists { return index.find(identity, in: directory, where: matches) }
     var boxes = self.boxes
     while let box = boxes.next() {
       if box.identity == identity, matches(box) { return box }
@@ -137,7 +155,8 @@ extension ClientGeneration {
 
   /// Appends a box for a client that has none here. Returns false if the client is in its `deinit`.
   mutating func append(
-    _ client: AnyObject, number: UInt64, group: ClientGroup?, bits: UnsafeRawPointer
+    _ client: AnyObject, number: UInt64, group: ClientGroup?, bits: UnsafeRawPointer,
+    droppingInto garbage: inout [AnyObject]
   ) -> Bool {
     let box = nextFreeBox()
     guard
@@ -152,8 +171,22 @@ extension ClientGeneration {
     if hasCompanions { box.retainCompanion() }
     usedOfLast += 1
     count += 1
-    index.insert(box)
+    indexLast(droppingInto: &garbage)
     return true
+  }
+
+  /// Adds the last box to the index, if the list is long enough for one.
+  private mutating func indexLast(droppingInto garbage: inout [AnyObject]) {
+    var place = UInt32(count - 1)
+    if !index.exists {
+      guard count > IdentityIndex.largestCountWithoutTable else { return }
+      index.make()
+      place = 0
+    }
+    while place < count {
+      note(index.insert(place, of: directory, droppingInto: &garbage))
+      place += 1
+    }
   }
 
   /// Puts another companion in the place of a registered one, with a number and a group of its own. No walk
@@ -234,7 +267,12 @@ extension ClientGeneration {
   private mutating func nextFreeBox() -> WeakBox {
     if usedOfLast == last.capacity {
       let capacity = min(last.capacity * 2, ClientSegment.largestCapacity)
-      last = last.next ?? last.append(capacity: capacity, stride: stride)
+      if let next = last.next {
+        last = next
+      } else {
+        last = last.append(capacity: capacity, stride: stride)
+        directory.append(last)
+      }
       usedOfLast = 0
     }
     return last.box(at: usedOfLast, stride: stride)
@@ -250,27 +288,11 @@ extension ClientGeneration {
   /// vacate without the lock.
   mutating func raiseLimit() {
     limit = max(IdentityIndex.largestCountWithoutTable, 2 * count)
-    index.reset(for: limit)
-    guard index.exists else { return }
-    var boxes = self.boxes
-    while let box = boxes.next() {
-      if box.identity != 0 { index.insert(box) }
-    }
   }
 
-  /// Gives up what only walks had to find still. No walk may be under way.
-  mutating func reclaim(droppingInto garbage: inout [AnyObject]) {
-    if isSparse {
-      compact(droppingInto: &garbage)
-    } else {
-      dropCompanions(into: &garbage) { box in box.identity == 0 }
-    }
-  }
-
-  /// Gives up all objects that it keeps, before its end.
-  mutating func dropObjects(into garbage: inout [AnyObject]) {
-    dropCompanions(into: &garbage) { _ in true }
-    garbage += chains.groups as [AnyObject]
+  /// Gives up the companions of removed clients. No walk may be under way.
+  mutating func dropCompanions(droppingInto garbage: inout [AnyObject]) {
+    dropCompanions(into: &garbage) { box in box.identity == 0 }
   }
 
   private mutating func dropCompanions(
@@ -284,13 +306,17 @@ extension ClientGeneration {
     companionsLinger = false
   }
 
-  /// Closes the gaps. No walk may be under way.
+  /// Closes the gaps. No walk may be under way, and the list must be short.
   mutating func compact(droppingInto garbage: inout [AnyObject]) {
     dropCompanions(into: &garbage) { box in box.identity == 0 }
     garbage += chains.groups as [AnyObject]
     chains = GroupChains(side: chains.side)
+    index.free()
+    index = IdentityIndex()
+    note(count)
     var boxes = self.boxes
     last = first
+    var segments = 1
     usedOfLast = 0
     count = 0
     vacant = 0
@@ -298,6 +324,7 @@ extension ClientGeneration {
       if box.identity == 0 {
         box.deinitialize()
       } else {
+        if usedOfLast == last.capacity { segments += 1 }
         let place = nextFreeBox()
         if place != box { box.move(to: place, stride: stride) }
         if let group = place.group {
@@ -306,30 +333,25 @@ extension ClientGeneration {
         }
         usedOfLast += 1
         count += 1
+        indexLast(droppingInto: &garbage)
       }
     }
     last.deallocateNext()
+    directory.removeLast(keeping: segments)
     raiseLimit()
   }
 
-  /// A generation of the clients that are registered here and alive.
-  ///
-  /// - Parameter garbage: Receives every client: the last reference to one may be ours.
-  func copy(droppingInto garbage: inout [AnyObject]) -> ClientGeneration {
-    var copy = ClientGeneration(
-      stride: stride, hasCompanions: hasCompanions, side: chains.side.other)
-    copy.limit = .max
-    var boxes = self.boxes
-    while let box = boxes.next() {
-      if box.identity != 0, let client = unsafe box.header.pointee.client {
-        garbage.append(client)
-        let bits = unsafe box.address.advanced(by: WeakBox.headerSize)
-        _ = unsafe copy.append(client, number: box.number, group: box.group, bits: bits)
-      }
-      // The copy is counted now. A walk that finds the client dead here will not count it out again.
-      box.countOut()
-    }
-    copy.raiseLimit()
-    return copy
+  /// Takes note of work that is done with the lock held. It is nothing in a release build.
+  mutating func note(_ boxes: Int) {
+    #if DEBUG
+      work += boxes
+    #endif
   }
+
+  #if DEBUG
+    mutating func takeWork() -> Int {
+      defer { work = 0 }
+      return work
+    }
+  #endif
 }

@@ -29,8 +29,8 @@ extension ClientList {
   ) -> Placement {
     dropSomeDead()
     while true {
-      let (placement, garbage) = placeIfThereIsRoom(companion, of: owner, for: key, in: subject)
-      extendLifetime(garbage)
+      let (placement, leftovers) = placeIfThereIsRoom(companion, of: owner, for: key, in: subject)
+      finish(leftovers)
       if let placement { return placement }
       makeRoom()
     }
@@ -38,29 +38,24 @@ extension ClientList {
 
   /// Adds a client and its companion at the end, unless the list is full: then returns nil.
   ///
-  /// For a caller who holds another lock. What is to be dropped without it is returned, too.
+  /// For a caller who holds another lock, and finishes the leftovers without it.
   func placeIfThereIsRoom(
     _ companion: Companion, of owner: AnyObject, for key: ClientKey,
     in subject: (AnyObject & Sendable)?
-  ) -> (Placement?, dropped: Garbage) {
-    state.withLock { state in
-      var garbage: [AnyObject] = []
-      func place() -> Placement? {
-        if state.isClosed { return .closed }
-        if let box = findAlive(key, in: &state, droppingInto: &garbage),
-          let companion = box.companion
-        {
-          return .existing(companion)
-        }
-        if state.current.isFull { return nil }
-        let reference = unsafe Unmanaged.passUnretained(companion)
-        let number = unsafe withUnsafePointer(to: reference) { bits in
-          unsafe append(owner, bits: UnsafeRawPointer(bits), in: subject, to: &state)
-        }
-        return number.map { .added($0) } ?? .refused
+  ) -> (Placement?, Leftovers) {
+    withStateHandingOut { state, garbage -> Placement? in
+      if state.isClosed { return .closed }
+      if let box = findAlive(key, in: &state, droppingInto: &garbage),
+        let companion = box.companion
+      {
+        return .existing(companion)
       }
-      let placement = place()
-      return (placement, Garbage(objects: garbage))
+      if state.current.isFull { return nil }
+      let reference = unsafe Unmanaged.passUnretained(companion)
+      let number = unsafe withUnsafePointer(to: reference) { bits in
+        unsafe append(owner, bits: UnsafeRawPointer(bits), in: subject, to: &state)
+      }
+      return number.map { .added($0) } ?? .refused
     }
   }
 
@@ -80,21 +75,32 @@ extension ClientList {
     _ old: Companion, with new: Companion, of owner: AnyObject,
     in subject: (AnyObject & Sendable)? = nil
   ) -> UInt64? {
-    let (number, garbage) = replaceHandingOut(old, with: new, of: owner, in: subject)
-    extendLifetime(garbage)
+    prepareToReplace(old, of: owner)
+    let (number, leftovers) = replaceHandingOut(old, with: new, of: owner, in: subject)
+    finish(leftovers)
     return number
   }
 
-  /// The same for a caller who holds another lock. What is to be dropped without it is returned, too.
+  /// Makes nearly all of the copy that a replacement needs while somebody walks, in steps.
+  func prepareToReplace(_ old: Companion, of owner: AnyObject) {
+    let key = ClientKey(ObjectIdentifier(owner)) { box in box.hasCompanion(old) }
+    while !withState(
+      leavingSuccessor: true, { state, garbage in isReady(toReplace: key, in: &state, &garbage) })
+    {}
+  }
+
+  /// The same as ``replace(_:with:of:in:)`` for a caller who holds another lock, and finishes the
+  /// leftovers without it.
   func replaceHandingOut(
     _ old: Companion, with new: Companion, of owner: AnyObject, in subject: (AnyObject & Sendable)?
-  ) -> (number: UInt64?, dropped: Garbage) {
+  ) -> (number: UInt64?, Leftovers) {
     let key = ClientKey(ObjectIdentifier(owner)) { box in box.hasCompanion(old) }
-    return state.withLock { state in
-      var garbage: [AnyObject] = []
-      guard state.current.find(key) != nil else { return (nil, Garbage(objects: garbage)) }
-      if state.current.isWalked { retireCurrent(&state, droppingInto: &garbage) }
-      guard let box = state.current.find(key) else { return (nil, Garbage(objects: garbage)) }
+    return withStateHandingOut { state, garbage -> UInt64? in
+      if state.current.find(key) != nil, state.successor == nil, state.current.isWalked {
+        state.beginSuccessor()
+      }
+      installSuccessor(&state, droppingInto: &garbage)
+      guard let box = state.current.find(key) else { return nil }
       let number = state.nextNumber
       state.nextNumber += 1
       let group = subject.map { state.current.group(of: $0) }
@@ -105,8 +111,22 @@ extension ClientList {
       }
       publish(state)
       reclaim(&state, droppingInto: &garbage)
-      return (number, Garbage(objects: garbage))
+      return number
     }
+  }
+
+  /// Goes a step towards a generation that no walk is in. Returns whether next to nothing is left to do.
+  private func isReady(
+    toReplace key: ClientKey, in state: inout State, _ garbage: inout [AnyObject]
+  ) -> Bool {
+    guard state.current.count > ClientGeneration.largestStep, state.current.find(key) != nil else {
+      return true
+    }
+    if state.successor == nil {
+      guard state.current.isWalked else { return true }
+      state.beginSuccessor()
+    }
+    return advanceSuccessor(&state, droppingInto: &garbage)
   }
 
   /// Closes the list for good, if no client is alive. Returns whether it is closed.

@@ -11,8 +11,9 @@ extension ClientList {
     while true {
       let added: Bool? = withState { state, garbage in
         if findAlive(key, in: &state, droppingInto: &garbage) != nil { return false }
-        if state.current.isFull { return nil }
-        return unsafe append(client, bits: bits, in: subject, to: &state) != nil
+        if state.isFull { return nil }
+        return unsafe append(
+          client, bits: bits, in: subject, to: &state, droppingInto: &garbage) != nil
       }
       if let added { return added }
       makeRoom()
@@ -23,13 +24,13 @@ extension ClientList {
   /// `deinit`.
   func append(
     _ client: AnyObject, bits: UnsafeRawPointer, in subject: (AnyObject & Sendable)?,
-    to state: inout State
+    to state: inout State, droppingInto garbage: inout [AnyObject]
   ) -> UInt64? {
     let number = state.nextNumber
     let group = subject.map { state.current.group(of: $0) }
-    guard unsafe state.current.append(client, number: number, group: group, bits: bits) else {
-      return nil
-    }
+    let added = unsafe state.current.append(
+      client, number: number, group: group, bits: bits, droppingInto: &garbage)
+    guard added else { return nil }
     state.nextNumber += 1
     publish(state)
     return number
@@ -51,10 +52,9 @@ extension ClientList {
   ///   is alive takes a caller who owns the client.
   func remove(_ key: ClientKey, _ body: (WeakBox) -> Void = { _ in }) {
     withState { state, garbage in
-      for index in unsafe state.retired.indices {
+      state.forEachOther { generation in
         // Walks may be under way there, and must see it.
-        guard let box = unsafe state.retired[index].pointee.find(key) else { continue }
-        unsafe state.retired[index].pointee.vacate(box, droppingInto: &garbage)
+        if let box = generation.find(key) { generation.vacate(box, droppingInto: &garbage) }
       }
       guard let box = state.current.find(key) else { return }
       body(box)
@@ -67,9 +67,7 @@ extension ClientList {
   /// O(*n*).
   func removeAll(where matches: (WeakBox) -> Bool = { _ in true }) {
     withState { state, garbage in
-      for index in unsafe state.retired.indices {
-        unsafe state.retired[index].pointee.vacateAll(droppingInto: &garbage, where: matches)
-      }
+      state.forEachOther { $0.vacateAll(droppingInto: &garbage, where: matches) }
       state.current.vacateAll(droppingInto: &garbage, where: matches)
       reclaim(&state, droppingInto: &garbage)
     }
@@ -83,9 +81,8 @@ extension ClientList {
   func removeAll(of client: AnyObject, where matches: (WeakBox) -> Bool) -> Int {
     let identity = ObjectIdentifier(client).address
     return withState { state, garbage in
-      for index in unsafe state.retired.indices {
-        _ = unsafe state.retired[index].pointee.vacateAll(
-          of: identity, droppingInto: &garbage, where: matches)
+      state.forEachOther { generation in
+        _ = generation.vacateAll(of: identity, droppingInto: &garbage, where: matches)
       }
       let removed = state.current.vacateAll(
         of: identity, droppingInto: &garbage, where: matches)

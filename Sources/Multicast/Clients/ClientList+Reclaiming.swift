@@ -7,54 +7,89 @@ extension ClientList {
   func makeRoom() {
     countAlive()
     withState { state, garbage in
-      guard state.current.isFull else { return }
+      guard state.isFull else { return }
       if state.current.vacant == 0 {
         state.current.raiseLimit()
-      } else if state.current.isWalked {
-        retireCurrent(&state, droppingInto: &garbage)
-        reclaim(&state, droppingInto: &garbage)
       } else {
-        state.current.compact(droppingInto: &garbage)
+        replaceCurrent(&state, droppingInto: &garbage)
       }
       publish(state)
     }
   }
 
-  /// Replaces the current generation by a copy without gaps, and leaves it to the walks in it.
-  func retireCurrent(_ state: inout State, droppingInto garbage: inout [AnyObject]) {
-    let retired = UnsafeMutablePointer<ClientGeneration>.allocate(capacity: 1)
-    let copy = state.current.copy(droppingInto: &garbage)
-    unsafe retired.initialize(to: exchange(&state.current, with: copy))
-    unsafe state.retired.append(retired)
+  /// Closes the gaps of the current generation, or replaces it by one without gaps and leaves it to the
+  /// walks in it: at once if the list is short, and otherwise in steps that follow.
+  func replaceCurrent(_ state: inout State, droppingInto garbage: inout [AnyObject]) {
+    guard state.successor == nil else { return }
+    let isShort = state.current.count <= ClientGeneration.largestStep
+    if isShort, !state.current.isWalked {
+      state.current.compact(droppingInto: &garbage)
+    } else {
+      state.beginSuccessor()
+      if isShort { installSuccessor(&state, droppingInto: &garbage) }
+    }
+    publish(state)
+  }
+
+  /// Makes the successor that was begun. The lock is held for each step and let go between them.
+  func makeSuccessor() {
+    var isUnderWay = true
+    while isUnderWay {
+      isUnderWay = withState { state, garbage in
+        // Another thread may have made the rest of it.
+        if advanceSuccessor(&state, droppingInto: &garbage) {
+          installSuccessor(&state, droppingInto: &garbage)
+          reclaim(&state, droppingInto: &garbage)
+        }
+        return state.successor != nil
+      }
+    }
+  }
+
+  /// Goes one step. Returns whether everybody has been copied.
+  func advanceSuccessor(_ state: inout State, droppingInto garbage: inout [AnyObject]) -> Bool {
+    state.advanceSuccessor(by: ClientGeneration.largestStep, droppingInto: &garbage)
+  }
+
+  /// Copies who has not been copied yet, and puts the successor in the place of the current generation.
+  func installSuccessor(_ state: inout State, droppingInto garbage: inout [AnyObject]) {
+    _ = state.advanceSuccessor(by: .max, droppingInto: &garbage)
+    guard let retired = state.installSuccessor() else { return }
+    if retired.generation.isWalked {
+      state.retired.append(retired)
+    } else {
+      garbage.append(retired)
+    }
     publish(state)
   }
 
   /// Frees what no walk can reach any more, or leaves it to the end of the last walk.
   func reclaim(_ state: inout State, droppingInto garbage: inout [AnyObject]) {
     guard
-      unsafe state.current.hasGarbage || !state.retired.isEmpty
-        || hasGarbage.load(ordering: .relaxed)
+      state.current.hasGarbage || !state.retired.isEmpty || hasGarbage.load(ordering: .relaxed)
     else { return }
     // Announced first, looked at second; the end of a walk does the opposite.
     hasGarbage.store(true, ordering: .sequentiallyConsistent)
-    for index in unsafe state.retired.indices.reversed() {
-      guard unsafe !state.retired[index].pointee.isWalked else { continue }
-      unsafe Self.free(state.retired.remove(at: index), droppingInto: &garbage)
+    state.retired.removeAll { retired in
+      guard !retired.generation.isWalked else { return false }
+      garbage.append(retired)
+      return true
     }
-    if state.current.hasGarbage, !state.current.isWalked {
-      state.current.reclaim(droppingInto: &garbage)
-      publish(state)
+    if state.current.hasGarbage, state.successor == nil, !state.current.isWalked {
+      if state.current.isSparse {
+        replaceCurrent(&state, droppingInto: &garbage)
+      } else {
+        state.current.dropCompanions(droppingInto: &garbage)
+      }
     }
-    if unsafe state.retired.isEmpty, !state.current.hasGarbage {
+    if state.retired.isEmpty, !state.current.hasGarbage {
       hasGarbage.store(false, ordering: .sequentiallyConsistent)
     }
   }
+}
 
-  static func free(
-    _ generation: UnsafeMutablePointer<ClientGeneration>, droppingInto garbage: inout [AnyObject]
-  ) {
-    unsafe generation.pointee.dropObjects(into: &garbage)
-    unsafe generation.deinitialize(count: 1)
-    unsafe generation.deallocate()
-  }
+extension ClientList.State {
+  /// Whether dead clients are to be looked for before another is appended. While a successor is made,
+  /// they are being left behind.
+  var isFull: Bool { successor == nil && current.isFull }
 }

@@ -40,7 +40,7 @@ extension ClientList {
         // Where walks overlap without a gap, waiting for one would be waiting for ever, while the dead
         // make every walk longer.
         if state.current.isSparse, state.current.isWalked {
-          retireCurrent(&state, droppingInto: &garbage)
+          replaceCurrent(&state, droppingInto: &garbage)
         }
         reclaim(&state, droppingInto: &garbage)
       }

@@ -22,8 +22,12 @@ final class ClientList: Sendable {
   struct State: ~Copyable, @unchecked Sendable {
     var current: ClientGeneration
 
+    /// What is to follow the current generation, while it is made.
+    private(set) var successor: ClientSuccessor?
+    private(set) var begunSuccessors: UInt = 0
+
     /// Generations that were replaced while a walk was under way in them.
-    var retired: [UnsafeMutablePointer<ClientGeneration>] = unsafe []
+    var retired: [RetiredGeneration] = []
 
     /// Whether the list takes no more clients, because its owner has given it up.
     var isClosed = false
@@ -33,6 +37,32 @@ final class ClientList: Sendable {
 
     init(stride: Int, hasCompanions: Bool) {
       current = ClientGeneration(stride: stride, hasCompanions: hasCompanions)
+    }
+
+    mutating func beginSuccessor() {
+      successor = ClientSuccessor(of: current)
+      begunSuccessors &+= 1
+    }
+
+    /// Copies as many as `limit` boxes to the successor. Returns whether everybody has been copied.
+    mutating func advanceSuccessor(by limit: Int, droppingInto garbage: inout [AnyObject]) -> Bool {
+      successor?.advance(through: current, by: limit, droppingInto: &garbage) ?? false
+    }
+
+    /// Puts the successor in the place of the current generation, which is returned.
+    mutating func installSuccessor() -> RetiredGeneration? {
+      guard var generation = successor.take()?.takeGeneration() else { return nil }
+      generation.raiseLimit()
+      #if DEBUG
+        generation.note(current.takeWork())
+      #endif
+      return RetiredGeneration(exchange(&current, with: generation))
+    }
+
+    /// Calls `body` with the generations beside the current one in which a client may be registered too.
+    mutating func forEachOther(_ body: (inout ClientGeneration) -> Void) {
+      for retired in retired { body(&retired.generation) }
+      successor?.withGeneration(body)
     }
   }
 
@@ -53,6 +83,10 @@ final class ClientList: Sendable {
   /// How many awaiting notifies are delivering this list, so that other lists do not pay for a look at the
   /// task.
   private let awaited = Atomic<Int>(0)
+  #if DEBUG
+    /// The most boxes and places that were looked after while the lock was held once, for tests.
+    let longestHold = Atomic<Int>(0)
+  #endif
 
   /// - Parameters:
   ///   - stride: The bytes from one box to the next: `WeakBox.stride(for:)`.
@@ -61,16 +95,6 @@ final class ClientList: Sendable {
     self.stride = stride
     self.hasCompanions = hasCompanions
     state = Locked(State(stride: stride, hasCompanions: hasCompanions))
-  }
-
-  deinit {
-    // Walks belong to methods of the list's owner, so none is under way.
-    withState { state, garbage in
-      state.current.dropObjects(into: &garbage)
-      while let generation = unsafe state.retired.popLast() {
-        unsafe Self.free(generation, droppingInto: &garbage)
-      }
-    }
   }
 
   /// Whether no client is registered, dead or alive. Takes no lock.
@@ -113,21 +137,61 @@ extension ClientList {
 // MARK: - The lock
 
 extension ClientList {
-  /// Calls `body` with the lock held, and afterwards, without it, drops what `body` has thrown away:
-  /// the `deinit` of an object whose last reference this was may use the list.
-  /// Objects whose last reference may be this one, to be dropped without a lock.
+  /// What a caller who holds another lock has to ``finish(_:)`` without it.
   ///
   /// Unchecked, because clients need not be Sendable. Nothing is done with them but to let go of them, which
   /// a weak reference on any thread does as well.
-  struct Garbage: @unchecked Sendable {
-    let objects: [AnyObject]
+  struct Leftovers: @unchecked Sendable {
+    fileprivate let objects: [AnyObject]
+    fileprivate let hasBegunSuccessor: Bool
   }
 
-  func withState<Result: Sendable>(
+  /// Calls `body` with the lock held, and hands out what is to be done without it.
+  func withStateHandingOut<Result: Sendable>(
     _ body: (inout State, _ garbage: inout [AnyObject]) -> Result
+  ) -> (Result, Leftovers) {
+    state.withLock { state in
+      var garbage: [AnyObject] = []
+      let begun = state.begunSuccessors
+      let result = body(&state, &garbage)
+      let hasBegun = state.begunSuccessors != begun && state.successor != nil
+      return (result, Leftovers(objects: garbage, hasBegunSuccessor: hasBegun))
+    }
+  }
+
+  /// Drops what was thrown away, and makes the successor that was begun. Not with a lock held.
+  func finish(_ leftovers: consuming Leftovers) {
+    let hasBegunSuccessor = leftovers.hasBegunSuccessor
+    extendLifetime(consume leftovers)
+    if hasBegunSuccessor { makeSuccessor() }
+  }
+
+  /// Calls `body` with the lock held, and afterwards, without it, drops what `body` has thrown away:
+  /// the `deinit` of an object whose last reference this was may use the list.
+  ///
+  /// If `body` has begun a successor, it is made before this returns, unless that is left to the caller.
+  func withState<Result: Sendable>(
+    leavingSuccessor: Bool = false, _ body: (inout State, _ garbage: inout [AnyObject]) -> Result
   ) -> Result {
     var garbage: [AnyObject] = []
-    defer { extendLifetime(garbage) }
-    return state.withLock { state in body(&state, &garbage) }
+    let (result, hasBegun) = state.withLock { state in
+      let begun = state.begunSuccessors
+      let result = body(&state, &garbage)
+      #if DEBUG
+        noteWork(of: &state)
+      #endif
+      return (result, state.begunSuccessors != begun && state.successor != nil)
+    }
+    extendLifetime(consume garbage)
+    if hasBegun, !leavingSuccessor { makeSuccessor() }
+    return result
   }
+
+  #if DEBUG
+    private func noteWork(of state: inout State) {
+      var work = state.current.takeWork()
+      state.forEachOther { work += $0.takeWork() }
+      longestHold.max(work, ordering: .relaxed)
+    }
+  #endif
 }

@@ -11,9 +11,10 @@ struct GroupChains {
     var other: Side { self == .even ? .odd : .even }
   }
 
+  /// Without boxes for a group whose only one has gone to another group.
   private struct Chain {
-    var first: WeakBox
-    var last: WeakBox
+    var first: WeakBox?
+    var last: WeakBox?
   }
 
   /// Up to this many groups are searched one after the other.
@@ -24,8 +25,8 @@ struct GroupChains {
   /// By slot.
   private(set) var groups: [ClientGroup] = []
 
-  /// By slot; nil for a group whose only box has gone to another one.
-  private var chains: [Chain?] = []
+  /// By slot.
+  private var chains: [Chain] = []
 
   /// By subject, once there are many.
   private var table: [ObjectIdentifier: ClientGroup] = [:]
@@ -52,44 +53,45 @@ struct GroupChains {
   mutating func append(_ box: WeakBox, to group: ClientGroup) {
     let slot = slot(of: group) ?? enter(group)
     recent = group
-    if let last = chains[slot]?.last {
+    if let last = chains[slot].last {
       unsafe last.header.pointee.nextInGroup = box.address
-      chains[slot]?.last = box
     } else {
-      chains[slot] = Chain(first: box, last: box)
+      chains[slot].first = box
     }
+    chains[slot].last = box
   }
 
   /// A cursor over the boxes of a group; nil if it has none here.
   func boxes(of group: ClientGroup, stride: Int) -> BoxCursor? {
-    guard let slot = slot(of: group), let chain = chains[slot] else { return nil }
-    return BoxCursor(first: chain.first, last: chain.last, stride: stride)
+    guard let slot = slot(of: group), let first = chains[slot].first, let last = chains[slot].last
+    else { return nil }
+    return BoxCursor(first: first, last: last, stride: stride)
   }
 
   /// Takes a box out of a chain, in which it follows another one or is the first.
   mutating func unlink(_ box: WeakBox, from group: ClientGroup, after previous: WeakBox?) {
-    guard let slot = slot(of: group), let chain = chains[slot] else { return }
+    guard let slot = slot(of: group) else { return }
     let next = unsafe box.header.pointee.nextInGroup
     unsafe box.header.pointee.nextInGroup = nil
     if let previous {
       unsafe previous.header.pointee.nextInGroup = next
     } else {
-      chains[slot] = unsafe next.map { unsafe Chain(first: WeakBox(address: $0), last: chain.last) }
+      chains[slot].first = unsafe next.map { unsafe WeakBox(address: $0) }
     }
-    if chain.last == box, let previous { chains[slot]?.last = previous }
+    if unsafe next == nil { chains[slot].last = previous }
   }
 
   /// Puts a box into a chain, behind another one or as the first.
   mutating func link(_ box: WeakBox, into group: ClientGroup, after previous: WeakBox?) {
     let slot = slot(of: group) ?? enter(group)
-    if let previous, let chain = chains[slot] {
+    if let previous {
       unsafe box.header.pointee.nextInGroup = previous.header.pointee.nextInGroup
       unsafe previous.header.pointee.nextInGroup = box.address
-      if chain.last == previous { chains[slot]?.last = box }
     } else {
-      unsafe box.header.pointee.nextInGroup = chains[slot]?.first.address
-      chains[slot] = Chain(first: box, last: chains[slot]?.last ?? box)
+      unsafe box.header.pointee.nextInGroup = chains[slot].first?.address
+      chains[slot].first = box
     }
+    if unsafe box.header.pointee.nextInGroup == nil { chains[slot].last = box }
   }
 
   /// The slot of a group that is in here. What the group says of it holds if it is there.
@@ -102,7 +104,7 @@ struct GroupChains {
     let slot = groups.count
     group.setSlot(slot, in: side)
     groups.append(group)
-    chains.append(nil)
+    chains.append(Chain())
     if groups.count == Self.largestCountWithoutTable + 1 {
       for group in groups { table[ObjectIdentifier(group.subject)] = group }
     } else if groups.count > Self.largestCountWithoutTable {

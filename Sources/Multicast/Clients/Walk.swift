@@ -43,7 +43,11 @@ struct Walk: ~Copyable {
     self.boxes = boxes
   }
 
-  deinit {
+  @inlinable
+  deinit { end() }
+
+  @usableFromInline
+  func end() {
     unsafe list._withUnsafeGuaranteedRef { list in
       unsafe list.endWalk(counters, foundDead: foundDead)
     }

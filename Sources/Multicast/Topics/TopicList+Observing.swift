@@ -16,6 +16,7 @@ extension TopicList {
     while true {
       clientList.dropSomeDead()
       let outcome = place(observer, of: owner, for: key)
+      if let leftovers = outcome.leftovers { clientList.finish(leftovers) }
       for mailbox in outcome.toBeDrained { mailbox.startDrain() }
       switch outcome.placement {
       case .added(let number):
@@ -38,7 +39,7 @@ extension TopicList {
   private struct PlaceOutcome: Sendable {
     var placement: ClientList.Placement?
     var toBeDrained: [Mailbox] = []
-    var dropped: ClientList.Garbage?
+    var leftovers: ClientList.Leftovers?
   }
 
   /// Places an observer, if there is room. If the topic has a last message, it is left for the observer in the
@@ -52,7 +53,7 @@ extension TopicList {
     }
     return office.withLock { state in
       var outcome = PlaceOutcome()
-      (outcome.placement, outcome.dropped) = clientList.placeIfThereIsRoom(
+      (outcome.placement, outcome.leftovers) = clientList.placeIfThereIsRoom(
         observer, of: owner, for: key, in: observer.mailbox)
       if case .added(let number) = outcome.placement, let post = latest.current {
         let registration = Registration(identity: observer.owner.address, number: number)
@@ -103,11 +104,12 @@ extension TopicList {
 
 extension TopicList {
   private struct Replacement: Sendable {
-    var number: UInt64
+    /// Nil if the existing one has ended.
+    var number: UInt64?
     var version = 0
     var toBeDrained: [Mailbox] = []
     var dropped: [TopicHandler] = []
-    var garbage: ClientList.Garbage?
+    var leftovers: ClientList.Leftovers?
   }
 
   /// Puts a handler in the place of an existing one. Returns nil if that one has ended.
@@ -121,6 +123,7 @@ extension TopicList {
   ) -> TopicObservation? {
     let isAtHome =
       existing.mailbox === observer.mailbox && existing.isAwaited == observer.isAwaited
+    if !isAtHome { clientList.prepareToReplace(existing, of: owner) }
     let replacement: Replacement? = office.withLock { state in
       guard let old = clientList.registration(of: existing, owner: existing.owner) else {
         return nil
@@ -130,11 +133,13 @@ extension TopicList {
         : move(existing, old, to: observer, owner: owner, &state)
     }
     guard let replacement else { return nil }
+    if let leftovers = replacement.leftovers { clientList.finish(leftovers) }
+    guard let number = replacement.number else { return nil }
     for mailbox in replacement.toBeDrained { mailbox.startDrain() }
-    handleQueue(of: isAtHome ? existing : observer, number: replacement.number)
+    handleQueue(of: isAtHome ? existing : observer, number: number)
     handleLetters(in: observer.mailbox)
     return TopicObservation(
-      in: self, owner: owner, number: replacement.number, version: replacement.version)
+      in: self, owner: owner, number: number, version: replacement.version)
   }
 
   private func exchange(
@@ -161,10 +166,10 @@ extension TopicList {
     _ existing: TopicObserver, _ old: Registration, to observer: TopicObserver,
     owner: AnyObject & Sendable, _ state: inout PostOffice.State
   ) -> Replacement? {
-    let (number, garbage) = clientList.replaceHandingOut(
+    let (number, leftovers) = clientList.replaceHandingOut(
       existing, with: observer, of: owner, in: observer.mailbox)
-    guard let number else { return nil }
-    var replacement = Replacement(number: number, garbage: garbage)
+    guard let number else { return Replacement(number: nil, leftovers: leftovers) }
+    var replacement = Replacement(number: number, leftovers: leftovers)
     let new = Registration(identity: old.identity, number: number)
     existing.move(to: new, droppingInto: &replacement.dropped)
     let letters = unhandledLetters(for: old, of: existing, state)

@@ -1,0 +1,55 @@
+/// The generation that is to follow the current one of a list: a copy of the clients that are registered
+/// there and alive.
+///
+/// It is made step by step, since the lock is held during each. Between the steps clients are appended to the
+/// current generation, and copied when their turn comes; who is removed is vacated in both. Only when
+/// everybody has been copied does it take the other one's place.
+///
+/// All of it belongs to the list's lock.
+@safe
+struct ClientSuccessor: ~Copyable {
+  private var generation: ClientGeneration
+
+  private var segment: ClientSegment
+  private var offset = 0
+  private var copied = 0
+
+  init(of current: borrowing ClientGeneration) {
+    generation = ClientGeneration(
+      stride: current.stride, hasCompanions: current.hasCompanions, side: current.side.other)
+    segment = current.first
+  }
+
+  /// Copies as many as `limit` boxes. Returns whether all are copied.
+  ///
+  /// - Parameter garbage: Receives every client: the last reference to one may be ours.
+  mutating func advance(
+    through current: borrowing ClientGeneration, by limit: Int,
+    droppingInto garbage: inout [AnyObject]
+  ) -> Bool {
+    let end = copied + min(limit, current.count - copied)
+    generation.note(end - copied)
+    while copied < end {
+      if offset == segment.capacity, let next = segment.next {
+        segment = next
+        offset = 0
+      }
+      let box = segment.box(at: offset, stride: current.stride)
+      offset += 1
+      copied += 1
+      if box.identity != 0, let client = unsafe box.header.pointee.client {
+        garbage.append(client)
+        let bits = unsafe box.address.advanced(by: WeakBox.headerSize)
+        _ = unsafe generation.append(
+          client, number: box.number, group: box.group, bits: bits, droppingInto: &garbage)
+      }
+      // The copy is counted now. A walk that finds the client dead here will not count it out again.
+      box.countOut()
+    }
+    return copied == current.count
+  }
+
+  mutating func withGeneration(_ body: (inout ClientGeneration) -> Void) { body(&generation) }
+
+  consuming func takeGeneration() -> ClientGeneration { generation }
+}
