@@ -1,0 +1,54 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Android)
+  import Android
+#elseif os(Windows)
+  import WinSDK
+#endif
+
+/// Finds functions by their names in everything that is loaded into the process.
+package enum LoadedFunction {
+  /// The address of the function with this name; nil if nothing that is loaded exports one.
+  package static func address(of name: String) -> UnsafeMutableRawPointer? {
+    #if os(Windows)
+      for library in unsafe loadedLibraries() {
+        if let function = unsafe GetProcAddress(library, name) {
+          return unsafe unsafeBitCast(function, to: UnsafeMutableRawPointer.self)
+        }
+      }
+      return nil
+    #else
+      return unsafe dlsym(everywhere, name)
+    #endif
+  }
+
+  #if os(Windows)
+    /// Windows searches one library at a time.
+    private static func loadedLibraries() -> [HMODULE] {
+      var libraries = unsafe [HMODULE?](repeating: nil, count: 1024)
+      var size: DWORD = 0
+      let room = DWORD(libraries.count * MemoryLayout<HMODULE>.stride)
+      guard unsafe K32EnumProcessModules(GetCurrentProcess(), &libraries, room, &size) else {
+        return []
+      }
+      let count = Int(size) / MemoryLayout<HMODULE>.stride
+      return unsafe libraries.prefix(count).compactMap { library in unsafe library }
+    }
+  #else
+    /// The handle that stands for everything. C's headers call it RTLD_DEFAULT, and Swift does not import
+    /// it. It is nil in most systems; Darwin finds nothing with nil.
+    private static var everywhere: UnsafeMutableRawPointer? {
+      #if canImport(Darwin)
+        unsafe UnsafeMutableRawPointer(bitPattern: -2)
+      #elseif os(Android) && _pointerBitWidth(_32)
+        unsafe UnsafeMutableRawPointer(bitPattern: -1)
+      #else
+        nil
+      #endif
+    }
+  #endif
+}
