@@ -20,7 +20,13 @@ struct ObserverSnapshot: Hashable {
 
 // MARK: - Taking them
 
-extension MulticastDelegate {
+/// A registry that a wiring shows. All are, but their table knows nothing of wirings.
+protocol DrawnRegistry: ClientRegistry {
+  /// What stands in it now.
+  var snapshot: RegistrySnapshot { get }
+}
+
+extension MulticastDelegate: DrawnRegistry {
   var snapshot: RegistrySnapshot {
     var clients: [Run<TypeIdentity>] = []
     clientList.forEachAlive { client, _ in
@@ -31,7 +37,7 @@ extension MulticastDelegate {
   }
 }
 
-extension TopicRegistry {
+extension TopicRegistry: DrawnRegistry {
   var snapshot: RegistrySnapshot {
     let topics = listsByName.sorted { $0.key < $1.key }
       .map { name, list in TopicSnapshot(name: name, observers: list.observers) }
