@@ -106,14 +106,16 @@ import Testing
         if number % 2 == 0 {
           source.postPower(level)
         } else {
-          let center = MulticastCenter()
-          center.add(client, for: PowerProtocol.self)
-          let trace = RelayTrace(
-            center.relay(.power, from: source, to: PowerProtocol.self) { client, _ in
-              client.powerChanged(1)
-            })
-          traces.withLock { $0.append(trace) }
-          source.postPower(level)
+          drained {
+            let center = MulticastCenter()
+            center.add(client, for: PowerProtocol.self)
+            let trace = RelayTrace(
+              center.relay(.power, from: source, to: PowerProtocol.self) { client, _ in
+                client.powerChanged(1)
+              })
+            traces.withLock { $0.append(trace) }
+            source.postPower(level)
+          }
         }
       }
     }
