@@ -14,29 +14,27 @@
 package enum LoadedFunction {
   /// The address of the function with this name; nil if nothing that is loaded exports one.
   package static func address(of name: String) -> UnsafeMutableRawPointer? {
-    #if os(Windows)
-      for library in unsafe loadedLibraries() {
-        if let function = unsafe GetProcAddress(library, name) {
-          return unsafe unsafeBitCast(function, to: UnsafeMutableRawPointer.self)
-        }
+    #if os(Windows)  // not tested
+      let functions = unsafe loadedLibraries().lazy.compactMap { library in
+        unsafe GetProcAddress(library, name)
       }
-      return nil
+      return unsafe functions.first.map { function in
+        unsafe unsafeBitCast(function, to: UnsafeMutableRawPointer.self)
+      }
     #else
       return unsafe dlsym(everywhere, name)
     #endif
   }
 
-  #if os(Windows)
+  #if os(Windows)  // not tested
     /// Windows searches one library at a time.
     private static func loadedLibraries() -> [HMODULE] {
+      let size = unsafe MemoryLayout<HMODULE>.stride
       var libraries = unsafe [HMODULE?](repeating: nil, count: 1024)
-      var size: DWORD = 0
-      let room = DWORD(libraries.count * MemoryLayout<HMODULE>.stride)
-      guard unsafe K32EnumProcessModules(GetCurrentProcess(), &libraries, room, &size) else {
-        return []
-      }
-      let count = Int(size) / MemoryLayout<HMODULE>.stride
-      return unsafe libraries.prefix(count).compactMap { library in unsafe library }
+      var used: DWORD = 0
+      let room = unsafe DWORD(libraries.count * size)
+      _ = unsafe K32EnumProcessModules(GetCurrentProcess(), &libraries, room, &used)
+      return unsafe libraries.prefix(Int(used) / size).compactMap { library in unsafe library }
     }
   #else
     /// The handle that stands for everything. C's headers call it RTLD_DEFAULT, and Swift does not import
