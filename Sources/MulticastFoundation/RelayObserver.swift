@@ -40,6 +40,7 @@ final class RelayObserver: @unchecked Sendable {
 
   /// Begins to observe. To be called once.
   func start(_ name: Notification.Name) {
+    status.publish()
     // The sender is not Foundation's to look after: it knows it by its address, and would take a new
     // object on a dead one's address for it.
     let observer = source.addObserver(forName: name, object: nil, queue: nil) {

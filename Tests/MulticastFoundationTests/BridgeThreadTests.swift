@@ -68,6 +68,21 @@ import Testing
     #expect(client.calls == calls)
   }
 
+  private static let isDone = Atomic<Bool>(false)
+
+  @Test func aRelayMayBeCalledBeforeItIsMade() {
+    // The flag orders nothing. Only the relay can show the thread sanitizer that its parts are made
+    // before it is called, since Foundation's lock is out of its sight.
+    let source = source
+    Thread.detachNewThread {
+      while !Self.isDone.load(ordering: .relaxed) { source.post(name: .power, object: nil) }
+    }
+    for _ in 0..<5000 {
+      center.relay(.power, from: source, to: .power) { _ in nil }.cancel()
+    }
+    Self.isDone.store(true, ordering: .relaxed)
+  }
+
   @Test func allThreadsMayCancelTheSameRelay() {
     for _ in 0..<200 {
       let relay = center.relay(.power, from: source, to: PowerProtocol.self) { client, _ in
@@ -91,14 +106,16 @@ import Testing
         if number % 2 == 0 {
           source.postPower(level)
         } else {
-          let center = MulticastCenter()
-          center.add(client, for: PowerProtocol.self)
-          let trace = RelayTrace(
-            center.relay(.power, from: source, to: PowerProtocol.self) { client, _ in
-              client.powerChanged(1)
-            })
-          traces.withLock { $0.append(trace) }
-          source.postPower(level)
+          drained {
+            let center = MulticastCenter()
+            center.add(client, for: PowerProtocol.self)
+            let trace = RelayTrace(
+              center.relay(.power, from: source, to: PowerProtocol.self) { client, _ in
+                client.powerChanged(1)
+              })
+            traces.withLock { $0.append(trace) }
+            source.postPower(level)
+          }
         }
       }
     }

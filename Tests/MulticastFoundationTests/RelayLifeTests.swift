@@ -38,15 +38,18 @@ import Testing
   }
 
   @Test func cancelEndsTheRelayAtOnce() {
-    var relay = Optional(relay(in: center))
-    let trace = RelayTrace(relay!)
-    #expect(relay?.isActive == true)
-    relay?.cancel()
-    #expect(relay?.isActive == false)
-    #expect(journal.read() == "end")
-    source.postPower(1)
-    #expect(client.calls == 0)
-    relay = nil
+    let trace = drained {
+      var relay = Optional(relay(in: center))
+      let trace = RelayTrace(relay!)
+      #expect(relay?.isActive == true)
+      relay?.cancel()
+      #expect(relay?.isActive == false)
+      #expect(journal.read() == "end")
+      source.postPower(1)
+      #expect(client.calls == 0)
+      relay = nil
+      return trace
+    }
     #expect(!trace.isObserving)
   }
 
@@ -158,15 +161,18 @@ import Testing
   // MARK: The center
 
   @Test func aRelayEndsWithItsCenter() {
-    var center = Optional(MulticastCenter())
-    var relay = Optional(relay(in: center!))
-    let trace = RelayTrace(relay!)
-    #expect(relay?.isActive == true)
-    center = nil
-    #expect(relay?.isActive == false)
-    #expect(journal.read() == "end")
-    relay?.cancel()
-    relay = nil
+    let trace = drained {
+      var center = Optional(MulticastCenter())
+      var relay = Optional(relay(in: center!))
+      let trace = RelayTrace(relay!)
+      #expect(relay?.isActive == true)
+      center = nil
+      #expect(relay?.isActive == false)
+      #expect(journal.read() == "end")
+      relay?.cancel()
+      relay = nil
+      return trace
+    }
     #expect(!trace.isObserving)
   }
 
@@ -196,16 +202,19 @@ import Testing
   }
 
   @Test func aClientMayReleaseTheCenterDuringADelivery() {
-    let (first, second) = (Client("a", journal), Client("b", journal))
-    defer { extendLifetime((first, second)) }
-    var center = Optional(MulticastCenter())
-    center?.add(first, for: PowerProtocol.self)
-    center?.add(second, for: PowerProtocol.self)
-    first.onChange = { _ in center = nil }
-    let trace = RelayTrace(relay(in: center!))
-    source.postPower(1)
-    // The delivery keeps the center to its end.
-    #expect(journal.read() == "a1 b1 end")
+    let trace = drained {
+      let (first, second) = (Client("a", journal), Client("b", journal))
+      defer { extendLifetime((first, second)) }
+      var center = Optional(MulticastCenter())
+      center?.add(first, for: PowerProtocol.self)
+      center?.add(second, for: PowerProtocol.self)
+      first.onChange = { _ in center = nil }
+      let trace = RelayTrace(relay(in: center!))
+      source.postPower(1)
+      // The delivery keeps the center to its end.
+      #expect(journal.read() == "a1 b1 end")
+      return trace
+    }
     #expect(!trace.isObserving)
   }
 
@@ -254,21 +263,24 @@ import Testing
   // MARK: The sender
 
   @Test func aRelayEndsWithItsSender() {
-    var sender = Optional(Sender())
-    weak var weakSender: Sender?
-    weakSender = sender
-    var relay = Optional(relay(in: center, object: sender))
-    let trace = RelayTrace(relay!)
-    source.postPower(1, object: sender)
-    #expect(client.calls == 1)
-    sender = nil
-    #expect(weakSender == nil)
-    #expect(relay?.isActive == false)
-    // What it holds goes with the next notification of the name, whoever posts it.
-    source.postPower(2)
-    #expect(journal.read() == "end")
-    #expect(client.calls == 1)
-    relay = nil
+    let trace = drained {
+      var sender = Optional(Sender())
+      weak var weakSender: Sender?
+      weakSender = sender
+      var relay = Optional(relay(in: center, object: sender))
+      let trace = RelayTrace(relay!)
+      drained { source.postPower(1, object: sender) }
+      #expect(client.calls == 1)
+      sender = nil
+      #expect(weakSender == nil)
+      #expect(relay?.isActive == false)
+      // What it holds goes with the next notification of the name, whoever posts it.
+      source.postPower(2)
+      #expect(journal.read() == "end")
+      #expect(client.calls == 1)
+      relay = nil
+      return trace
+    }
     #expect(!trace.isObserving)
   }
 

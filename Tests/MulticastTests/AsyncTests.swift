@@ -93,7 +93,8 @@ private protocol StoreProtocol: Sendable {
   @Test func anAwaitedNotifyHoldsAClientForItsCallAndNoLonger() async {
     let delegate = MulticastDelegate<any PingProtocol>()
     var client = Optional(Client("a", journal))
-    weak let reference = client
+    weak var reference: Client?
+    reference = client
     delegate.add(client!)
     // The call does not use the client itself, so that only the notify can be what holds it.
     let called = await delegate.notify(awaiting: { _ in

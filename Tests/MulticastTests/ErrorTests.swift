@@ -59,7 +59,8 @@ import Testing
 
   @Test func aClientThatIsReleasedWhileTheErrorPassesIsReleased() {
     var client = Optional(Client("a", journal))
-    weak let reference = client
+    weak var reference: Client?
+    reference = client
     delegate.add(client!)
     #expect(throws: Stop.self) {
       try delegate.notify { _ throws(Stop) in

@@ -103,7 +103,8 @@ import Testing
 
   @Test func aClientReleasesItself() {
     var client = Optional(Client("a", journal))
-    weak let reference = client
+    weak var reference: Client?
+    reference = client
     delegate.add(client!)
     client?.onPing = { _ in
       client = nil
@@ -118,7 +119,8 @@ import Testing
 
   @Test func aClientIsReleasedBeforeTheNextOneIsCalled() {
     var clients = addClients("ab", to: delegate, journal)
-    weak let first = clients[0]
+    weak var first: Client?
+    first = clients[0]
     clients[0].onPing = { _ in clients.removeFirst() }
     clients[1].onPing = { [journal] _ in journal.write(first == nil ? "gone" : "alive") }
     delegate.notify { $0.ping(1) }
@@ -127,7 +129,8 @@ import Testing
 
   @Test func theDelegateIsReleasedDuringItsNotify() {
     var delegate = Optional(MulticastDelegate<any PingProtocol>())
-    weak let reference = delegate
+    weak var reference: MulticastDelegate<any PingProtocol>?
+    reference = delegate
     let clients = addClients("ab", to: delegate!, journal)
     defer { extendLifetime(clients) }
     clients[0].onPing = { _ in delegate = nil }
@@ -138,7 +141,8 @@ import Testing
 
   @Test func theCenterIsReleasedDuringItsNotify() {
     var center = Optional(MulticastCenter())
-    weak let reference = center
+    weak var reference: MulticastCenter?
+    reference = center
     let clients = addClients("ab", to: center![PingProtocol.self], journal)
     defer { extendLifetime(clients) }
     clients[0].onPing = { _ in center = nil }

@@ -121,6 +121,30 @@ import Testing
     }
   }
 
+  @Test func listsAreMadeWhileOthersLookThroughAll() {
+    @Sendable func add<Value>(_ value: Value.Type, depth: Int, to center: MulticastCenter) {
+      let client = Key<Value>()
+      defer { extendLifetime(client) }
+      center.add(client, for: Key<Value>.self)
+      if depth > 0 { add([Value].self, depth: depth - 1, to: center) }
+    }
+    for _ in 0..<20 {
+      let center = MulticastCenter()
+      let client = Counter()
+      defer { extendLifetime(client) }
+      center.add(client, for: PingProtocol.self)
+      onThreads(4) { thread in
+        if thread == 0 { return add(Int.self, depth: 40, to: center) }
+        for _ in 0..<100 {
+          center.remove(client)
+          center.add(client, for: PingProtocol.self)
+        }
+      }
+      #expect(center.remove(client) == 1)
+      #expect(center.wiring.protocols.count == 42)
+    }
+  }
+
   @Test func allThreadsThatAskForAListAtOnceGetTheSameOne() {
     // Each thread adds a client of its own to a list that is new; in the one list there are all.
     let threads = 4

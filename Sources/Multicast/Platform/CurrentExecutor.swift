@@ -1,11 +1,5 @@
 #if canImport(Darwin)
   import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Android)
-  import Android
 #endif
 
 extension Actor {
@@ -45,9 +39,9 @@ private enum RuntimeQuestion {
   typealias IsCurrentExecutor = @convention(c) (UInt, UInt, UInt64) -> Bool
 
   static let isCurrentExecutor: IsCurrentExecutor? = {
-    guard let symbol = unsafe dlsym(nil, "swift_task_isCurrentExecutorWithFlags") else {
-      return nil
-    }
-    return unsafe unsafeBitCast(symbol, to: IsCurrentExecutor.self)
+    guard
+      let address = unsafe LoadedFunction.address(of: "swift_task_isCurrentExecutorWithFlags")
+    else { return nil }
+    return unsafe unsafeBitCast(address, to: IsCurrentExecutor.self)
   }()
 }

@@ -6,6 +6,8 @@
   import Musl
 #elseif canImport(Android)
   import Android
+#elseif os(Windows)
+  import CRT
 #endif
 
 /// The process's standard error.
@@ -16,7 +18,11 @@ enum StandardError {
     bytes.append(UInt8(ascii: "\n"))
     unsafe bytes.withUnsafeBytes { bytes in
       // What cannot be written has nowhere to be reported.
-      _ = unsafe write(STDERR_FILENO, bytes.baseAddress, bytes.count)
+      #if os(Windows)  // not tested
+        _ = unsafe _write(2, bytes.baseAddress, UInt32(bytes.count))
+      #else
+        _ = unsafe write(STDERR_FILENO, bytes.baseAddress, bytes.count)
+      #endif
     }
   }
 }

@@ -6,6 +6,9 @@
   import Musl
 #elseif canImport(Android)
   import Android
+#elseif os(Windows)
+  import CRT
+  import WinSDK
 #endif
 
 /// A pointer that every thread has for itself, nil at first, kept at an address that stays the same while
@@ -15,20 +18,11 @@
 /// and the memory that it is kept in goes with the thread.
 @safe
 struct ThreadSpecificPointer<Pointee>: Sendable {
-  private let key: pthread_key_t
-
-  init() {
-    var key = pthread_key_t()
-    let status = unsafe pthread_key_create(&key) { memory in unsafe free(memory) }
-    guard status == 0 else {
-      fatalError("Multicast: no thread-specific key is left in this process (error \(status))")
-    }
-    self.key = key
-  }
+  private let key = ThreadSpecificKey()
 
   /// Where the current thread's pointer is kept.
   var address: UnsafeMutablePointer<UnsafeMutablePointer<Pointee>?> {
-    if let memory = unsafe pthread_getspecific(key) {
+    if let memory = unsafe key.memory {
       return unsafe memory.assumingMemoryBound(to: UnsafeMutablePointer<Pointee>?.self)
     }
     return unsafe makeAddress()
@@ -37,8 +31,45 @@ struct ThreadSpecificPointer<Pointee>: Sendable {
   private func makeAddress() -> UnsafeMutablePointer<UnsafeMutablePointer<Pointee>?> {
     guard
       let memory = unsafe malloc(MemoryLayout<UnsafeMutablePointer<Pointee>?>.size),
-      unsafe pthread_setspecific(key, memory) == 0
+      unsafe key.keep(memory)
     else { fatalError("Multicast: no memory for a thread-specific pointer") }
     return unsafe memory.initializeMemory(as: UnsafeMutablePointer<Pointee>?.self, to: nil)
   }
+}
+
+/// What the system keeps for each thread: memory of `malloc`, which is freed at the thread's end.
+@safe
+private struct ThreadSpecificKey: Sendable {
+  #if os(Windows)  // not tested
+    private let index: DWORD
+
+    init() {
+      index = unsafe FlsAlloc { memory in unsafe free(memory) }
+      guard index != DWORD.max else {
+        fatalError(
+          "Multicast: no thread-specific key is left in this process (error \(GetLastError()))")
+      }
+    }
+
+    var memory: UnsafeMutableRawPointer? { unsafe FlsGetValue(index) }
+
+    func keep(_ memory: UnsafeMutableRawPointer) -> Bool { unsafe FlsSetValue(index, memory) }
+  #else
+    private let key: pthread_key_t
+
+    init() {
+      var key = pthread_key_t()
+      let status = unsafe pthread_key_create(&key) { memory in unsafe free(memory) }
+      guard status == 0 else {
+        fatalError("Multicast: no thread-specific key is left in this process (error \(status))")
+      }
+      self.key = key
+    }
+
+    var memory: UnsafeMutableRawPointer? { unsafe pthread_getspecific(key) }
+
+    func keep(_ memory: UnsafeMutableRawPointer) -> Bool {
+      unsafe pthread_setspecific(key, memory) == 0
+    }
+  #endif
 }

@@ -10,6 +10,6 @@ extension MulticastCenter {
   /// - Complexity: O(*n*) in the number of all clients and observers, and what it takes to sort the
   ///   topics of each type of message by their names.
   public var wiring: Wiring {
-    Wiring(registries.all.map { registry in registry.snapshot })
+    Wiring(registries.all.compactMap { registry in (registry as? any DrawnRegistry)?.snapshot })
   }
 }

@@ -23,7 +23,13 @@ struct ObserverSnapshot: Hashable {
 
 // MARK: - Taking them
 
-extension MulticastDelegate {
+/// A registry that a wiring shows. All are, but their table knows nothing of wirings.
+protocol DrawnRegistry: ClientRegistry {
+  /// What stands in it now.
+  var snapshot: RegistrySnapshot { get }
+}
+
+extension MulticastDelegate: DrawnRegistry {
   var snapshot: RegistrySnapshot {
     var clients: [Run<TypeIdentity>] = []
     clientList.forEachAlive { client, _ in
@@ -34,7 +40,7 @@ extension MulticastDelegate {
   }
 }
 
-extension TopicRegistry {
+extension TopicRegistry: DrawnRegistry {
   var snapshot: RegistrySnapshot {
     let topics = lists.sorted { $0.key.isOrderedBefore($1.key) }
       .map { list in TopicSnapshot(key: list.key, observers: list.observers) }

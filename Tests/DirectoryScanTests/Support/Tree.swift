@@ -7,6 +7,9 @@ import Testing
 final class Tree {
   let path: String
 
+  /// The outermost folders of chains, by their names.
+  private var chains: [String] = []
+
   init() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("tree-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -14,6 +17,7 @@ final class Tree {
   }
 
   deinit {
+    chains.forEach(takeApart)
     // Foundation loses names that are not UTF-8, and its processes are waited for in a run loop.
     let words: [String] = ["rm", "-rf", path]
     var arguments = words.map { strdup($0) } + [nil]
@@ -82,6 +86,7 @@ final class Tree {
   /// - Returns: The path of this file from the tree's folder on, which may be longer than the system
   ///   takes.
   func chain(of name: String, depth: Int, file: String, _ content: String) throws -> String {
+    chains.append(name)
     var folder = open(path, O_RDONLY | O_DIRECTORY)
     for _ in 0..<depth {
       try #require(mkdirat(folder, name, 0o755) == 0)
@@ -95,6 +100,13 @@ final class Tree {
     let bytes = Array(content.utf8)
     try #require(write(descriptor, bytes, bytes.count) == bytes.count)
     return String(repeating: "\(name)/", count: depth) + file
+  }
+
+  /// Leaves only the innermost folder of a chain. The `rm` of macOS gives up at paths that are too long.
+  private func takeApart(_ name: String) {
+    let (outer, inner) = ("\(path)/\(name)", "\(path)/\(name)/\(name)")
+    let moved = "\(path)/\(UUID())"
+    while rename(inner, moved) == 0 && rmdir(outer) == 0 && rename(moved, outer) == 0 {}
   }
 
   private func at(_ name: some Sequence<UInt8>) -> [UInt8] {

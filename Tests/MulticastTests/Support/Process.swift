@@ -6,12 +6,19 @@
   import Musl
 #endif
 
+import Multicast
+
 /// The process that a test runs in.
 enum Process {
   /// Whether a sanitizer is linked in. Its shadow memory and its quarantine hide what memory the
   /// program itself uses.
   static var isSanitized: Bool {
-    dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
+    ["__asan_init", "__tsan_init"].contains { LoadedFunction.address(of: $0) != nil }
+  }
+
+  /// Whether the runtime can be asked if code runs inside an actor.
+  static var knowsCurrentActor: Bool {
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { true } else { false }
   }
 
   /// A number for the current thread, unlike that of every other one that is alive.

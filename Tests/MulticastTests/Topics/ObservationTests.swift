@@ -171,7 +171,8 @@ import Testing
   @Test func aTokenKeepsNeitherOwnerNorHandlerNorCenterAlive() {
     let end = Journal()
     var center = Optional(MulticastCenter())
-    weak let reference = center
+    weak var reference: MulticastCenter?
+    reference = center
     let observation: TopicObservation
     do {
       let sentinel = Sentinel(end)

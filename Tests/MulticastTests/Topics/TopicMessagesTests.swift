@@ -102,7 +102,8 @@ import Testing
 
   @Test func aLoopEndsWithTheCenterAndDoesNotKeepIt() async {
     var center = Optional(MulticastCenter())
-    weak let reference = center
+    weak var reference: MulticastCenter?
+    reference = center
     let messages = center!.messages(of: Topic<Int>())
     center?.post(Topic<Int>(), 1)
     center = nil

@@ -104,7 +104,8 @@ private actor Store: UserProtocol {
 
   @Test func keepsNobodyAlive() {
     var badge = Optional(Badge())
-    weak let reference = badge
+    weak var reference: Badge?
+    reference = badge
     center.add(badge!, for: UserProtocol.self)
     let wiring = center.wiring
     badge = nil
