@@ -49,10 +49,6 @@ typealias ScanEvent = @Sendable @ScanActor (any ScanListener) -> Void
 }
 
 /// How far the scan has come. This is a topic because those who draw it live in another actor.
-extension Topic<Progress> {
-  static var progress: Topic { Topic("progress") }
-}
+extension Topic<Progress> { static var progress: Topic { Topic("progress") } }
 
-@globalActor actor ScanActor {
-  static let shared = ScanActor()
-}
+@globalActor actor ScanActor { static let shared = ScanActor() }

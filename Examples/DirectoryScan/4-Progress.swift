@@ -9,9 +9,7 @@ final class ProgressMeter: ScanListener, ReportSource {
   private var progress = Progress()
   private var nextPost = Duration.zero
 
-  init(center: MulticastCenter) {
-    self.center = center
-  }
+  init(center: MulticastCenter) { self.center = center }
 
   func foundFolder(_ path: Path) { update { $0.folders.known += 1 } }
   func finishedFolder(_ path: Path) { update { $0.folders.read += 1 } }
@@ -111,7 +109,7 @@ struct Progress: Sendable, CustomStringConvertible {
   var description: String {
     let problems = problems == 0 ? "" : ", \(count(problems, "problem"))"
     func rate(_ number: Int, since start: Duration) -> Int {
-      Int(Double(number) / max((elapsed - start) / .seconds(1), 0.001))
+      Int(min(Double(number) / max((elapsed - start) / .seconds(1), 0.001), 1e18))
     }
     if let comparingStart, !isLast {
       let rate = byteCount(rate(compared.read, since: comparingStart))

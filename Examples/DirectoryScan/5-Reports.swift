@@ -75,10 +75,10 @@ final class JSONReport: ReportFile {
   override func text(of report: Report) throws -> String {
     var document = fields("path", report.root)
     document["interrupted"] = report.isInterrupted
+    let totals = report.totals
     document["totals"] = [
-      "files": report.totals.files, "folders": report.totals.folders,
-      "links": report.totals.links, "special": report.totals.special,
-      "bytes": report.totals.bytes,
+      "files": totals.files, "folders": totals.folders, "links": totals.links,
+      "special": totals.special, "bytes": totals.bytes,
     ]
     document["extensions"] = report.extensions.map { name, total in
       fields("extension", name, ["files": total.files, "bytes": total.bytes])
@@ -89,21 +89,19 @@ final class JSONReport: ReportFile {
       return ["bytes": files[0].bytes, "wasted": files.wasted, "files": paths]
     }
     document["problems"] = report.problems.map { problem in
-      var others: [String: Any] = problem.target.map { fields("target", $0) } ?? [:]
-      others["kind"] = problem.kind.rawValue
-      others["reason"] = problem.reason
-      return fields("path", problem.path, others)
+      var more = problem.target.map { fields("target", $0) } ?? [:]
+      more["kind"] = problem.kind.rawValue
+      more["reason"] = problem.reason
+      return fields("path", problem.path, more)
     }
     let json = try JSONSerialization.data(
       withJSONObject: document, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
     return String(decoding: json, as: UTF8.self) + "\n"
   }
 
-  /// Other fields, and a path as text. If it is not UTF-8, its bytes stand beside it in base64.
-  private func fields(
-    _ key: String, _ path: Path, _ others: [String: Any] = [:]
-  ) -> [String: Any] {
-    var fields = others
+  /// Some fields and a path as text. If it is not UTF-8, its bytes stand beside it in base64.
+  private func fields(_ key: String, _ path: Path, _ more: [String: Any] = [:]) -> [String: Any] {
+    var fields = more
     fields[key] = String(decoding: path.bytes, as: UTF8.self)
     if String(validating: path.bytes, as: UTF8.self) == nil {
       fields[key + "Bytes"] = Data(path.bytes).base64EncodedString()

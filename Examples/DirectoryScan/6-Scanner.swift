@@ -44,8 +44,6 @@ import Multicast
   }
 }
 
-// MARK: - Walking
-
 /// A folder to read, and the folders that it stands in: a link to one of them is a cycle.
 private struct Folder: Sendable {
   let path: Path
@@ -65,11 +63,9 @@ extension Scanner {
       while !Task.isCancelled {
         // Only this tells an error from the end.
         errno = 0
-        guard let entry = readdir(stream) else {
-          if errno == 0 { break }
-          throw SystemError()
-        }
-        let name = Path(nameIn: entry)
+        let entry = readdir(stream)
+        if entry == nil, errno != 0 { throw SystemError() }
+        guard let name = entry.map(Path.init(nameIn:)) else { break }
         if name == "." || name == ".." { continue }
         let path = folder.path.appending(name)
         do throws(SystemError) {
@@ -111,7 +107,7 @@ extension Scanner {
   ) -> Problem? {
     var kind = Problem.Kind.linkCycle
     do throws(SystemError) {
-      let target = try stat(of: link, in: folder, followingLinks: true)
+      let target = try stat(of: link, in: folder, following: true)
       if !inside.contains(target.id) { return nil }
     } catch {
       switch error.code {
@@ -134,8 +130,6 @@ extension Scanner {
     return above
   }
 }
-
-// MARK: - Comparing
 
 /// Files of equal size, which are equal as far as they were read.
 private struct Comparison: Sendable {
@@ -162,10 +156,10 @@ extension Scanner {
       }
     }
     let equal = filesBySlice.values.filter { $0.count > 1 }
+    let equalCount = equal.joined().count
+    var bytes = equalCount * length
     // What is not equal need not be read any further.
-    var bytes = 0
-    for _ in files { bytes.add(bytesLeft) }
-    for _ in equal.joined() { bytes -= bytesLeft - length }
+    for _ in equalCount..<files.count { bytes.add(bytesLeft) }
     let isEnd = length == bytesLeft
     await announce([{ [bytes] in $0.compared(bytes: bytes) }])
     if isEnd { await announce(equal.map { files in { $0.foundEqual(files) } }) }

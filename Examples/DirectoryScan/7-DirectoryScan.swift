@@ -5,8 +5,8 @@ import Multicast
 @main @MainActor enum DirectoryScan {
   static func main() async {
     prepareStandardStreams()
-    do throws(UsageError) {
-      let arguments = try Arguments(CommandLine.argumentBytes)
+    do throws(Arguments.UsageError) {
+      let arguments = try Arguments()
       if !arguments.isHelp { exit(await scan(arguments)) }
       print(Arguments.usage)
     } catch {
@@ -18,7 +18,7 @@ import Multicast
   /// Scans, writes the reports, and returns the exit status.
   private static func scan(_ arguments: Arguments) async -> Int32 {
     do throws(SystemError) {
-      if try stat(of: arguments.path, followingLinks: true).kind != S_IFDIR {
+      if try stat(of: arguments.path, following: true).kind != S_IFDIR {
         complain("\(arguments.path): not a folder; give the path of a folder")
         return 1
       }
@@ -37,7 +37,7 @@ import Multicast
       center.notify(ReportSource.self) { $0.add(to: &report) }
       return report
     }
-    Interrupt.handle { scan.cancel() }
+    onInterrupt { scan.cancel() }
     let report = await scan.value
     // When a post returns, the handlers in the poster's actor have run: the bar goes before the
     // report comes.
@@ -49,27 +49,23 @@ import Multicast
   }
 
   /// Those who show something live in the main actor.
-  private static func addWriters(
-    to center: MulticastCenter, _ arguments: Arguments
-  ) -> [AnyObject] {
+  private static func addWriters(to center: MulticastCenter, _ options: Arguments) -> [AnyObject] {
     var writers: [AnyObject] = []
-    if !arguments.isQuiet {
+    if !options.isQuiet {
       let isTerminal = isatty(STDERR_FILENO) == 1
       writers.append(isTerminal ? ProgressBar(center: center) : ProgressLines(center: center))
     }
-    if let file = arguments.json { writers.append(JSONReport(to: file, center: center)) }
-    if let file = arguments.wiring { writers.append(WiringFile(to: file, center: center)) }
+    if let file = options.json { writers.append(JSONReport(to: file, center: center)) }
+    if let file = options.wiring { writers.append(WiringFile(to: file, center: center)) }
     // If something else goes to standard output, no text does.
-    if arguments.json != .dash, arguments.wiring != .dash {
+    if options.json != .dash, options.wiring != .dash {
       writers.append(TextReport(to: .dash, center: center))
     }
     return writers
   }
 
   /// Those who count live in the actor that the scanner announces in.
-  @ScanActor private static func addCounters(
-    to center: MulticastCenter
-  ) -> [any ScanListener & ReportSource & Sendable] {
+  @ScanActor private static func addCounters(to center: MulticastCenter) -> any Sendable {
     let counters: [any ScanListener & ReportSource & Sendable] = [
       Totals(), ExtensionTotals(), LargestFiles(), ProblemList(), DuplicateFinder(),
       ProgressMeter(center: center),

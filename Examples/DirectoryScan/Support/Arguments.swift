@@ -1,10 +1,7 @@
-/// A command line that cannot be understood.
-struct UsageError: Error {
-  let problem: String
-}
-
 /// What the command line asks for.
 struct Arguments {
+  struct UsageError: Error { let problem: String }
+
   private(set) var path: Path = ""
   private(set) var isQuiet = false
   private(set) var isHelp = false
@@ -13,9 +10,11 @@ struct Arguments {
   var json: Path? { files["--json"] }
   var wiring: Path? { files["--wiring"] }
 
-  /// Reads the arguments that follow the program's name.
-  init(_ arguments: [[UInt8]]) throws(UsageError) {
-    var rest = arguments.map(Path.init)[...]
+  /// Reads the bytes of the arguments: `CommandLine.arguments` loses what is not UTF-8.
+  init() throws(UsageError) {
+    var rest = (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+      CommandLine.unsafeArgv[index].map { Path(cString: $0) }
+    }[...]
     var optionsEnded = false
     while let argument = rest.popFirst() {
       let option = optionsEnded ? "" : String(decoding: argument.bytes, as: UTF8.self)

@@ -14,11 +14,9 @@ struct FileID: Hashable {
 }
 
 extension stat {
-  init(
-    of path: Path, in folder: Int32 = AT_FDCWD, followingLinks: Bool = false
-  ) throws(SystemError) {
+  init(of path: Path, in folder: Int32 = AT_FDCWD, following: Bool = false) throws(SystemError) {
     self.init()
-    let flags = followingLinks ? 0 : AT_SYMLINK_NOFOLLOW
+    let flags = following ? 0 : AT_SYMLINK_NOFOLLOW
     if fstatat(folder, path.bytes + [0], &self, flags) != 0 { throw SystemError() }
   }
 
@@ -29,21 +27,17 @@ extension stat {
 
 extension Path {
   /// Opens what has this path. A path that is too long for the system is opened part by part.
-  func open(_ flags: Int32) throws(SystemError) -> Int32 {
-    var folder = AT_FDCWD
-    var rest = bytes[...]
-    while true {
-      let limit = rest.prefix(Int(PATH_MAX) - 1)
-      let end = limit.count < rest.count ? limit.lastIndex(of: UInt8(ascii: "/")) : nil
-      let part = (rest[..<(end ?? rest.endIndex)] + [0]).map { CChar(bitPattern: $0) }
-      let opened = openat(folder, part, O_CLOEXEC | (end == nil ? flags : O_DIRECTORY), 0o666)
-      let error = SystemError()
-      if folder != AT_FDCWD { close(folder) }
-      if opened == -1 { throw error }
-      guard let end else { return opened }
-      folder = opened
-      rest = rest[end...].drop { $0 == UInt8(ascii: "/") }
+  func open(_ flags: Int32, in folder: Int32 = AT_FDCWD) throws(SystemError) -> Int32 {
+    let start = bytes.prefix(Int(PATH_MAX) - 1)
+    if start.count < bytes.count, let end = start.lastIndex(of: Self.slash), end > 0 {
+      let part = try Path(bytes[..<end]).open(O_DIRECTORY, in: folder)
+      defer { close(part) }
+      return try Path(bytes[end...].drop { $0 == Self.slash }).open(flags, in: part)
     }
+    let path = (bytes + [0]).map { CChar(bitPattern: $0) }
+    let descriptor = openat(folder, path, flags | O_CLOEXEC, 0o666)
+    if descriptor == -1 { throw SystemError() }
+    return descriptor
   }
 
   /// The path that the link of this name holds; empty if it cannot be read any more.
@@ -60,10 +54,8 @@ func put(_ text: String, to descriptor: Int32) throws(SystemError) {
   var rest = Array(text.utf8)[...]
   while !rest.isEmpty {
     let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-    if count == -1 {
-      if errno == EPIPE { return }
-      throw SystemError()
-    }
+    if count == -1, errno == EPIPE { return }
+    if count == -1 { throw SystemError() }
     rest.removeFirst(count)
   }
 }

@@ -9,9 +9,7 @@ struct File: Sendable {
 
 /// What could not be read, or leads nowhere.
 struct Problem: Sendable, CustomStringConvertible {
-  enum Kind: String {
-    case unreadable, brokenLink, linkCycle, vanished
-  }
+  enum Kind: String { case unreadable, brokenLink, linkCycle, vanished }
 
   let path: Path
   let kind: Kind

@@ -5,21 +5,19 @@ struct Path: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
   let bytes: [UInt8]
 
   static let dash: Path = "-"
-  private static let slash = UInt8(ascii: "/")
+  static let slash = UInt8(ascii: "/")
 
-  init(_ bytes: some Sequence<UInt8>) {
-    self.bytes = Array(bytes)
-  }
-
-  init(stringLiteral text: String) {
-    self.init(text.utf8)
-  }
+  init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+  init(stringLiteral text: String) { self.init(text.utf8) }
 
   /// The name in an entry, which may be longer and shorter than the entry's type says.
   init(nameIn entry: UnsafeMutablePointer<dirent>) {
-    let start = UnsafeRawPointer(entry) + MemoryLayout<dirent>.offset(of: \.d_name)!
-    let length = strlen(start.assumingMemoryBound(to: CChar.self))
-    self.init(UnsafeRawBufferPointer(start: start, count: length))
+    let name = UnsafeRawPointer(entry) + MemoryLayout<dirent>.offset(of: \.d_name)!
+    self.init(cString: name.assumingMemoryBound(to: CChar.self))
+  }
+
+  init(cString: UnsafePointer<CChar>) {
+    self.init(UnsafeRawBufferPointer(start: cString, count: strlen(cString)))
   }
 
   static func < (one: Path, other: Path) -> Bool {
