@@ -36,6 +36,11 @@ final class Program {
     try process.run()
   }
 
+  deinit {
+    // A test that fails leaves no program behind that compares endless files.
+    if process.isRunning { process.terminate() }
+  }
+
   static func run(_ arguments: String..., launcher: [String] = []) async throws -> Outcome {
     try await Program(arguments, launcher: launcher).outcome()
   }
