@@ -1,0 +1,127 @@
+import Foundation
+import Testing
+
+/// A run of the built example, as a process of its own, as its users run it.
+final class Program {
+  struct Outcome {
+    let status: Int32
+    let output: String
+    let errors: String
+
+    var report: ScanReport { get throws { try ScanReport(output) } }
+  }
+
+  private let process = Process()
+  private let folder = Tree()
+
+  /// Starts the program. Its output goes to files: nobody has to read them for it to go on.
+  ///
+  /// - Parameters:
+  ///   - errors: Where its standard error goes; a file if nil.
+  ///   - launcher: A command that starts the program.
+  init(_ arguments: [String], errors: FileHandle? = nil, launcher: [String] = []) throws {
+    try folder.file("output")
+    try folder.file("errors")
+    // The tests are in an executable beside the program on Linux, in a bundle on a Mac.
+    let tests = Bundle(for: Program.self).bundleURL
+    let program = try #require(
+      [tests, tests.deletingLastPathComponent()].map { $0.path + "/DirectoryScan" }
+        .first(where: FileManager.default.isExecutableFile))
+    let command = launcher + [program] + arguments
+    process.executableURL = URL(fileURLWithPath: command[0])
+    process.arguments = Array(command.dropFirst())
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = FileHandle(forWritingAtPath: folder.path + "/output")
+    process.standardError = errors ?? FileHandle(forWritingAtPath: folder.path + "/errors")
+    try process.run()
+  }
+
+  deinit {
+    // A test that fails leaves no program behind that compares endless files.
+    if process.isRunning { process.terminate() }
+  }
+
+  static func run(_ arguments: String..., launcher: [String] = []) async throws -> Outcome {
+    try await Program(arguments, launcher: launcher).outcome()
+  }
+
+  static func scan(_ path: String, launcher: [String] = []) async throws -> ScanReport {
+    try await run("--quiet", "--json", "-", path, launcher: launcher).report
+  }
+
+  /// Waits for something that the program does while it runs.
+  func wait(until condition: () throws -> Bool) async throws {
+    while try !condition() {
+      try #require(process.isRunning)
+      try await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  /// Waits for something that stands on standard error while the program runs.
+  func wait(for text: String) async throws {
+    try await wait { try folder.text("errors").contains(text) }
+  }
+
+  /// Does what Ctrl-C does.
+  func interrupt() { kill(process.processIdentifier, SIGINT) }
+
+  /// Waits for the end.
+  ///
+  /// - Parameter meanwhile: Is called again and again until then.
+  func outcome(meanwhile: () -> Void = {}) async throws -> Outcome {
+    while process.isRunning {
+      meanwhile()
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    try #require(process.terminationReason == .exit)
+    return Outcome(
+      status: process.terminationStatus, output: try folder.text("output"),
+      errors: try folder.text("errors"))
+  }
+}
+
+/// The JSON of a scan, with all its fields.
+struct ScanReport: Decodable, Equatable {
+  struct Totals: Decodable, Equatable {
+    var files = 0
+    var folders = 0
+    var links = 0
+    var special = 0
+    var bytes = 0
+  }
+
+  struct Extension: Decodable, Equatable {
+    var `extension`: String
+    var extensionBytes: Data?
+    var files: Int
+    var bytes: Int
+  }
+
+  /// A file, a group of duplicates or a problem.
+  struct Item: Decodable, Equatable {
+    var path: String?
+    var pathBytes: Data?
+    var bytes: Int?
+    var wasted: Int?
+    var files: [Item]?
+    var kind: String?
+    var reason: String?
+    var target: String?
+    var targetBytes: Data?
+  }
+
+  var path: String
+  var pathBytes: Data?
+  var interrupted = false
+  var totals = Totals()
+  var extensions: [Extension] = []
+  var largest: [Item] = []
+  var duplicates: [Item] = []
+  var problems: [Item] = []
+}
+
+extension ScanReport {
+  init(_ json: String) throws {
+    self = try JSONDecoder().decode(Self.self, from: Data(json.utf8))
+  }
+}
