@@ -53,7 +53,8 @@ extension ClientList {
       if state.current.isFull { return nil }
       let reference = unsafe Unmanaged.passUnretained(companion)
       let number = unsafe withUnsafePointer(to: reference) { bits in
-        unsafe append(owner, bits: UnsafeRawPointer(bits), in: subject, to: &state)
+        unsafe append(
+          owner, bits: UnsafeRawPointer(bits), in: subject, to: &state, droppingInto: &garbage)
       }
       return number.map { .added($0) } ?? .refused
     }
