@@ -4,7 +4,7 @@ import Multicast
 import MulticastFoundation
 import Testing
 
-/// Rule 11 of the contract, for loops that lead through Foundation.
+/// Rules 11 and 16 of the contract, for loops that lead through Foundation.
 @Suite struct BridgeLoopTests {
   let journal = Journal()
   let reports = Reports()
@@ -29,7 +29,9 @@ import Testing
     ) { notification in notification.level.map { Power(level: $0 + 1) } }
   }
 
-  @Test func aMessageThatComesBackAsANotificationComesBackOnce() {
+  private var levels: [Int] { journal.read().split(separator: " ").compactMap { Int($0) } }
+
+  @Test func aMessageThatComesBackAsANotificationComesBackAThousandTimes() {
     listen()
     let relaySite = CallSite(line: #line + 1, column: 1)
     relay(line: #line, column: 1)
@@ -42,21 +44,23 @@ import Testing
       return CallSite(fileID: fileID, line: line, column: column)
     }
     let postSite = post()
-    #expect(journal.read() == "1 2")
+    // The relay's first post is not the one that recurs: it has a call site of its own.
+    #expect(levels == Array(1...1002))
     #expect(reports.all.map(\.key) == ["Topic<Power>(\"power\")"])
-    #expect(reports.all.first?.path == [postSite, relaySite, relaySite])
+    #expect(reports.all.first?.isPost == true)
+    #expect(reports.all.first?.path.prefix(3) == [postSite, relaySite, relaySite])
   }
 
-  @Test func aNotificationThatComesBackAsANotificationIsRefused() {
+  @Test func aNotificationThatComesBackAThousandTimesIsRefused() {
     listen()
     let relaySite = CallSite(line: #line + 1, column: 1)
     relay(line: #line, column: 1)
     center.forward(.power, to: source, as: .power) { ["level": $0.level] }
     source.postPower(1)
-    #expect(journal.read() == "2")
-    #expect(reports.all.map(\.path) == [[relaySite, relaySite]])
+    #expect(levels == Array(2...1002))
+    #expect(reports.all.map { Set($0.path) } == [[relaySite]])
     source.postPower(5)
-    #expect(journal.read() == "6")
+    #expect(levels == Array(6...1006))
     #expect(reports.all.count == 2)
   }
 
@@ -66,7 +70,7 @@ import Testing
     center.forward(.power, to: source, as: .power) { ["level": $0.level] }
     source.postPower(1)
     let path = reports.all.first?.path
-    #expect(path?.map(\.line) == [line, line])
+    #expect(path.map { Set($0.map(\.line)) } == [line])
     #expect(path?.first?.fileID == "MulticastFoundationTests/BridgeLoopTests.swift")
   }
 
@@ -88,8 +92,10 @@ import Testing
     center.relay(.otherPower, from: source, to: Topic<Int>("level")) { $0.level }
     center.forward(Topic<Int>("level"), to: source, as: .power) { ["level": $0] }
     source.postPower(1)
-    #expect(journal.read() == "power level")
-    #expect(reports.all.map(\.path.count) == [3])
+    let words = journal.read().split(separator: " ")
+    #expect(words.prefix(4) == ["power", "level", "power", "level"])
+    #expect(words.count == 1002)
+    #expect(reports.all.map(\.path.count) == [1003])
   }
 
   @Test func aClientThatPostsWhatCalledItIsALoop() {

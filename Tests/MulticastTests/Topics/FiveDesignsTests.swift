@@ -113,8 +113,9 @@ extension AccountProtocol {
     let journal = journal
     let owner = Owner()
     defer { extendLifetime(owner) }
-    center.observe(Action.login.topic, owner: owner) { _, _ in journal.write("first") }
-    center.observe(Action.login.topic, owner: owner) { _, _ in journal.write("last") }
+    for word in ["first", "last"] {
+      center.observe(Action.login.topic, owner: owner) { _, _ in journal.write(word) }
+    }
     center.post(Action.login.topic, Login(id: 1))
     #expect(journal.read() == "last")
   }

@@ -215,7 +215,7 @@ private actor Store: UserProtocol {
     let messages = center.messages(of: .login)
     defer { extendLifetime(messages) }
 
-    #expect(observers == ["1 TopicSubscription<Login> - posting thread"])
+    #expect(observers == ["1 AsyncStream<Login> - posting thread"])
   }
 
   // MARK: - Surroundings
