@@ -103,6 +103,10 @@ extension ClientList {
       installSuccessor(&state, droppingInto: &garbage)
       guard let box = state.current.find(key) else { return nil }
       let number = state.nextNumber
+      state.moves.append(
+        RecentMoves.Move(
+          old: box.number, new: Registration(identity: box.identity, number: number),
+          from: box.group))
       state.nextNumber += 1
       let group = subject.map { state.current.group(of: $0) }
       if let companion = state.current.replaceCompanion(

@@ -32,6 +32,9 @@ final class ClientList: Sendable {
     /// Whether the list takes no more clients, because its owner has given it up.
     var isClosed = false
 
+    /// The last registrations that were replaced, for posts that are under way.
+    var moves = RecentMoves()
+
     /// The running number of the next registration.
     var nextNumber: UInt64 = 1
 
@@ -80,6 +83,9 @@ final class ClientList: Sendable {
   /// Whether the end of a walk has something to reclaim.
   let hasGarbage = Atomic<Bool>(false)
 
+  /// Whether a registration was ever replaced by one with another number.
+  private let movesExist = Atomic<Bool>(false)
+
   /// How many awaiting notifies are delivering this list, so that other lists do not pay for a look at the
   /// task.
   private let awaited = Atomic<Int>(0)
@@ -101,6 +107,9 @@ final class ClientList: Sendable {
   @inlinable
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
+  /// Whether a registration was ever replaced by one with another number. Takes no lock.
+  var hasMoved: Bool { movesExist.load(ordering: .acquiring) }
+
   /// Whether an awaiting notify is delivering this list, in any task.
   var isAwaited: Bool { awaited.load(ordering: .relaxed) != 0 }
 
@@ -114,6 +123,7 @@ final class ClientList: Sendable {
   /// Released here and acquired there: whoever sees the number sees everything before it. Whoever added a
   /// client, or has heard of its having been added, sees at least that.
   func publish(_ state: borrowing State) {
+    if state.moves.count > 0 { movesExist.store(true, ordering: .releasing) }
     groupsExist.store(!state.current.groups.isEmpty, ordering: .releasing)
     count.store(state.current.count, ordering: .releasing)
   }

@@ -82,6 +82,28 @@ private struct Departure {
   /// Single registrations that live elsewhere.
   var others: [(Mailbox, Registration)] = []
 
+  /// Notes the registrations that have been replaced and that the post does not reach otherwise: neither the
+  /// old one, nor, being too new, the one in its place. Returns how many replacements there have been.
+  ///
+  /// - Parameters:
+  ///   - limit: The number that the next registration had when the post was made.
+  ///   - before: How many replacements came before the walk that has called those without a home.
+  ///   - here: The clients that this walk has called as well.
+  ///   - noted: How many replacements have been noted before.
+  mutating func note(
+    _ moves: [(index: Int, move: RecentMoves.Move)], before limit: UInt64,
+    walkedAfter before: Int, here: ClientGroup?, noted: Int
+  ) -> Int {
+    for (index, move) in moves where move.old < limit && limit <= move.new.number {
+      let isWalkedOver = index >= before && (move.from == nil || move.from === here)
+      let lane = lanes.firstIndex { $0.1.number == move.old }
+      if let lane { lanes.remove(at: lane) }
+      // Who was walked over was called, or was found to be replaced then.
+      if !isWalkedOver || lane != nil { moved.append(move.new) }
+    }
+    return moves.last.map { $0.index + 1 } ?? noted
+  }
+
   var isEmpty: Bool { groups.isEmpty && lanes.isEmpty && moved.isEmpty && queues.isEmpty }
 }
 
@@ -232,24 +254,38 @@ extension PostOffice {
         }
       }
     }
+    var movesBefore = list.moveCount
     var walk = list.beginWalk()
+    while movesBefore != list.moveCount {
+      movesBefore = list.moveCount
+      walk = list.beginWalk()
+    }
     let upper = limit ?? walk.limit
     var called = 0
     while let box = walk.next() {
       guard posting.isAwaited || box.isInNoGroup || here.map(box.isIn) == true else { continue }
       called += walk.call(box, in: 0..<upper, collecting: &departure, call)
     }
-    if !departure.isEmpty || posting.keeper != nil {
+    if !departure.isEmpty || posting.keeper != nil || list.hasMoved {
       let post = make()
-      called += callRest(of: &departure, with: post, here: here, posting.receipt)
       var seen = upper
-      while let now = leave(post, departure, 0..<upper, seen: seen, here: here, posting) {
-        var walk = list.beginWalk()
-        while let box = walk.next() {
-          guard box.isInNoGroup else { continue }
-          called += walk.call(box, in: seen..<now, collecting: &departure, call)
-        }
+      var moves = 0
+      while true {
+        moves = departure.note(
+          list.moves(since: moves), before: upper, walkedAfter: movesBefore, here: here,
+          noted: moves)
         called += callRest(of: &departure, with: post, here: here, posting.receipt)
+        guard
+          let now = leave(
+            post, departure, 0..<upper, seen: seen, moves: moves, here: here, posting)
+        else { break }
+        if now > seen {
+          var walk = list.beginWalk()
+          while let box = walk.next() {
+            guard box.isInNoGroup else { continue }
+            called += walk.call(box, in: seen..<now, collecting: &departure, call)
+          }
+        }
         seen = now
       }
       called += departure.groups.reduce(departure.lanes.count + departure.others.count) {
@@ -273,7 +309,10 @@ extension PostOffice {
       }
     }
     while let registration = departure.moved.popLast() {
-      guard var walk = post.list.beginWalk(at: registration), let box = walk.next() else { continue }
+      guard var walk = post.list.beginWalk(at: registration), let box = walk.next() else {
+        if let next = post.list.successor(of: registration) { departure.moved.append(next) }
+        continue
+      }
       if box.isInNoGroup || here.map(box.isIn) == true {
         called += walk.call(box, in: 0..<UInt64.max, collecting: &departure) { box in
           post.call(box, on: .posting)
@@ -327,12 +366,13 @@ extension PostOffice {
   /// - Parameters:
   ///   - range: The registrations from before the post.
   ///   - seen: The number up to which those without a home have been called.
+  ///   - moves: How many replacements of registrations have been noted.
   ///   - here: The clients that were called at home.
-  /// - Returns: If the post is to be kept, and others have begun to observe: the number up to which they are
-  ///   to be called, and then this is to be tried again. Nil if all is done.
+  /// - Returns: Nil if all is done. If registrations have been replaced, or the post is to be kept and others
+  ///   have begun to observe: the number up to which these are to be called, and then this is to be tried again.
   private func leave(
     _ post: any Post, _ departure: Departure, _ range: Range<UInt64>, seen: UInt64,
-    here: ClientGroup?, _ posting: Posting
+    moves: Int, here: ClientGroup?, _ posting: Posting
   ) -> UInt64? {
     struct Outcome: Sendable {
       var next: UInt64?
@@ -342,6 +382,7 @@ extension PostOffice {
     let outcome = withLock { state in
       var outcome = Outcome()
       var groups = departure.groups
+      guard post.list.moveCount == moves else { return Outcome(next: seen) }
       if let keeper = posting.keeper {
         let now = post.list.moment.limit
         guard now == seen else { return Outcome(next: now) }
