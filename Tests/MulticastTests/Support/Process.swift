@@ -21,6 +21,9 @@ enum Process {
     if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { true } else { false }
   }
 
+  /// Gives the processor to another thread that wants it, so that waiting for one does not keep it waiting.
+  static func letOthersRun() { sched_yield() }
+
   /// A number for the current thread, unlike that of every other one that is alive.
   static var currentThread: UInt {
     #if canImport(Glibc)
