@@ -106,7 +106,7 @@ struct ClientGeneration: ~Copyable {
   var isSparse: Bool { 2 * vacant > count }
 
   /// Whether something is kept that nobody can find any more.
-  var hasGarbage: Bool { isSparse || companionsLinger }
+  var needsReclaiming: Bool { isSparse || companionsLinger }
 
   /// Whether no client is registered, dead or alive.
   var isEmpty: Bool { count == vacant }
@@ -156,7 +156,7 @@ extension ClientGeneration {
   /// Appends a box for a client that has none here. Returns false if the client is in its `deinit`.
   mutating func append(
     _ client: AnyObject, number: UInt64, group: ClientGroup?, bits: UnsafeRawPointer,
-    droppingInto garbage: inout [AnyObject]
+    droppingInto toRelease: inout [AnyObject]
   ) -> Bool {
     let box = nextFreeBox()
     guard
@@ -171,12 +171,12 @@ extension ClientGeneration {
     if hasCompanions { box.retainCompanion() }
     usedOfLast += 1
     count += 1
-    indexLast(droppingInto: &garbage)
+    indexLast(droppingInto: &toRelease)
     return true
   }
 
   /// Adds the last box to the index, if the list is long enough for one.
-  private mutating func indexLast(droppingInto garbage: inout [AnyObject]) {
+  private mutating func indexLast(droppingInto toRelease: inout [AnyObject]) {
     var place = UInt32(count - 1)
     if !index.exists {
       guard count > IdentityIndex.largestCountWithoutTable else { return }
@@ -184,7 +184,7 @@ extension ClientGeneration {
       place = 0
     }
     while place < count {
-      note(index.insert(place, of: directory, droppingInto: &garbage))
+      note(index.insert(place, of: directory, droppingInto: &toRelease))
       place += 1
     }
   }
@@ -220,20 +220,20 @@ extension ClientGeneration {
   }
 
   /// Ends a registration. Walks that are under way see it at once.
-  mutating func vacate(_ box: WeakBox, droppingInto garbage: inout [AnyObject]) {
+  mutating func vacate(_ box: WeakBox, droppingInto toRelease: inout [AnyObject]) {
     guard unsafe box.vacate(countingIn: counters) else { return }
     guard hasCompanions else { return }
     if isWalked {
       companionsLinger = true
     } else if let companion = box.takeCompanion() {
-      garbage.append(companion)
+      toRelease.append(companion)
     }
   }
 
   /// Ends the registrations of one client that match, and returns how many of them were of a client that
   /// is alive: a dead one was somebody else, on the same address.
   mutating func vacateAll(
-    of identity: UInt, droppingInto garbage: inout [AnyObject], where matches: (WeakBox) -> Bool
+    of identity: UInt, droppingInto toRelease: inout [AnyObject], where matches: (WeakBox) -> Bool
   ) -> Int {
     var found: [WeakBox] = []
     _ = find(identity) { box in
@@ -243,18 +243,18 @@ extension ClientGeneration {
     var alive = 0
     for box in found where box.identity != 0 {
       if box.isAlive { alive += 1 }
-      vacate(box, droppingInto: &garbage)
+      vacate(box, droppingInto: &toRelease)
     }
     return alive
   }
 
   /// Ends the registrations that match.
   mutating func vacateAll(
-    droppingInto garbage: inout [AnyObject], where matches: (WeakBox) -> Bool
+    droppingInto toRelease: inout [AnyObject], where matches: (WeakBox) -> Bool
   ) {
     var boxes = self.boxes
     while let box = boxes.next() {
-      if box.identity != 0, matches(box) { vacate(box, droppingInto: &garbage) }
+      if box.identity != 0, matches(box) { vacate(box, droppingInto: &toRelease) }
     }
   }
 
@@ -291,25 +291,25 @@ extension ClientGeneration {
   }
 
   /// Gives up the companions of removed clients. No walk may be under way.
-  mutating func dropCompanions(droppingInto garbage: inout [AnyObject]) {
-    dropCompanions(into: &garbage) { box in box.identity == 0 }
+  mutating func dropCompanions(droppingInto toRelease: inout [AnyObject]) {
+    dropCompanions(into: &toRelease) { box in box.identity == 0 }
   }
 
   private mutating func dropCompanions(
-    into garbage: inout [AnyObject], of matches: (WeakBox) -> Bool
+    into toRelease: inout [AnyObject], of matches: (WeakBox) -> Bool
   ) {
     guard hasCompanions else { return }
     var boxes = self.boxes
     while let box = boxes.next() {
-      if matches(box), let companion = box.takeCompanion() { garbage.append(companion) }
+      if matches(box), let companion = box.takeCompanion() { toRelease.append(companion) }
     }
     companionsLinger = false
   }
 
   /// Closes the gaps. No walk may be under way, and the list must be short.
-  mutating func compact(droppingInto garbage: inout [AnyObject]) {
-    dropCompanions(into: &garbage) { box in box.identity == 0 }
-    garbage += chains.groups as [AnyObject]
+  mutating func compact(droppingInto toRelease: inout [AnyObject]) {
+    dropCompanions(into: &toRelease) { box in box.identity == 0 }
+    toRelease += chains.groups as [AnyObject]
     chains = GroupChains(side: chains.side)
     index.free()
     index = IdentityIndex()
@@ -333,7 +333,7 @@ extension ClientGeneration {
         }
         usedOfLast += 1
         count += 1
-        indexLast(droppingInto: &garbage)
+        indexLast(droppingInto: &toRelease)
       }
     }
     last.deallocateNext()

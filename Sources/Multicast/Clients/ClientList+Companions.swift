@@ -43,9 +43,9 @@ extension ClientList {
     _ companion: Companion, of owner: AnyObject, for key: ClientKey,
     in subject: (AnyObject & Sendable)?
   ) -> (Placement?, Leftovers) {
-    withStateHandingOut { state, garbage -> Placement? in
+    withStateHandingOut { state, toRelease -> Placement? in
       if state.isClosed { return .closed }
-      if let box = findAlive(key, in: &state, droppingInto: &garbage),
+      if let box = findAlive(key, in: &state, droppingInto: &toRelease),
         let companion = box.companion
       {
         return .existing(companion)
@@ -54,7 +54,7 @@ extension ClientList {
       let reference = unsafe Unmanaged.passUnretained(companion)
       let number = unsafe withUnsafePointer(to: reference) { bits in
         unsafe append(
-          owner, bits: UnsafeRawPointer(bits), in: subject, to: &state, droppingInto: &garbage)
+          owner, bits: UnsafeRawPointer(bits), in: subject, to: &state, droppingInto: &toRelease)
       }
       return number.map { .added($0) } ?? .refused
     }
@@ -86,7 +86,8 @@ extension ClientList {
   func prepareToReplace(_ old: Companion, of owner: AnyObject) {
     let key = ClientKey(ObjectIdentifier(owner)) { box in box.hasCompanion(old) }
     while !withState(
-      leavingSuccessor: true, { state, garbage in isReady(toReplace: key, in: &state, &garbage) })
+      leavingSuccessor: true,
+      { state, toRelease in isReady(toReplace: key, in: &state, &toRelease) })
     {}
   }
 
@@ -96,11 +97,11 @@ extension ClientList {
     _ old: Companion, with new: Companion, of owner: AnyObject, in subject: (AnyObject & Sendable)?
   ) -> (number: UInt64?, Leftovers) {
     let key = ClientKey(ObjectIdentifier(owner)) { box in box.hasCompanion(old) }
-    return withStateHandingOut { state, garbage -> UInt64? in
+    return withStateHandingOut { state, toRelease -> UInt64? in
       if state.current.find(key) != nil, state.successor == nil, state.current.isWalked {
         state.beginSuccessor()
       }
-      installSuccessor(&state, droppingInto: &garbage)
+      installSuccessor(&state, droppingInto: &toRelease)
       guard let box = state.current.find(key) else { return nil }
       let number = state.nextNumber
       state.moves.append(
@@ -112,17 +113,17 @@ extension ClientList {
       if let companion = state.current.replaceCompanion(
         of: box, with: new, number: number, group: group)
       {
-        garbage.append(companion)
+        toRelease.append(companion)
       }
       publish(state)
-      reclaim(&state, droppingInto: &garbage)
+      reclaim(&state, droppingInto: &toRelease)
       return number
     }
   }
 
   /// Goes a step towards a generation that no walk is in. Returns whether next to nothing is left to do.
   private func isReady(
-    toReplace key: ClientKey, in state: inout State, _ garbage: inout [AnyObject]
+    toReplace key: ClientKey, in state: inout State, _ toRelease: inout [AnyObject]
   ) -> Bool {
     guard state.current.count > ClientGeneration.largestStep, state.current.find(key) != nil else {
       return true
@@ -131,7 +132,7 @@ extension ClientList {
       guard state.current.isWalked else { return true }
       state.beginSuccessor()
     }
-    return advanceSuccessor(&state, droppingInto: &garbage)
+    return advanceSuccessor(&state, droppingInto: &toRelease)
   }
 
   /// Closes the list for good, if no client is alive. Returns whether it is closed.

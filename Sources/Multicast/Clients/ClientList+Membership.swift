@@ -9,11 +9,11 @@ extension ClientList {
   ) -> Bool {
     let key = ClientKey(client)
     while true {
-      let added: Bool? = withState { state, garbage in
-        if findAlive(key, in: &state, droppingInto: &garbage) != nil { return false }
+      let added: Bool? = withState { state, toRelease in
+        if findAlive(key, in: &state, droppingInto: &toRelease) != nil { return false }
         if state.isFull { return nil }
         return unsafe append(
-          client, bits: bits, in: subject, to: &state, droppingInto: &garbage) != nil
+          client, bits: bits, in: subject, to: &state, droppingInto: &toRelease) != nil
       }
       if let added { return added }
       makeRoom()
@@ -24,12 +24,12 @@ extension ClientList {
   /// `deinit`.
   func append(
     _ client: AnyObject, bits: UnsafeRawPointer, in subject: (AnyObject & Sendable)?,
-    to state: inout State, droppingInto garbage: inout [AnyObject]
+    to state: inout State, droppingInto toRelease: inout [AnyObject]
   ) -> UInt64? {
     let number = state.nextNumber
     let group = subject.map { state.current.group(of: $0) }
     let added = unsafe state.current.append(
-      client, number: number, group: group, bits: bits, droppingInto: &garbage)
+      client, number: number, group: group, bits: bits, droppingInto: &toRelease)
     guard added else { return nil }
     state.nextNumber += 1
     publish(state)
@@ -51,25 +51,25 @@ extension ClientList {
   /// - Parameter body: Is called with the box before, with the lock held. To look there whether the client
   ///   is alive takes a caller who owns the client.
   func remove(_ key: ClientKey, _ body: (WeakBox) -> Void = { _ in }) {
-    withState { state, garbage in
+    withState { state, toRelease in
       state.forEachOther { generation in
         // Walks may be under way there, and must see it.
-        if let box = generation.find(key) { generation.vacate(box, droppingInto: &garbage) }
+        if let box = generation.find(key) { generation.vacate(box, droppingInto: &toRelease) }
       }
       guard let box = state.current.find(key) else { return }
       body(box)
-      state.current.vacate(box, droppingInto: &garbage)
-      reclaim(&state, droppingInto: &garbage)
+      state.current.vacate(box, droppingInto: &toRelease)
+      reclaim(&state, droppingInto: &toRelease)
     }
   }
 
   /// Removes all clients that match, with the lock held, so that `matches` must not run a client's code.
   /// O(*n*).
   func removeAll(where matches: (WeakBox) -> Bool = { _ in true }) {
-    withState { state, garbage in
-      state.forEachOther { $0.vacateAll(droppingInto: &garbage, where: matches) }
-      state.current.vacateAll(droppingInto: &garbage, where: matches)
-      reclaim(&state, droppingInto: &garbage)
+    withState { state, toRelease in
+      state.forEachOther { $0.vacateAll(droppingInto: &toRelease, where: matches) }
+      state.current.vacateAll(droppingInto: &toRelease, where: matches)
+      reclaim(&state, droppingInto: &toRelease)
     }
   }
 
@@ -80,13 +80,13 @@ extension ClientList {
   ///   lock held, so that it must not run a client's code.
   func removeAll(of client: AnyObject, where matches: (WeakBox) -> Bool) -> Int {
     let identity = ObjectIdentifier(client).address
-    return withState { state, garbage in
+    return withState { state, toRelease in
       state.forEachOther { generation in
-        _ = generation.vacateAll(of: identity, droppingInto: &garbage, where: matches)
+        _ = generation.vacateAll(of: identity, droppingInto: &toRelease, where: matches)
       }
       let removed = state.current.vacateAll(
-        of: identity, droppingInto: &garbage, where: matches)
-      reclaim(&state, droppingInto: &garbage)
+        of: identity, droppingInto: &toRelease, where: matches)
+      reclaim(&state, droppingInto: &toRelease)
       return removed
     }
   }
@@ -101,12 +101,12 @@ extension ClientList {
   /// The box of a key's client, which the caller owns, so that to look at it is safe with the lock
   /// held. A box whose client is dead was somebody else's, on the same address, and goes.
   func findAlive(
-    _ key: ClientKey, in state: inout State, droppingInto garbage: inout [AnyObject]
+    _ key: ClientKey, in state: inout State, droppingInto toRelease: inout [AnyObject]
   ) -> WeakBox? {
     guard let box = state.current.find(key) else { return nil }
     if box.isAlive { return box }
-    state.current.vacate(box, droppingInto: &garbage)
-    reclaim(&state, droppingInto: &garbage)
+    state.current.vacate(box, droppingInto: &toRelease)
+    reclaim(&state, droppingInto: &toRelease)
     return nil
   }
 }

@@ -6,12 +6,12 @@ extension ClientList {
   /// Done once for every doubling, so that an add costs O(1) on average.
   func makeRoom() {
     countAlive()
-    withState { state, garbage in
+    withState { state, toRelease in
       guard state.isFull else { return }
       if state.current.vacant == 0 {
         state.current.raiseLimit()
       } else {
-        replaceCurrent(&state, droppingInto: &garbage)
+        replaceCurrent(&state, droppingInto: &toRelease)
       }
       publish(state)
     }
@@ -19,14 +19,14 @@ extension ClientList {
 
   /// Closes the gaps of the current generation, or replaces it by one without gaps and leaves it to the
   /// walks in it: at once if the list is short, and otherwise in steps that follow.
-  func replaceCurrent(_ state: inout State, droppingInto garbage: inout [AnyObject]) {
+  func replaceCurrent(_ state: inout State, droppingInto toRelease: inout [AnyObject]) {
     guard state.successor == nil else { return }
     let isShort = state.current.count <= ClientGeneration.largestStep
     if isShort, !state.current.isWalked {
-      state.current.compact(droppingInto: &garbage)
+      state.current.compact(droppingInto: &toRelease)
     } else {
       state.beginSuccessor()
-      if isShort { installSuccessor(&state, droppingInto: &garbage) }
+      if isShort { installSuccessor(&state, droppingInto: &toRelease) }
     }
     publish(state)
   }
@@ -35,11 +35,11 @@ extension ClientList {
   func makeSuccessor() {
     var isUnderWay = true
     while isUnderWay {
-      isUnderWay = withState { state, garbage in
+      isUnderWay = withState { state, toRelease in
         // Another thread may have made the rest of it.
-        if advanceSuccessor(&state, droppingInto: &garbage) {
-          installSuccessor(&state, droppingInto: &garbage)
-          reclaim(&state, droppingInto: &garbage)
+        if advanceSuccessor(&state, droppingInto: &toRelease) {
+          installSuccessor(&state, droppingInto: &toRelease)
+          reclaim(&state, droppingInto: &toRelease)
         }
         return state.successor != nil
       }
@@ -47,43 +47,44 @@ extension ClientList {
   }
 
   /// Goes one step. Returns whether everybody has been copied.
-  func advanceSuccessor(_ state: inout State, droppingInto garbage: inout [AnyObject]) -> Bool {
-    state.advanceSuccessor(by: ClientGeneration.largestStep, droppingInto: &garbage)
+  func advanceSuccessor(_ state: inout State, droppingInto toRelease: inout [AnyObject]) -> Bool {
+    state.advanceSuccessor(by: ClientGeneration.largestStep, droppingInto: &toRelease)
   }
 
   /// Copies who has not been copied yet, and puts the successor in the place of the current generation.
-  func installSuccessor(_ state: inout State, droppingInto garbage: inout [AnyObject]) {
-    _ = state.advanceSuccessor(by: .max, droppingInto: &garbage)
+  func installSuccessor(_ state: inout State, droppingInto toRelease: inout [AnyObject]) {
+    _ = state.advanceSuccessor(by: .max, droppingInto: &toRelease)
     guard let retired = state.installSuccessor() else { return }
     if retired.generation.isWalked {
       state.retired.append(retired)
     } else {
-      garbage.append(retired)
+      toRelease.append(retired)
     }
     publish(state)
   }
 
   /// Frees what no walk can reach any more, or leaves it to the end of the last walk.
-  func reclaim(_ state: inout State, droppingInto garbage: inout [AnyObject]) {
+  func reclaim(_ state: inout State, droppingInto toRelease: inout [AnyObject]) {
     guard
-      state.current.hasGarbage || !state.retired.isEmpty || hasGarbage.load(ordering: .relaxed)
+      state.current.needsReclaiming || !state.retired.isEmpty
+        || needsReclaiming.load(ordering: .relaxed)
     else { return }
     // Announced first, looked at second; the end of a walk does the opposite.
-    hasGarbage.store(true, ordering: .sequentiallyConsistent)
+    needsReclaiming.store(true, ordering: .sequentiallyConsistent)
     state.retired.removeAll { retired in
       guard !retired.generation.isWalked else { return false }
-      garbage.append(retired)
+      toRelease.append(retired)
       return true
     }
-    if state.current.hasGarbage, state.successor == nil, !state.current.isWalked {
+    if state.current.needsReclaiming, state.successor == nil, !state.current.isWalked {
       if state.current.isSparse {
-        replaceCurrent(&state, droppingInto: &garbage)
+        replaceCurrent(&state, droppingInto: &toRelease)
       } else {
-        state.current.dropCompanions(droppingInto: &garbage)
+        state.current.dropCompanions(droppingInto: &toRelease)
       }
     }
-    if state.retired.isEmpty, !state.current.hasGarbage {
-      hasGarbage.store(false, ordering: .sequentiallyConsistent)
+    if state.retired.isEmpty, !state.current.needsReclaiming {
+      needsReclaiming.store(false, ordering: .sequentiallyConsistent)
     }
   }
 }

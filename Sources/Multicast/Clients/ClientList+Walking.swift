@@ -30,19 +30,21 @@ extension ClientList {
       withState { state, _ in
         guard unsafe state.current.counters == counters else { return }
         state.current.noteVacatedByWalk()
-        if state.current.hasGarbage { hasGarbage.store(true, ordering: .sequentiallyConsistent) }
+        if state.current.needsReclaiming {
+          needsReclaiming.store(true, ordering: .sequentiallyConsistent)
+        }
       }
     }
     // From here on another thread may free what was walked over.
     unsafe counters.pointee.endedWalks.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    if hasGarbage.load(ordering: .sequentiallyConsistent) {
-      withState { state, garbage in
+    if needsReclaiming.load(ordering: .sequentiallyConsistent) {
+      withState { state, toRelease in
         // Where walks overlap without a gap, waiting for one would be waiting for ever, while the dead
         // make every walk longer.
         if state.current.isSparse, state.current.isWalked {
-          replaceCurrent(&state, droppingInto: &garbage)
+          replaceCurrent(&state, droppingInto: &toRelease)
         }
-        reclaim(&state, droppingInto: &garbage)
+        reclaim(&state, droppingInto: &toRelease)
       }
     }
   }

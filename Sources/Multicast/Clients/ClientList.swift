@@ -48,8 +48,9 @@ final class ClientList: Sendable {
     }
 
     /// Copies as many as `limit` boxes to the successor. Returns whether everybody has been copied.
-    mutating func advanceSuccessor(by limit: Int, droppingInto garbage: inout [AnyObject]) -> Bool {
-      successor?.advance(through: current, by: limit, droppingInto: &garbage) ?? false
+    mutating func advanceSuccessor(by limit: Int, droppingInto toRelease: inout [AnyObject]) -> Bool
+    {
+      successor?.advance(through: current, by: limit, droppingInto: &toRelease) ?? false
     }
 
     /// Puts the successor in the place of the current generation, which is returned.
@@ -81,7 +82,7 @@ final class ClientList: Sendable {
   private let groupsExist = Atomic<Bool>(false)
 
   /// Whether the end of a walk has something to reclaim.
-  let hasGarbage = Atomic<Bool>(false)
+  let needsReclaiming = Atomic<Bool>(false)
 
   /// Whether a registration was ever replaced by one with another number.
   private let movesExist = Atomic<Bool>(false)
@@ -158,14 +159,14 @@ extension ClientList {
 
   /// Calls `body` with the lock held, and hands out what is to be done without it.
   func withStateHandingOut<Result: Sendable>(
-    _ body: (inout State, _ garbage: inout [AnyObject]) -> Result
+    _ body: (inout State, _ toRelease: inout [AnyObject]) -> Result
   ) -> (Result, Leftovers) {
     state.withLock { state in
-      var garbage: [AnyObject] = []
+      var toRelease: [AnyObject] = []
       let begun = state.begunSuccessors
-      let result = body(&state, &garbage)
+      let result = body(&state, &toRelease)
       let hasBegun = state.begunSuccessors != begun && state.successor != nil
-      return (result, Leftovers(objects: garbage, hasBegunSuccessor: hasBegun))
+      return (result, Leftovers(objects: toRelease, hasBegunSuccessor: hasBegun))
     }
   }
 
@@ -181,18 +182,18 @@ extension ClientList {
   ///
   /// If `body` has begun a successor, it is made before this returns, unless that is left to the caller.
   func withState<Result: Sendable>(
-    leavingSuccessor: Bool = false, _ body: (inout State, _ garbage: inout [AnyObject]) -> Result
+    leavingSuccessor: Bool = false, _ body: (inout State, _ toRelease: inout [AnyObject]) -> Result
   ) -> Result {
-    var garbage: [AnyObject] = []
+    var toRelease: [AnyObject] = []
     let (result, hasBegun) = state.withLock { state in
       let begun = state.begunSuccessors
-      let result = body(&state, &garbage)
+      let result = body(&state, &toRelease)
       #if DEBUG
         noteWork(of: &state)
       #endif
       return (result, state.begunSuccessors != begun && state.successor != nil)
     }
-    extendLifetime(consume garbage)
+    extendLifetime(consume toRelease)
     if hasBegun, !leavingSuccessor { makeSuccessor() }
     return result
   }

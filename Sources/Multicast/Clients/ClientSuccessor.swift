@@ -22,10 +22,10 @@ struct ClientSuccessor: ~Copyable {
 
   /// Copies as many as `limit` boxes. Returns whether all are copied.
   ///
-  /// - Parameter garbage: Receives every client: the last reference to one may be ours.
+  /// - Parameter toRelease: Receives every client: the last reference to one may be ours.
   mutating func advance(
     through current: borrowing ClientGeneration, by limit: Int,
-    droppingInto garbage: inout [AnyObject]
+    droppingInto toRelease: inout [AnyObject]
   ) -> Bool {
     let end = copied + min(limit, current.count - copied)
     generation.note(end - copied)
@@ -38,10 +38,10 @@ struct ClientSuccessor: ~Copyable {
       offset += 1
       copied += 1
       if box.identity != 0, let client = unsafe box.header.pointee.client {
-        garbage.append(client)
+        toRelease.append(client)
         let bits = unsafe box.address.advanced(by: WeakBox.headerSize)
         _ = unsafe generation.append(
-          client, number: box.number, group: box.group, bits: bits, droppingInto: &garbage)
+          client, number: box.number, group: box.group, bits: bits, droppingInto: &toRelease)
       }
       // The copy is counted now. A walk that finds the client dead here will not count it out again.
       box.countOut()

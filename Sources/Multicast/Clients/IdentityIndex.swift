@@ -102,24 +102,24 @@ struct IdentityIndex {
 
   /// Adds the box at a place, if there is a table. Returns how many entries it has looked after.
   mutating func insert(
-    _ place: UInt32, of boxes: SegmentDirectory, droppingInto garbage: inout [AnyObject]
+    _ place: UInt32, of boxes: SegmentDirectory, droppingInto toRelease: inout [AnyObject]
   ) -> Int {
     guard let full = table else { return 0 }
     if taken * 4 >= full.size * 3 {
       // The steps of before are done, unless entries of vacated boxes took none.
-      while previous != nil { _ = move(boxes, droppingInto: &garbage) }
+      while previous != nil { _ = move(boxes, droppingInto: &toRelease) }
       previous = full
       moved = 0
       taken = 0
       table = Table(bits: full.bits + 1)
     }
     if table?.insert(place, of: boxes) == true { taken += 1 }
-    return 1 + move(boxes, droppingInto: &garbage)
+    return 1 + move(boxes, droppingInto: &toRelease)
   }
 
   /// Moves a few entries from the table before. Returns how many.
   private mutating func move(
-    _ boxes: SegmentDirectory, droppingInto garbage: inout [AnyObject]
+    _ boxes: SegmentDirectory, droppingInto toRelease: inout [AnyObject]
   ) -> Int {
     guard let table, let previous else { return 0 }
     let end = min(moved + Self.entriesPerStep, previous.size)
@@ -128,7 +128,7 @@ struct IdentityIndex {
     }
     defer { moved = end }
     if end == previous.size {
-      garbage.append(Garbage(previous.memory))
+      toRelease.append(Garbage(previous.memory))
       self.previous = nil
     }
     return end - moved

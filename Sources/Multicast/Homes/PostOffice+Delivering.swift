@@ -44,7 +44,8 @@ struct Posting {
   /// The same, with somebody who waits.
   func waited(by receipt: Receipt) -> Posting {
     Posting(
-      to: list, from: site, isolation: isolation, actor: actor, isAwaited: isAwaited, keeper: keeper,
+      to: list, from: site, isolation: isolation, actor: actor, isAwaited: isAwaited,
+      keeper: keeper,
       receipt: receipt)
   }
 }
@@ -156,7 +157,8 @@ extension PostOffice {
         call: { box in content.call(box, on: .posting) },
         make: { cause, recurrences in
           PostOf(
-            content, list: posting.list, site: posting.site, parent: cause, recurrences: recurrences)
+            content, list: posting.list, site: posting.site, parent: cause, recurrences: recurrences
+          )
         })
     }
     return called
@@ -238,7 +240,8 @@ extension PostOffice {
     let list = posting.list
     if list.isEmpty, posting.keeper == nil { return 0 }
     if let actor = posting.actor, !posting.isAwaited {
-      return unsafe deliver(posting, in: actor, limit: limit, active: active, call: call, make: make)
+      return unsafe deliver(
+        posting, in: actor, limit: limit, active: active, call: call, make: make)
     }
     var departure = Departure()
     var here: ClientGroup?

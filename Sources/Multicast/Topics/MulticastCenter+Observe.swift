@@ -81,8 +81,6 @@ extension MulticastCenter {
   ///   - handler: Is called with the owner and each message.
   /// - Returns: A token to cancel with. It may be ignored.
   /// - Complexity: Amortised O(*k*) for *k* handlers that the owner has for the topic.
-  // Disfavored, because the compiler would take it for a closure that does not take its owner isolated, too:
-  // it is the more special one, and there is no public way to say that it is not the first choice.
   @_disfavoredOverload
   @discardableResult
   @inlinable
@@ -92,7 +90,10 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ handler: @escaping @Sendable (isolated Owner, Message) -> Void
   ) -> TopicObservation {
-    // It is called inside of the owner, as its type demands.
+    // Disfavored, because the compiler would choose this method, the more special one, for a closure that does
+    // not take its owner isolated, too. There is no public way to say which one comes first.
+    //
+    // The closure is called inside of the owner, as its type demands.
     let function = unsafe unsafeBitCast(handler, to: (@Sendable (Owner, Message) -> Void).self)
     return observe(
       topic, owner: owner, id: id, once: once,
@@ -176,7 +177,8 @@ extension MulticastCenter {
   @usableFromInline
   func observe<Message>(
     _ topic: Topic<Message>, owner: AnyObject & Sendable, id: (any Hashable & Sendable)?,
-    once: Bool, site: CallSite, in isolation: (any Actor)?, calling call: @escaping ErasedMessage.Handler
+    once: Bool, site: CallSite, in isolation: (any Actor)?,
+    calling call: @escaping ErasedMessage.Handler
   ) -> TopicObservation {
     observe(
       topic, owner: owner, id: id, once: once, site: site, .called(call),

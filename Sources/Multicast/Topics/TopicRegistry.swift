@@ -6,6 +6,20 @@ final class TopicRegistry: Sendable {
 
     /// The number of topics at which those without observers are given up.
     var limit = 16
+
+    /// The topics that are still to be looked at, now and then, for being without observers.
+    var candidates: [TopicList] = []
+
+    /// How often a topic was looked up.
+    var findings: UInt = 0
+
+    /// A topic to look at, at every sixteenth call.
+    mutating func nextCandidate() -> TopicList? {
+      findings &+= 1
+      guard findings.isMultiple(of: 16) else { return nil }
+      if candidates.isEmpty { candidates = Array(lists.values) }
+      return candidates.popLast()
+    }
   }
 
   let message: TypeIdentity
@@ -25,7 +39,10 @@ final class TopicRegistry: Sendable {
   @usableFromInline
   func find(_ key: TopicKey) -> TopicList? {
     if first.key == key { return first }
-    return state.withLock { $0.lists[key] }
+    let (list, candidate) = state.withLock { state in (state.lists[key], state.nextCandidate()) }
+    // Owners end without telling anybody. So whoever uses one topic looks at another one, now and then.
+    if let candidate, candidate !== list, candidate.closeIfEmpty() { forget(candidate) }
+    return list
   }
 
   /// The list of a topic.

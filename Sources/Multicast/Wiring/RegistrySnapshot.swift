@@ -1,14 +1,14 @@
 /// What stands in one of a center's registries at a moment, with types in place of their names: these
 /// are given when all types are known that have to be told apart.
 enum RegistrySnapshot {
-  case delegate(listener: TypeIdentity, clients: [Run<TypeIdentity>])
+  case delegate(listener: TypeIdentity, clients: [RunLength<TypeIdentity>])
   case topics(message: TypeIdentity, [TopicSnapshot])
 }
 
 /// What stands in the list of a topic at a moment.
 struct TopicSnapshot {
   let key: TopicKey
-  let observers: [Run<ObserverSnapshot>]
+  let observers: [RunLength<ObserverSnapshot>]
 }
 
 /// What a wiring tells of an observer.
@@ -31,7 +31,7 @@ protocol DrawnRegistry: ClientRegistry {
 
 extension MulticastDelegate: DrawnRegistry {
   var snapshot: RegistrySnapshot {
-    var clients: [Run<TypeIdentity>] = []
+    var clients: [RunLength<TypeIdentity>] = []
     clientList.forEachAlive { client, _ in
       clients.append(joining: TypeIdentity(type(of: client)))
       return true
@@ -56,8 +56,8 @@ extension TopicKey {
 }
 
 extension TopicList {
-  fileprivate var observers: [Run<ObserverSnapshot>] {
-    var observers: [Run<ObserverSnapshot>] = []
+  fileprivate var observers: [RunLength<ObserverSnapshot>] {
+    var observers: [RunLength<ObserverSnapshot>] = []
     forEachObserver { observer, owner in
       let (isolation, actor) = observer.isolation
       observers.append(

@@ -24,7 +24,7 @@ extension Wiring {
 }
 
 extension Wiring.ObserverGroup {
-  fileprivate init(_ run: Run<ObserverSnapshot>, names: TypeNames) {
+  fileprivate init(_ run: RunLength<ObserverSnapshot>, names: TypeNames) {
     let observer = run.element
     self.init(
       owner: names[observer.owner], id: observer.id,

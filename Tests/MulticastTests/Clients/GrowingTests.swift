@@ -70,10 +70,10 @@ import Testing
     var clients = list.add(0..<2000, in: red)
     let group = list.group(of: red)
     func step() -> Bool {
-      list.withState { state, garbage in list.advanceSuccessor(&state, droppingInto: &garbage) }
+      list.withState { state, toRelease in list.advanceSuccessor(&state, droppingInto: &toRelease) }
     }
-    list.withState(leavingSuccessor: true) { state, garbage in
-      list.replaceCurrent(&state, droppingInto: &garbage)
+    list.withState(leavingSuccessor: true) { state, toRelease in
+      list.replaceCurrent(&state, droppingInto: &toRelease)
     }
     #expect(!step() && !step())
     // One that has been copied, one that has not, one that comes, one that comes and goes.

@@ -1,5 +1,5 @@
 /// Equal elements that stand one after the other.
-struct Run<Element: Equatable> {
+struct RunLength<Element: Equatable> {
   let element: Element
   fileprivate(set) var count = 1
 
@@ -10,11 +10,11 @@ struct Run<Element: Equatable> {
 
 extension Array {
   /// Appends an element, to the last run if it is equal to that.
-  mutating func append<Value>(joining value: Value) where Element == Run<Value> {
+  mutating func append<Value>(joining value: Value) where Element == RunLength<Value> {
     if let last = indices.last, self[last].element == value {
       self[last].count += 1
     } else {
-      append(Run(value))
+      append(RunLength(value))
     }
   }
 }
