@@ -110,6 +110,29 @@ import Testing
     #expect(lines.last?.contains("A recursive notification of Client was refused") == true)
   }
 
+  /// Topics that come and go, each with a post that sets off itself.
+  static func loopInManyTopics() {
+    let center = MulticastCenter()
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    for number in 0..<50 {
+      let topic = Topic<Int>("topic \(number)")
+      @Sendable func post() { center.post(topic, 1) }
+      center.observe(topic, owner: owner) { _, _ in post() }
+      post()
+      center.removeObservers(of: topic)
+    }
+  }
+
+  @Test func eachTopicsLoopIsReportedEvenIfItsListHasTheAddressOfAnother() async {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      Self.loopInManyTopics()
+    }
+    #expect(text(result).split(separator: "\n").count == 50)
+  }
+
   /// Not inside of the macro, where all is one call site.
   static func loop(in center: MulticastCenter) {
     let client = Client("a", Journal())
