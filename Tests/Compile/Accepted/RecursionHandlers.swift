@@ -20,7 +20,7 @@ nonisolated func closures(log: Log) {
   _ = MulticastCenter { [weak log] in log?.add($0) }
   _ = MulticastCenter { report in Task { @MainActor in print(report) } }
   _ = MulticastCenter(onRecursion: nil)
-  _ = MulticastCenter(reentrancy: .allow(depth: 3)) { print($0.listener) }
+  _ = MulticastCenter(reentrancy: .allow(depth: 3)) { print($0.key) }
   _ = MulticastDelegate<any UserProtocol>(reentrancy: .refuseNesting) { log.add($0) }
   _ = MulticastCenter { report in
     for site in report.path { print(site, site.fileID, site.line, site.column) }
