@@ -20,6 +20,7 @@ let package = Package(
         "Clients",
         .product(name: "Multicast", package: "Multicast"),
         .product(name: "OpenCombine", package: "OpenCombine"),
+        .product(name: "OpenCombineDispatch", package: "OpenCombine"),
       ]),
     .executableTarget(
       name: "Compare",

@@ -52,6 +52,7 @@ extension Experiment {
   /// All tables, in the order in which they are printed. A table is nil if the filter leaves no row.
   static let tables: [@Sendable (Experiment) -> () -> Table?] = [
     { $0.delivery }, { $0.fixedCost }, { $0.membership }, { $0.memory }, { $0.threads },
-    { $0.churn }, { $0.manyLists }, { $0.million },
+    { $0.churn }, { $0.manyLists }, { $0.million }, { $0.lateOnQueue }, { $0.lateInMainActor },
+    { $0.lateInStreams },
   ]
 }

@@ -9,6 +9,7 @@ extension Experiment {
     let title = "Fixed cost of a notify"
     let contenders = [
       Contender.multicast, Contender.multicastOpaque, Contender.delegate, Contender.topic,
+      Contender.post, Contender.postAtHome,
     ].filter { selection.wants($0.title, of: title) }
     guard !contenders.isEmpty else { return nil }
     progress.show(title)
@@ -22,22 +23,25 @@ extension Experiment {
     for trial in trials { trial.check() }
     let rows = contenders.indices.map { row in
       let cells = measurements[(row * clientCounts.count)...].prefix(clientCounts.count)
-      return Self.row(contenders[row].title, Array(cells))
+      return Self.row(contenders[row].title, Array(cells), lock: measurements.last)
     }
     return Table(
       title: title, unit: "nanoseconds: best (median)",
-      columns: ["no client", "1 client", "each further", "fixed"],
-      rows: rows + [Table.Row(title: lock.title, cells: [measurements.last, nil, nil, nil])],
+      columns: ["no client", "1 client", "each further", "fixed", "in locks"],
+      rows: rows + [Table.Row(title: lock.title, cells: [measurements.last, nil, nil, nil, nil])],
       note: "Fixed: the time with 1 client, less that of a further one.")
   }
 
-  private static func row(_ title: String, _ cells: [Measurement]) -> Table.Row {
+  private static func row(
+    _ title: String, _ cells: [Measurement], lock: Measurement?
+  ) -> Table.Row {
     let further = (cells[2].best - cells[1].best) / 100
+    let fixed = cells[1].best - further
     return Table.Row(
       title: title,
       cells: [
         cells[0], cells[1], Measurement(exactly: further),
-        Measurement(exactly: cells[1].best - further),
+        Measurement(exactly: fixed), lock.map { Measurement(exactly: fixed / $0.best) },
       ])
   }
 }

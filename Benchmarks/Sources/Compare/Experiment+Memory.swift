@@ -7,7 +7,7 @@ extension Experiment {
   func memory() -> Table? {
     let title = "Memory per registration"
     // One registration for a client that has no other, so batches are the same as single events.
-    let contenders = Contender.all.filter { contender in
+    let contenders = (Contender.all + [.postAtHome]).filter { contender in
       !contender.title.contains("forEach") && !contender.title.contains("userInfo")
         && selection.wants(contender.title, of: title)
     }

@@ -3,6 +3,7 @@ enum Scenario: String, CaseIterable {
   case classBound = "class-bound"
   case opaque
   case topic
+  case post
   case batchClassBound = "batch-class-bound"
   case batchOpaque = "batch-opaque"
 

@@ -24,7 +24,7 @@ final class Sender {
 
   private func register(_ client: any Client) {
     switch scenario {
-    case .classBound, .batchClassBound: center.add(client, for: (any BoundListener).self)
+    case .classBound, .batchClassBound, .post: center.add(client, for: (any BoundListener).self)
     case .opaque, .batchOpaque: center.add(client, for: (any OpaqueListener).self)
     case .topic: client.observe(.probe, in: center)
     case .strongClassBound, .strongOpaque: break
@@ -40,6 +40,8 @@ final class Sender {
       for event in 0..<events { center.notify((any OpaqueListener).self) { $0.event(event) } }
     case .topic:
       for event in 0..<events { center.post(.probe, event) }
+    case .post:
+      for event in 0..<events { center.post((any BoundListener).self) { $0.event(event) } }
     case .batchClassBound:
       for batch in Self.batches(of: events) {
         center.notify((any BoundListener).self, forEach: batch) { $0.event($1) }

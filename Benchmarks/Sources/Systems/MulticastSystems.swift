@@ -1,4 +1,5 @@
 import Clients
+import Dispatch
 import Multicast
 
 final class MulticastBound: System {
@@ -61,6 +62,34 @@ final class MulticastOpaqueBatch: System {
   func send(_ events: Int) {
     for batch in Batch.all(of: events) {
       center.notify((any OpaqueListener).self, forEach: batch) { $0.event($1) }
+    }
+  }
+}
+
+final class MulticastPost: System {
+  private let center = MulticastCenter()
+
+  init(clients: [any Client]) {
+    for client in clients { center.add(client, for: (any BoundListener).self) }
+  }
+
+  func send(_ events: Int) {
+    for event in 0..<events { center.post((any BoundListener).self) { $0.event(event) } }
+  }
+}
+
+/// Clients that live on a queue, and are posted to there.
+final class MulticastPostAtHome: System {
+  private let center = MulticastCenter()
+  private let queue = DispatchQueue(label: "home")
+
+  init(clients: [any Client]) {
+    for client in clients { center[(any BoundListener).self].add(client, on: queue) }
+  }
+
+  func send(_ events: Int) {
+    queue.sync {
+      for event in 0..<events { center.post((any BoundListener).self) { $0.event(event) } }
     }
   }
 }

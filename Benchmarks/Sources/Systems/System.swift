@@ -46,6 +46,13 @@ extension Contender {
   public static let delegate = Contender(
     "MulticastDelegate notify, class-bound", MulticastAlone.self)
 
+  /// Clients that are called on the thread that posts.
+  public static let post = Contender("Multicast post, class-bound", MulticastPost.self)
+
+  /// Clients that are called on their queue, which is where the post is made.
+  public static let postAtHome = Contender(
+    "Multicast post, on a queue at home", MulticastPostAtHome.self)
+
   /// A closure for each client, as for users of notification centers.
   public static let topic = Contender("Multicast topic post", MulticastTopic.self)
 

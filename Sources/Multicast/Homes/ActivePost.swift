@@ -2,8 +2,10 @@
 ///
 /// What is posted in these calls, through the same office, waits here until they are over: effects follow
 /// their cause and are never nested in it.
+///
+/// It lives in a stack frame and is not copied, which would retain all that it refers to.
 @usableFromInline
-struct ActivePost {
+struct ActivePost: ~Copyable {
   /// A post that follows.
   struct Pending {
     let post: any Post

@@ -48,14 +48,10 @@ extension MulticastCenter {
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (Owner, Message) -> Void
   ) -> TopicObservation {
-    // The language calls such a function with `await` only, since it does not know where it is to run. We do:
-    // in the actor that it names, or anywhere if it names none. The two types differ in what the compiler
-    // checks, not in how they are called.
-    let function = unsafe unsafeBitCast(handler, to: (@Sendable (Owner, Message) -> Void).self)
-    return observe(
+    observe(
       topic, owner: owner, id: id, once: once,
       site: CallSite(fileID: fileID, line: line, column: column), in: handler.isolation,
-      calling: ErasedMessage.erase(function))
+      calling: ErasedMessage.erase(IsolatedFunction2(handler).callable))
   }
 
   /// Observes a topic with a closure that runs in its owner, which is an actor.
@@ -92,13 +88,10 @@ extension MulticastCenter {
   ) -> TopicObservation {
     // Disfavored, because the compiler would choose this method, the more special one, for a closure that does
     // not take its owner isolated, too. There is no public way to say which one comes first.
-    //
-    // The closure is called inside of the owner, as its type demands.
-    let function = unsafe unsafeBitCast(handler, to: (@Sendable (Owner, Message) -> Void).self)
-    return observe(
+    observe(
       topic, owner: owner, id: id, once: once,
       site: CallSite(fileID: fileID, line: line, column: column), in: owner,
-      calling: ErasedMessage.erase(function))
+      calling: ErasedMessage.erase(ActorFunction(handler).callable))
   }
 
   /// Observes a topic with a closure that awaits.

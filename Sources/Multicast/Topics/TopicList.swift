@@ -90,19 +90,30 @@ extension ClientList {
     in box: WeakBox, _ message: ErasedMessage, on occasion: CallOccasion
   ) -> CallOutcome {
     guard let owner = box.load() else { return .dead }
-    let registration = box.registration
     return box.withCompanion(as: TopicObserver.self) { observer in
-      switch observer.take(on: occasion) {
-      case .called(let call, let isLast):
-        call(owner, message)
-        if isLast { remove(registration) }
-        return .called
-      case .awaited: return .awaits(.registration(ObjectIdentifier(self), registration.number))
-      case .queued: return .queues(observer, registration)
-      case .moved(let registration): return .moved(registration)
-      case .refused: return .refused
+      guard let reception = observer.takeUsual(on: occasion) else {
+        return callUnusual(observer, of: owner, box.registration, message, on: occasion)
       }
+      reception.call(owner, message)
+      return .called
     } ?? .refused
+  }
+
+  @inline(never)
+  private func callUnusual(
+    _ observer: TopicObserver, of owner: AnyObject, _ registration: Registration,
+    _ message: ErasedMessage, on occasion: CallOccasion
+  ) -> CallOutcome {
+    switch observer.take(on: occasion) {
+    case .called(let call, let isLast):
+      call(owner, message)
+      if isLast { remove(registration) }
+      return .called
+    case .awaited: return .awaits(.registration(ObjectIdentifier(self), registration.number))
+    case .queued: return .queues(observer, registration)
+    case .moved(let registration): return .moved(registration)
+    case .refused: return .refused
+    }
   }
 
   /// The owner and the observer of a registration; nil if it was removed or the owner is not alive.

@@ -70,6 +70,24 @@ extension TopicObserver: PostQueue {
     case moved(Registration)
   }
 
+  /// A handler, in a structure: a function by itself would be wrapped in another one on its way out of the
+  /// lock, which is generic.
+  struct UsualReception {
+    let call: ErasedMessage.Handler
+  }
+
+  /// Takes a message in the usual case: for a handler that is called, that does not end with this message, and
+  /// that has nothing to handle first. Returns nil in any other case; then ``take(on:)`` says which.
+  func takeUsual(on occasion: CallOccasion) -> UsualReception? {
+    state.withLock { state in
+      guard case .called(let call) = state.handler, !state.endsAfterOne, state.queue == nil else {
+        return nil
+      }
+      if case .letter(let number) = occasion { state.lastLetter = number }
+      return UsualReception(call: call)
+    }
+  }
+
   /// Takes a message for a handler that is called, and returns the handler.
   func take(on occasion: CallOccasion) -> Reception {
     state.withLock { state in
