@@ -276,7 +276,9 @@ extension Mailbox {
       if case .one(let registration) = current.addressee {
         let post = current.post
         let cause = Cause(site: post.site, parent: post.parent, recurrences: post.recurrences)
-        await AwaitedCall.run(in: self, cause: cause) { await post.callAwaiting(registration, letter: current.number) }
+        await AwaitedCall.run(in: self, cause: cause) {
+          await post.callAwaiting(registration, letter: current.number)
+        }
       }
       letter = nextInLane()
       extendLifetime(current)

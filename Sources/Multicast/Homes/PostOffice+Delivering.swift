@@ -44,7 +44,8 @@ struct Posting {
   /// The same, with somebody who waits.
   func waited(by receipt: Receipt) -> Posting {
     Posting(
-      to: list, from: site, isolation: isolation, actor: actor, isAwaited: isAwaited, keeper: keeper,
+      to: list, from: site, isolation: isolation, actor: actor, isAwaited: isAwaited,
+      keeper: keeper,
       receipt: receipt)
   }
 }
@@ -134,7 +135,8 @@ extension PostOffice {
         call: { box in content.call(box, on: .posting) },
         make: { cause, recurrences in
           PostOf(
-            content, list: posting.list, site: posting.site, parent: cause, recurrences: recurrences)
+            content, list: posting.list, site: posting.site, parent: cause, recurrences: recurrences
+          )
         })
     }
     return called
@@ -216,7 +218,8 @@ extension PostOffice {
     let list = posting.list
     if list.isEmpty, posting.keeper == nil { return 0 }
     if let actor = posting.actor, !posting.isAwaited {
-      return unsafe deliver(posting, in: actor, limit: limit, active: active, call: call, make: make)
+      return unsafe deliver(
+        posting, in: actor, limit: limit, active: active, call: call, make: make)
     }
     var departure = Departure()
     var here: ClientGroup?
@@ -273,7 +276,9 @@ extension PostOffice {
       }
     }
     while let registration = departure.moved.popLast() {
-      guard var walk = post.list.beginWalk(at: registration), let box = walk.next() else { continue }
+      guard var walk = post.list.beginWalk(at: registration), let box = walk.next() else {
+        continue
+      }
       if box.isInNoGroup || here.map(box.isIn) == true {
         called += walk.call(box, in: 0..<UInt64.max, collecting: &departure) { box in
           post.call(box, on: .posting)

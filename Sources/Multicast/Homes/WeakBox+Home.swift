@@ -34,7 +34,8 @@
   extension Home {
     fileprivate var place: String {
       switch self {
-      case .actor(let reference): reference.actor.map { "inside the actor \($0)" } ?? "inside an actor"
+      case .actor(let reference):
+        reference.actor.map { "inside the actor \($0)" } ?? "inside an actor"
       case .queue(let queue): "on the queue \(queue.queue.label)"
       case .lane: "in a task"
       }

@@ -65,7 +65,8 @@ extension TopicList {
 
   /// Leaves a post for one observer, where it lives. The office's lock is held.
   private func leave(
-    _ post: any Post, receipt: (AnyObject & Sendable)? = nil, for registration: Registration, of observer: TopicObserver,
+    _ post: any Post, receipt: (AnyObject & Sendable)? = nil, for registration: Registration,
+    of observer: TopicObserver,
     _ state: inout PostOffice.State, _ toBeDrained: inout [Mailbox]
   ) {
     let mailbox: Mailbox
@@ -87,7 +88,9 @@ extension TopicList {
   private func handleQueue(of observer: TopicObserver, number: UInt64) {
     let registration = Registration(identity: observer.owner.address, number: number)
     while let queued = observer.nextInQueue() {
-      guard var walk = clientList.beginWalk(at: registration), let box = walk.next() else { continue }
+      guard var walk = clientList.beginWalk(at: registration), let box = walk.next() else {
+        continue
+      }
       office.handle(queued.post, in: nil) { _ = queued.post.call(box, on: .queue) }
     }
   }

@@ -29,8 +29,10 @@ extension Wiring: CustomStringConvertible {
 
 extension Wiring.ObservedTopic: CustomStringConvertible {
   /// The topic as it is written: `Topic<UserLogin>("userLogin")`.
-  public var description: String { topicDescription(
-      message: message, TopicKey(name: name, keepsLatest: keepsLatest)) }
+  public var description: String {
+    topicDescription(
+      message: message, TopicKey(name: name, keepsLatest: keepsLatest))
+  }
 }
 
 extension Wiring.Isolation: CustomStringConvertible {
