@@ -67,6 +67,14 @@ extension AccountProtocol {
       #expect(center.notify(AccountProtocol.self) { $0.login(1) } == 0)
     }
 
+    @Test func oneCallReachesAllClients() {
+      let badges = [Badge(), Badge()]
+      for badge in badges { center.add(badge, for: AccountProtocol.self) }
+      #expect(center.post(AccountProtocol.self) { $0.login(1) } == 2)
+      #expect(center.notify(AccountProtocol.self) { $0.login(1) } == 2)
+      #expect(badges.map(\.logins) == [2, 2])
+    }
+
     @Test func aLoopIsRefused() {
       final class Looping: AccountProtocol {
         var again: () -> Int = { 0 }
