@@ -121,8 +121,8 @@ extension AccountProtocol {
     let journal = journal
     let owner = Owner()
     defer { extendLifetime(owner) }
-    center.observe(Action.login.topic, owner: owner) { _, _ in journal.write("first") }
-    center.observe(Action.login.topic, owner: owner) { _, _ in journal.write("last") }
+    center.observe(Action.login.topic, owner: owner, id: 0) { _, _ in journal.write("first") }
+    center.observe(Action.login.topic, owner: owner, id: 0) { _, _ in journal.write("last") }
     center.post(Action.login.topic, Login(id: 1))
     #expect(journal.read() == "last")
   }
@@ -221,8 +221,10 @@ extension AccountProtocol {
     for id in 1...3 {
       center.observe(.login, owner: owner, id: id) { _, _ in journal.write("\(id)") }
     }
+    center.observe(.login, owner: owner) { _, _ in journal.write("here") }
+    center.observe(.login, owner: owner) { _, _ in journal.write("there") }
     center.post(.login, Login(id: 1))
-    #expect(journal.read() == "1 2 3")
+    #expect(journal.read() == "1 2 3 here there")
   }
 
   @Test func blocksAreRemovedByNameByObserverByBothAndAltogether() {
