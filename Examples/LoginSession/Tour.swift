@@ -11,6 +11,7 @@ import Multicast
     release()
     loop()
     await observe()
+    await correct()
     showWiring()
     // Without this line the app, and with it every client, could end after its last use.
     extendLifetime(app)
@@ -113,13 +114,32 @@ import Multicast
     print("  \(handlers) handlers called")
   }
 
+  private func correct() async {
+    print(
+      """
+
+      6. A service that works in the background posts, and its clients live on the main actor. A post
+         calls every client at home, so they are called there. A spam filter corrects what it hears
+         with a post of its own. That one follows: the label, which is called after the filter,
+         hears of 3 before it hears of 2, and ends with the right number. Had they notified, it would
+         have heard of 2 first, and of 3 last.
+
+      """)
+    let center = MulticastCenter()
+    let filter = SpamFilter(center: center)
+    let label = UnreadLabel(center: center)
+    print("> mail, found in the background")
+    await MailService(center: center).fetch()
+    extendLifetime((filter, label))
+  }
+
   private func showWiring() {
     let center = MulticastCenter.default
     let inbox = Inbox(center: center)
     print(
       """
 
-      6. A center can tell who listens to what: its wiring, now that the inbox is open again.
+      7. A center can tell who listens to what: its wiring, now that the inbox is open again.
 
       \(center.wiring)
       """)

@@ -6,10 +6,12 @@ extension MulticastCenter {
   /// center.notify(UserProtocol.self) { $0.userLogin(19000) }
   /// ```
   ///
-  /// Called are the clients that are in the list now, less those that are removed or released before
-  /// their turn. No lock is held meanwhile, and `body` may do anything. If this very call site is
-  /// delivering to this protocol already, further up the call stack, nobody is called and the loop is
-  /// reported.
+  /// Calls the clients registered now, except those removed or deallocated before their turn. No
+  /// lock is held meanwhile, and `body` may do anything. If this call site is delivering to this
+  /// protocol already, further up the call stack, nobody is called and the loop is reported.
+  ///
+  /// Every client is called here. To call each one at home, use
+  /// ``post(_:isolation:fileID:line:column:_:)``.
   ///
   /// - Parameters:
   ///   - listener: The listener protocol. Nobody need have been added for it.
@@ -32,8 +34,8 @@ extension MulticastCenter {
     } ?? 0
   }
 
-  /// Calls `body` with every client of a listener protocol and every event: the first client with all
-  /// events in their order, then the second one, and so on.
+  /// Calls `body` with every client of a listener protocol and every event: the first client with
+  /// all events in their order, then the second one, and so on.
   ///
   /// Much cheaper than a notify for each event, because each client is looked up once. Use it where
   /// clients only have to see events in their order, not to keep step with each other.
@@ -43,8 +45,8 @@ extension MulticastCenter {
   /// center.notify(ScanProtocol.self, forEach: files) { client, file in client.found(file) }
   /// ```
   ///
-  /// A client that is removed gets no further events, even in the middle of its own; one whose other
-  /// owners release it in the middle gets the rest of them. Everything else is as in
+  /// A client that is removed gets no further events, even in the middle of its own; one whose
+  /// other owners release it in the middle gets the rest of them. Everything else is as in
   /// ``notify(_:fileID:line:column:_:)``, and the batch counts as one notify.
   ///
   /// - Parameters:
@@ -98,25 +100,25 @@ extension MulticastCenter {
     } ?? []
   }
 
-  /// Calls and awaits `body` with every client of a listener protocol, one after the other, in order:
-  /// for actors, and for protocols with asynchronous methods.
+  /// Calls and awaits `body` with every client of a listener protocol, one after the other, in
+  /// order: for actors, and for protocols with asynchronous methods.
   ///
   /// <!-- example: in Program -->
   /// ```swift
   /// await center.notify(StoreProtocol.self, awaiting: { await $0.store(19000) })
   /// ```
   ///
-  /// The compiler lets a client's asynchronous method be called here if the protocol is `Sendable`, as
-  /// that of actors is, or if the method is `nonisolated(nonsending)`.
+  /// The compiler lets a client's asynchronous method be called here if the protocol is `Sendable`,
+  /// as that of actors is, or if the method is `nonisolated(nonsending)`.
   ///
-  /// It runs where its caller runs: in the caller's actor, if there is one, and in its task, with its
-  /// priority and its cancellation. A cancelled task goes on calling clients; to end early, let `body`
-  /// throw. A client that is waited for is kept alive until its call returns.
+  /// It runs where its caller runs: in the caller's actor, if there is one, and in its task, with
+  /// its priority and its cancellation. A cancelled task goes on calling clients; to end early, let
+  /// `body` throw. A client that is waited for is kept alive until its call returns.
   ///
-  /// Called are the clients that are in the list now, less those that are removed or released before
-  /// their turn. If this very call site is delivering to this protocol already, in the same task,
-  /// nobody is called and the loop is reported. A task that a client starts is not part of the call:
-  /// it may notify again.
+  /// Calls the clients registered now, except those removed or deallocated before their turn. If
+  /// this call site is delivering to this protocol already, in the same task, nobody is called and
+  /// the loop is reported. A task that a client starts is not part of the call: it may notify
+  /// again.
   ///
   /// - Parameters:
   ///   - listener: The listener protocol. Nobody need have been added for it.

@@ -6,7 +6,9 @@ extension MulticastCenter {
   /// center.post(UserProtocol.self) { $0.userLogin(19000) }
   /// ```
   ///
-  /// See ``MulticastDelegate/post(isolation:fileID:line:column:_:)-(_,_,_,_,(Listener)->Void)``.
+  /// A client that was added in an actor is called in that actor. A client that was added on a
+  /// queue is called on that queue. Any other client is called on this thread. The rest is said in
+  /// ``MulticastDelegate/post(isolation:fileID:line:column:_:)``.
   ///
   /// - Parameters:
   ///   - listener: The listener protocol. It need not have any clients.
@@ -15,7 +17,8 @@ extension MulticastCenter {
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   ///   - body: Is called with each client, and kept until every client has been called.
-  /// - Returns: The number of clients that were called or will be, if they live.
+  /// - Returns: The number of clients that were called or will be, if they live. 0 if the post was
+  ///   refused.
   /// - Complexity: O(*n*).
   @discardableResult
   @inlinable
@@ -33,10 +36,11 @@ extension MulticastCenter {
   ///
   /// <!-- example: in Program -->
   /// ```swift
-  /// center.post(StoreProtocol.self) { await $0.save() }
+  /// center.post(StoreProtocol.self) { await $0.store(19000) }
   /// ```
   ///
-  /// See ``MulticastDelegate/post(fileID:line:column:_:)``.
+  /// The calls of one client follow each other, in the order of the posts. Different clients are
+  /// called side by side. The rest is said in ``MulticastDelegate/post(fileID:line:column:_:)``.
   ///
   /// - Parameters:
   ///   - listener: The listener protocol. It need not have any clients.
@@ -56,10 +60,11 @@ extension MulticastCenter {
     return delegate.post(fileID: fileID, line: line, column: column, body)
   }
 
-  /// Calls every client of a listener protocol at home, in order, and returns when every client has been
-  /// called.
+  /// Calls every client of a listener protocol at home, in order, and returns when every client has
+  /// been called.
   ///
-  /// See ``MulticastDelegate/postAndWait(fileID:line:column:_:)-(_,_,_,(Listener)->Void)``.
+  /// A client that is removed or deallocated before its turn is not waited for. A cancelled task
+  /// goes on waiting. Everything else is as in ``post(_:isolation:fileID:line:column:_:)``.
   ///
   /// - Parameters:
   ///   - listener: The listener protocol. It need not have any clients.
@@ -79,10 +84,13 @@ extension MulticastCenter {
     return await delegate.postAndWait(fileID: fileID, line: line, column: column, body)
   }
 
-  /// Calls every client of a listener protocol in a task of its own, and returns when every call has
-  /// returned.
+  /// Calls every client of a listener protocol in a task of its own, and returns when every call
+  /// has returned.
   ///
-  /// See ``MulticastDelegate/postAndWait(fileID:line:column:_:)-(_,_,_,(Listener)async->Void)``.
+  /// A client that is removed or deallocated before its turn is not waited for. Nor is a client
+  /// that waits itself, directly or through others, for this post to return: each would wait for
+  /// the other. A cancelled task goes on waiting. Everything else is as in
+  /// ``post(_:fileID:line:column:_:)``.
   ///
   /// - Parameters:
   ///   - listener: The listener protocol. It need not have any clients.

@@ -18,22 +18,28 @@
 ///   func userLogin(_ userID: UInt) { print("Welcome, \(userID)") }
 /// }
 ///
-/// center.notify(UserProtocol.self) { $0.userLogin(19000) }
+/// center.notify(UserProtocol.self) { $0.userLogin(19000) }  // here and now
+/// center.post(UserProtocol.self) { $0.userLogin(19000) }  // each client where it lives
 /// ```
 ///
-/// Any protocol will do, with `AnyObject` or without; so will a composition, as in `(A & B).self`, a
-/// constrained protocol, as in `(any Sink<Int>).self`, a protocol isolated to a global actor, and a
-/// class. A client that does not conform is refused by the compiler. A key is exactly one type: a client
-/// of a protocol is not called by a notify of the one that it inherits from.
+/// `notify` calls every client on this thread, and returns when all of them have been called.
+/// `post` calls every client at home, in causal order: see <doc:NotifyOrPost>.
 ///
-/// Closures observe topics of the same center: see ``Topic``.
+/// Any protocol will do, with `AnyObject` or without; so will a composition, as in `(A & B).self`,
+/// a constrained protocol, as in `(any Sink<Int>).self`, a protocol isolated to a global actor, and
+/// a class. The compiler refuses a client that does not conform. A key is exactly one type: a
+/// client of a protocol is not called when the protocol that it inherits from is notified.
 ///
-/// What may be relied on, clients' order and life, changes during a notify, threads and loops, is
-/// said once, for the list of one protocol: see ``MulticastDelegate``. The center itself may be
-/// released by a client during a notify, too.
+/// Closures observe topics of the same center: see ``Topic``. Everything that is posted through one
+/// center, to protocols and to topics, is in one order.
+///
+/// ``MulticastDelegate`` says what may be relied on: the order and the life of clients, changes
+/// during a delivery, threads, homes and loops. A client may release the center during a delivery,
+/// too.
 public final class MulticastCenter: Sendable {
-  /// The center of the process, for programs that need only one. It refuses loops, and reports each
-  /// in one line on standard error.
+  /// The center of the process, for programs that need only one.
+  ///
+  /// It refuses loops, and reports each in one line on standard error.
   public static let `default` = MulticastCenter()
 
   /// The delegates, by their listener types, and the registries of topics, by the types of these.
@@ -51,9 +57,10 @@ public final class MulticastCenter: Sendable {
   /// - Parameters:
   ///   - reentrancy: What happens to a notify inside a notify of the same protocol. A negative
   ///     ``ReentrancyPolicy/allow(depth:)`` stops the program.
-  ///   - onRecursion: Is called with the report of every refused notify, at the place of that notify
-  ///     and on its thread, with no lock held. If nil, each call site that is refused is reported once,
-  ///     in one line on standard error; so is one that is refused while `onRecursion` runs.
+  ///   - onRecursion: Is called with the report of every refused notify, and of the first refused
+  ///     one of the posts that a post has set off. It is called where that was made, on the same
+  ///     thread, with no lock held. If nil, each call site that is refused is reported once, in one
+  ///     line on standard error. So is one that is refused while `onRecursion` runs.
   public init(
     reentrancy: ReentrancyPolicy = .refuseLoops,
     onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil

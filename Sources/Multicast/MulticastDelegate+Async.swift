@@ -7,17 +7,16 @@ extension MulticastDelegate {
   /// await delegates.notify(awaiting: { await $0.store(19000) })
   /// ```
   ///
-  /// The compiler lets a client's asynchronous method be called here if the protocol is `Sendable`, as
-  /// that of actors is, or if the method is `nonisolated(nonsending)`.
+  /// The compiler lets a client's asynchronous method be called here if the protocol is `Sendable`,
+  /// as that of actors is, or if the method is `nonisolated(nonsending)`.
   ///
-  /// It runs where its caller runs: in the caller's actor, if there is one, and in its task, with its
-  /// priority and its cancellation. A cancelled task goes on calling clients; to end early, let `body`
-  /// throw. A client that is waited for is kept alive until its call returns.
+  /// It runs where its caller runs: in the caller's actor, if there is one, and in its task, with
+  /// its priority and its cancellation. A cancelled task goes on calling clients; to end early, let
+  /// `body` throw. A client that is waited for is kept alive until its call returns.
   ///
-  /// Called are the clients that are in the list now, less those that are removed or released before
-  /// their turn. If this very call site is delivering this list already, in the same task, nobody is
-  /// called and the loop is reported. A task that a client starts is not part of the call: it may
-  /// notify again.
+  /// Calls the clients registered now, except those removed or deallocated before their turn. If
+  /// this call site is delivering this list already, in the same task, nobody is called and the
+  /// loop is reported. A task that a client starts is not part of the call: it may notify again.
   ///
   /// - Parameters:
   ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.

@@ -1,6 +1,6 @@
 extension MulticastDelegate {
-  /// Calls `body` with every client and every event: the first client with all events in their order,
-  /// then the second one, and so on.
+  /// Calls `body` with every client and every event: the first client with all events in their
+  /// order, then the second one, and so on.
   ///
   /// Much cheaper than a notify for each event, because each client is looked up once. Use it where
   /// clients only have to see events in their order, not to keep step with each other.
@@ -10,8 +10,8 @@ extension MulticastDelegate {
   /// delegates.notify(forEach: files) { client, file in client.found(file) }
   /// ```
   ///
-  /// A client that is removed gets no further events, even in the middle of its own; one whose other
-  /// owners release it in the middle gets the rest of them. Everything else is as in
+  /// A client that is removed gets no further events, even in the middle of its own; one whose
+  /// other owners release it in the middle gets the rest of them. Everything else is as in
   /// ``notify(fileID:line:column:_:)``, and the batch counts as one notify.
   ///
   /// - Parameters:

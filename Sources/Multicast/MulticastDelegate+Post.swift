@@ -8,19 +8,22 @@ extension MulticastDelegate {
   /// delegates.post { $0.userLogin(19000) }
   /// ```
   ///
-  /// A client that was added in an actor is called in that actor, one that was added on a queue on that queue,
-  /// and any other on this thread. Clients whose home is elsewhere are called a little later. Posts from one
-  /// thread or task reach every home in their order, whatever protocols and topics they went to.
+  /// A client that was added in an actor is called in that actor. A client that was added on a
+  /// queue is called on that queue. Any other client is called on this thread. Clients whose home
+  /// is elsewhere are called a little later. Posts from one thread or task reach every home in
+  /// their order, whatever protocols and topics they went to.
   ///
-  /// A post that is made while a client is being called by a post follows that one: it reaches every home
-  /// after it, and is never nested in it. If the post is not made in such a call, all clients without a home
-  /// and all clients that live where it is made have been called when this returns, after what waited there.
+  /// A post that is made while a client is being called by a post follows that one: it reaches
+  /// every home after it, and is never nested in it. If the post is not made in such a call, all
+  /// clients without a home and all clients that live where it is made have been called when this
+  /// returns, after what waited there.
   ///
-  /// A body that names an actor, as in `{ @MainActor in $0.show(1) }`, is called there with every client: a
-  /// main-actor protocol needs that. No client may then live in another home; a debug build checks it.
+  /// A body that names an actor, as in `{ @MainActor in $0.show(1) }`, is called there with every
+  /// client: a main-actor protocol needs that. No client may then live in another home. A debug
+  /// build checks it.
   ///
-  /// The clients registered now are called, except those that are removed or deallocated before their turn.
-  /// May be called from any thread, in a call and in a `deinit`.
+  /// The clients registered now are called, except those that are removed or deallocated before
+  /// their turn. May be called from any thread, in a call and in a `deinit`.
   ///
   /// - Parameters:
   ///   - isolation: The actor that the caller runs in. Leave it to its default.
@@ -28,8 +31,8 @@ extension MulticastDelegate {
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   ///   - body: Is called with each client, and kept until every client has been called.
-  /// - Returns: The number of clients that were called or will be, if they live. 0 if the post was refused
-  ///   because more than 1,000 recurring posts were set off by one.
+  /// - Returns: The number of clients that were called or will be, if they live. 0 if the post was
+  ///   refused because more than 1,000 recurring posts were set off by one.
   /// - Complexity: O(*n*).
   @discardableResult
   @inlinable
@@ -39,6 +42,9 @@ extension MulticastDelegate {
     _ body: @escaping @isolated(any) @Sendable (Listener) -> Void
   ) -> Int {
     let actor = body.isolation
+    // The compiler lets such a function be called with `await` only, since it does not know where
+    // it is to run. We do: in the actor that it names, or anywhere if it names none. The two types
+    // differ in what the compiler checks, not in how they are called.
     let function = IsolatedFunction(body).callable
     return post(
       from: CallSite(fileID: fileID, line: line, column: column), isolation: isolation, actor: actor
@@ -51,8 +57,8 @@ extension MulticastDelegate {
 
   /// Calls every client at home, in order, and returns when every client has been called.
   ///
-  /// A client that is removed or deallocated before its turn is not waited for. A cancelled task goes on
-  /// waiting. Everything else is as in ``post(isolation:fileID:line:column:_:)``.
+  /// A client that is removed or deallocated before its turn is not waited for. A cancelled task
+  /// goes on waiting. Everything else is as in ``post(isolation:fileID:line:column:_:)``.
   ///
   /// - Parameters:
   ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
@@ -108,13 +114,14 @@ extension MulticastDelegate where Listener: Sendable {
   ///
   /// <!-- example: in Delegates -->
   /// ```swift
-  /// stores.post { await $0.save() }
+  /// delegates.post { await $0.store(19000) }
   /// ```
   ///
-  /// The calls of one client follow each other, in the order of the posts: the next one begins when the one
-  /// before has returned. Different clients are called side by side. A body that names an actor runs there,
-  /// and so does a client that is an actor. What a client posts while it is called follows in every home.
-  /// Everything else is as in ``post(isolation:fileID:line:column:_:)``.
+  /// The calls of one client follow each other, in the order of the posts: the next one begins when
+  /// the one before has returned. Different clients are called side by side. A body that names an
+  /// actor runs there, and so does a client that is an actor. What a client posts while it is
+  /// called follows in every home. Everything else is as in
+  /// ``post(isolation:fileID:line:column:_:)``.
   ///
   /// - Parameters:
   ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
@@ -142,9 +149,10 @@ extension MulticastDelegate where Listener: Sendable {
 
   /// Calls every client in a task of its own, and returns when every call has returned.
   ///
-  /// A client that is removed or deallocated before its turn is not waited for. Nor is one that waits itself,
-  /// directly or through others, for this post to return: each would wait for the other. A cancelled task goes
-  /// on waiting. Everything else is as in ``post(fileID:line:column:_:)``.
+  /// A client that is removed or deallocated before its turn is not waited for. Nor is one that
+  /// waits itself, directly or through others, for this post to return: each would wait for the
+  /// other. A cancelled task goes on waiting. Everything else is as in
+  /// ``post(fileID:line:column:_:)``.
   ///
   /// - Parameters:
   ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
@@ -174,8 +182,8 @@ struct ClosureContent: PostContent {
   let actor: (any Actor)?
   private let deliver: @Sendable (WeakBox) -> Bool
 
-  /// - Parameter deliver: Calls the client in a box, and returns whether it is alive. It is written where the listener's type is known, so
-  ///   that it is compiled for this type.
+  /// - Parameter deliver: Calls the client in a box, and returns whether it is alive. It is written
+  ///   where the listener's type is known, so that it is compiled for this type.
   @usableFromInline
   init(actor: (any Actor)?, deliver: @escaping @Sendable (WeakBox) -> Bool) {
     self.actor = actor

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// The clients of one listener protocol, and the call to all of them.
+/// The clients of one listener protocol, and the calls to all of them.
 ///
 /// A ``MulticastCenter`` keeps one delegate for each listener protocol. A delegate is also useful
 /// alone, as a property, where a type has a single kind of listener:
@@ -16,24 +16,35 @@ import Dispatch
 /// }
 /// ```
 ///
+/// ## Notify or post
+///
+/// `notify` calls every client here and now, on this thread. It returns when all of them have been
+/// called. `post` calls every client at home: in the actor it was added in, on the queue it was
+/// added on, and everybody else on the posting thread. See <doc:NotifyOrPost>.
+///
 /// ## What may be relied on
 ///
 /// - **Order.** Clients are called in the order in which they were added.
 /// - **Once.** A client is in the list once, however often it is added.
-/// - **Weak.** A client is kept alive for the length of its own call and no longer, and is never
-///   called after its end. Somebody else has to own it: one that is held by nothing but a local
-///   variable may end with the last use of that. What a client leaves behind in the list goes by
-///   itself, with a notify or as others are added, so that a list holds at most about twice the
-///   entries of the most clients that were alive at once, and as much again for every notify that is
-///   under way while clients come and go.
-/// - **Snapshot.** A notify calls the clients that stood in the list when it began, less those that
-///   are removed or released before their turn. A client that is added meanwhile, or removed and
-///   added again, waits for the next notify.
-/// - **Free callbacks.** No lock is held while a client runs. It may add, remove and notify, and it
-///   may release itself, other clients, and the delegate.
-/// - **Threads.** Every method may be called from any thread. Clients are called synchronously, on
-///   the thread that notifies.
-/// - **Loops** are refused and reported: see ``ReentrancyPolicy``.
+/// - **Weak.** A client is kept alive for the length of its own call and no longer. It is never
+///   called after its end. Somebody else has to own it: a client that only a local variable holds
+///   may end with the last use of that variable. What a client leaves behind in the list is
+///   reclaimed by deliveries and as others are added. A list holds at most about twice the entries
+///   of the most clients that were alive at once, and as much again for every notify that is under
+///   way while clients come and go.
+/// - **Snapshot.** A delivery calls the clients registered when it begins, except those removed or
+///   deallocated before their turn. For a post, that is the moment when it is made. A client added
+///   meanwhile, or removed and added again, waits for the next one.
+/// - **Free callbacks.** No lock is held while a client runs. It may add, remove, notify and post,
+///   and it may release itself, other clients, and the delegate.
+/// - **Threads.** Every method may be called from any thread.
+/// - **Home.** A client added in an actor, for a protocol that is not `Sendable`, lives in that
+///   actor. A client added on a queue lives on that queue. A post calls it there. A notify may call
+///   it only there, and a debug build stops where one calls it elsewhere.
+/// - **Causal order.** Posts of one thread or task reach every home in their order. What is posted
+///   while a client is being called by a post is delivered after that post, in every home.
+/// - **Loops.** A notify that would call itself without end is refused and reported: see
+///   ``ReentrancyPolicy``. A post may recur 1,000 times: see <doc:Loops>.
 /// - **Isolation.** What the compiler can check, it checks. Two protocols that differ in `Sendable`
 ///   alone, `P` and `P & Sendable`, are one key, since this leaves no trace at run time.
 public final class MulticastDelegate<Listener>: Sendable {
@@ -45,12 +56,16 @@ public final class MulticastDelegate<Listener>: Sendable {
 
   /// Creates a delegate without clients.
   ///
+  /// The delegate has an order of posts of its own. Only what is posted through one center, or
+  /// through one delegate, is ordered.
+  ///
   /// - Parameters:
   ///   - reentrancy: What happens to a notify inside a notify. A negative
   ///     ``ReentrancyPolicy/allow(depth:)`` stops the program.
-  ///   - onRecursion: Is called with the report of every refused notify, at the place of that notify
-  ///     and on its thread, with no lock held. If nil, each call site that is refused is reported once,
-  ///     in one line on standard error; so is one that is refused while `onRecursion` runs.
+  ///   - onRecursion: Is called with the report of every refused notify, and of the first refused
+  ///     one of the posts that a post has set off. It is called where that was made, on the same
+  ///     thread, with no lock held. If nil, each call site that is refused is reported once, in one
+  ///     line on standard error. So is one that is refused while `onRecursion` runs.
   public convenience init(
     reentrancy: ReentrancyPolicy = .refuseLoops,
     onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil
@@ -70,19 +85,22 @@ public final class MulticastDelegate<Listener>: Sendable {
 extension MulticastDelegate {
   /// Adds a client behind those that are in the list.
   ///
-  /// The client is held weakly, so nothing has to be removed before its end. A notify that is under
-  /// way does not call it. May be called from any thread.
+  /// The client is held weakly, so nothing has to be removed before its end. A delivery that is
+  /// under way does not call it. May be called from any thread.
   ///
-  /// A client added inside an actor, for a protocol that is not known here to be `Sendable`, may be
-  /// notified only inside this actor. A debug build stops where it is notified elsewhere. (One that adds
-  /// itself in an `init` that is not isolated cannot be known to belong to an actor.)
+  /// A client added inside an actor, for a protocol that is not known here to be `Sendable`, lives
+  /// in that actor: a post calls it there. A notify may call it only there, and a debug build stops
+  /// where one calls it elsewhere. A client that adds itself in an `init` that is not isolated has
+  /// no home. Nor has a client that is an actor: what can be called on it synchronously is not
+  /// isolated.
   ///
   /// - Parameters:
-  ///   - client: A class instance or an actor. A value stops the program, since values cannot be held
-  ///     weakly.
-  ///   - isolation: The actor that the caller runs in; leave it to its default.
-  /// - Returns: Whether the client was added: false if it is in the list already, and then its place
-  ///   in the order stays what it was, or if it is in its `deinit`.
+  ///   - client: A class instance or an actor. A value stops the program, since values cannot be
+  ///     held weakly.
+  ///   - isolation: The client's home: the actor that the caller runs in. Leave it to its default,
+  ///     or pass nil for a client that may be called on any thread.
+  /// - Returns: Whether the client was added: false if it is in the list already, and then it keeps
+  ///   its place and its home, or if it is in its `deinit`.
   /// - Complexity: Amortised O(1).
   @discardableResult
   public func add(_ client: Listener, isolation: (any Actor)? = #isolation) -> Bool {
@@ -91,15 +109,19 @@ extension MulticastDelegate {
     return add(client, in: home.map { office.mailbox(of: $0) })
   }
 
-  /// Adds a client that is called on a dispatch queue when something is posted.
+  /// Adds a client that lives on a dispatch queue, behind those that are in the list.
   ///
-  /// Everything else is as in ``add(_:isolation:)``.
+  /// A post calls the client on the queue. A notify may call it only there, and a debug build stops
+  /// where one calls it elsewhere. Everything else is as in ``add(_:isolation:)``.
   ///
   /// - Parameters:
-  ///   - client: A class instance or an actor. A value stops the program.
-  ///   - queue: The queue. On a concurrent one, too, one call follows the other. The main queue is the main
-  ///     actor's. A post made on a global queue calls the client a little later, on that queue.
-  /// - Returns: Whether the client was added.
+  ///   - client: A class instance or an actor. A value stops the program, since values cannot be
+  ///     held weakly.
+  ///   - queue: The queue. One call follows the other, on a concurrent queue too. The main queue is
+  ///     the main actor's home. A post made on a global queue calls the client a little later, on
+  ///     that queue.
+  /// - Returns: Whether the client was added: false if it is in the list already, and then it keeps
+  ///   its place and its home, or if it is in its `deinit`.
   /// - Complexity: Amortised O(1).
   @discardableResult
   public func add(_ client: Listener, on queue: DispatchQueue) -> Bool {
@@ -115,12 +137,13 @@ extension MulticastDelegate {
 
   /// Removes a client.
   ///
-  /// No new call to it begins from this list on this thread after that, not even in a notify that is
-  /// under way; a call on another thread may be under way still. May be called from any thread and
-  /// in the client's `deinit`, where it is not needed.
+  /// No new call to it begins from this list on this thread after that, not even in a delivery that
+  /// is under way. A call on another thread may be under way still. Posts that wait for the client
+  /// are given up. May be called from any thread and in the client's `deinit`, where it is not
+  /// needed.
   ///
   /// - Parameter client: A class instance or an actor. A value stops the program.
-  /// - Returns: Whether the client was in the list. A client in its `deinit` no longer is.
+  /// - Returns: Whether the client was in the list. False while the client is being deinitialized.
   /// - Complexity: Amortised O(1).
   @discardableResult
   public func remove(_ client: Listener) -> Bool {
@@ -138,7 +161,7 @@ extension MulticastDelegate {
     return wasRegistered
   }
 
-  /// Removes all clients. A notify that is under way calls none of those it has not called yet.
+  /// Removes all clients. A delivery that is under way calls none of those it has not called yet.
   ///
   /// May be called from any thread.
   ///
@@ -199,10 +222,12 @@ extension MulticastDelegate {
   /// delegates.notify { $0.userLogin(19000) }
   /// ```
   ///
-  /// Called are the clients that are in the list now, less those that are removed or released before
-  /// their turn. No lock is held meanwhile, and `body` may do anything. If this very call site is
-  /// delivering this list already, further up the call stack, nobody is called and the loop is
-  /// reported.
+  /// Calls the clients registered now, except those removed or deallocated before their turn. No
+  /// lock is held meanwhile, and `body` may do anything. If this call site is delivering this list
+  /// already, further up the call stack, nobody is called and the loop is reported.
+  ///
+  /// Every client is called here. To call each one at home, use
+  /// ``post(isolation:fileID:line:column:_:)``.
   ///
   /// - Parameters:
   ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.

@@ -10,15 +10,15 @@ extension MulticastCenter {
   /// center.forward(.userLogin, as: Notification.Name("userLogin")) { ["id": $0.id] }
   /// ```
   ///
-  /// The notification is posted on the thread that posts the message, when the forward's turn comes among
-  /// the topic's observers. It has no object.
+  /// The notification is posted on the thread that posts the message, when the forward's turn comes
+  /// among the topic's observers. It has no object.
   ///
-  /// The forward is a handler of the topic. It lasts until its token's `cancel()`, the center's end or one
-  /// of its methods for removing all handlers, and keeps `target` and what `userInfo` captures alive. Each
-  /// call makes another forward: two of the same topic post two notifications.
+  /// The forward is a handler of the topic. It lasts until its token's `cancel()`, the center's end
+  /// or one of its methods for removing all handlers, and keeps `target` and what `userInfo`
+  /// captures alive. Each call makes another forward: two of the same topic post two notifications.
   ///
-  /// A relay of the same notification to the same topic makes a loop. It is refused and reported when it
-  /// comes round to the relay; by then, each observer has had a posted message twice.
+  /// A relay of the same notification to the same topic makes a loop of posts. It is refused and
+  /// reported after 1,000 rounds.
   ///
   /// May be called from any thread.
   ///
@@ -26,8 +26,8 @@ extension MulticastCenter {
   ///   - topic: The topic.
   ///   - target: Where the notification is posted.
   ///   - name: The notification's name.
-  ///   - userInfo: Is called with each message, on the thread that posts it; nil posts a notification
-  ///     without it. By default there is none.
+  ///   - userInfo: Is called with each message, on the thread that posts it; nil posts a
+  ///     notification without it. By default there is none.
   /// - Returns: A token to cancel with. It may be ignored.
   /// - Complexity: Amortised O(1).
   @discardableResult
@@ -51,18 +51,18 @@ extension MulticastCenter {
   /// center.forward(.userLogin, as: Notification.Name("userLogin"), object: account) { ["id": $0.id] }
   /// ```
   ///
-  /// The sender is the notification's object. The forward lives with it, and holds it weakly. There is one
-  /// forward for each topic, sender, target and name: to make it again replaces the first one, in its
-  /// place in the order. Everything else is as in ``forward(_:to:as:_:)``.
+  /// The sender is the notification's object. The forward lives with it, and holds it weakly. There
+  /// is one forward for each topic, sender, target and name: to make it again replaces the first
+  /// one, in its place in the order. Everything else is as in ``forward(_:to:as:_:)``.
   ///
   /// - Parameters:
   ///   - topic: The topic.
   ///   - target: Where the notification is posted.
   ///   - name: The notification's name.
   ///   - sender: The notification's object. In its `deinit`, nothing is registered.
-  ///   - userInfo: Is called with each message, on the thread that posts it; nil posts a notification
-  ///     without it. By default there is none. It had better not capture the sender, which would keep
-  ///     it alive.
+  ///   - userInfo: Is called with each message, on the thread that posts it; nil posts a
+  ///     notification without it. By default there is none. It had better not capture the sender,
+  ///     which would keep it alive.
   /// - Returns: A token to cancel with. It may be ignored.
   /// - Complexity: Amortised O(1).
   @discardableResult
@@ -78,7 +78,8 @@ extension MulticastCenter {
   }
 }
 
-/// The owner of a forward without a sender. Its own handler keeps it, and the topic keeps the handler.
+/// The owner of a forward without a sender. Its own handler keeps it, and the topic keeps the
+/// handler.
 final class NotificationForward: Sendable {
   /// Tells the forwards of one sender apart, and tells a wiring what is posted. Forwards keep their
   /// targets, so that no other one takes a target's identity.

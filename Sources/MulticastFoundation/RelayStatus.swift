@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Where a relay stands: shared by its observer, its token, and the block that Foundation has, none of
-/// which keeps another.
+/// Where a relay stands: shared by its observer, its token, and the block that Foundation has, none
+/// of which keeps another.
 final class RelayStatus: Sendable {
   private enum State {
     /// The observer is being added to the `NotificationCenter`.
@@ -13,17 +13,17 @@ final class RelayStatus: Sendable {
   private let state = Atomic<Int>(State.starting)
   private let drops = Atomic<Int>(0)
 
-  /// Shows what has been made so far to every thread that asks ``isActive``. To be called before others
-  /// can ask.
+  /// Shows what has been made so far to every thread that asks ``isActive``. To be called before
+  /// others can ask.
   ///
-  /// Foundation's lock does so, too. But the thread sanitizer does not see that lock, and would report a race
-  /// where there is none.
+  /// Foundation's lock does so, too. But the thread sanitizer does not see that lock, and would
+  /// report a race where there is none.
   func publish() { state.store(State.starting, ordering: .releasing) }
 
   var isActive: Bool { state.load(ordering: .acquiring) != State.ended }
 
-  /// Notes that there is something to be removed. Returns false if the relay was ended meanwhile: then
-  /// removing is up to the caller.
+  /// Notes that there is something to be removed. Returns false if the relay was ended meanwhile:
+  /// then removing is up to the caller.
   func begin() -> Bool {
     state.compareExchange(
       expected: State.starting, desired: State.observing, ordering: .acquiringAndReleasing

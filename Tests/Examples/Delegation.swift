@@ -1,3 +1,4 @@
+import Dispatch
 import Multicast
 
 protocol PlayerDelegate: AnyObject {

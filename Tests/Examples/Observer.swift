@@ -8,6 +8,7 @@ extension Topic where Message == UserLogin {
 }
 
 actor Store {
+  var logins: [UserLogin] = []
   func add(_ login: UserLogin) {}
 }
 

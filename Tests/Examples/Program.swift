@@ -1,3 +1,4 @@
+import Dispatch
 import Multicast
 
 protocol UserProtocol {
@@ -16,7 +17,12 @@ protocol StoreProtocol: Sendable {
   func store(_ userID: UInt) async
 }
 
+final class Log: UserProtocol {
+  func userLogin(_ userID: UInt) {}
+}
+
 let center = MulticastCenter()
+let log = Log()
 let files = ["a", "b"]
 
 // the example

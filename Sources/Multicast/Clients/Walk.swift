@@ -3,7 +3,7 @@
 /// A walk sees what is removed meanwhile, because the box is vacated, and nothing that is added. What it
 /// walks over stays where it is until it ends, which it does by itself, at the end of its own life.
 ///
-/// ```swift
+/// ```text
 /// var walk = list.beginWalk()
 /// while let box = walk.next() {
 ///   if box.withClient(as: Listener.self, body) == nil { walk.noteDead(box) }

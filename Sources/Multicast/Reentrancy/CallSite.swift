@@ -1,8 +1,9 @@
-/// A place in the source where a notify stands.
+/// A place in the source where something is notified, posted or observed.
 ///
-/// Every way of delivering takes its call site from where it is written. A function of yours that
-/// notifies on behalf of its callers passes theirs on, so that each of them counts as a site of its
-/// own:
+/// Every way of delivering takes its call site from where it is written. A notify whose call site
+/// is delivering already is a loop. A post whose call site is among its own causes recurs. A
+/// function of yours that notifies or posts on behalf of its callers passes theirs on, so that each
+/// of them counts as a site of its own:
 ///
 /// <!-- example: in Program -->
 /// ```swift
@@ -15,9 +16,12 @@
 /// }
 /// ```
 ///
-/// A site is known by its file, line and column, as `#fileID`, `#line` and `#column` give them. Within
-/// the arguments of a macro, `#expect { … }` for instance, all of them are the macro's, so that all
-/// notifies written in there are one site.
+/// A site is known by its file, line and column, as `#fileID`, `#line` and `#column` give them.
+/// Within the arguments of a macro, `#expect { … }` for instance, all of them are the macro's, so
+/// that everything written in there is one site.
+///
+/// Where an owner observes a topic without an `id`, the call site is the handler's id: see
+/// <doc:IsolationAndThreads>.
 public struct CallSite: Sendable {
   @usableFromInline
   let file: StaticString
@@ -43,8 +47,8 @@ public struct CallSite: Sendable {
 extension CallSite: Hashable {
   /// Whether both are the same place in the same file.
   public static func == (one: CallSite, other: CallSite) -> Bool {
-    // The same file has a literal of its own in every module that its code was inlined into, so that
-    // only equal addresses say something. The text is compared last, and then it is equal.
+    // The same file has a literal of its own in every module that its code was inlined into, so
+    // that only equal addresses say something. The text is compared last, and then it is equal.
     one.line == other.line && one.column == other.column
       && (one.file.hasSameAddress(as: other.file) || one.fileID == other.fileID)
   }

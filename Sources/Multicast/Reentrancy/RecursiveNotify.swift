@@ -1,7 +1,8 @@
-/// The report of a delivery that was refused because it was part of a loop.
+/// The report of a delivery that was refused: a notify that was a loop, or a post that recurred too
+/// often.
 ///
-/// A center passes it to its `onRecursion` handler. It is an `Error`, so that a program which prefers to
-/// fail can throw it.
+/// A center passes it to its `onRecursion` handler. It is an `Error`, so that a program which
+/// prefers to fail can throw it.
 public struct RecursiveNotify: Error, Hashable, Sendable {
   /// The name of the listener protocol or the topic that was notified or posted to.
   public let key: String
@@ -13,8 +14,8 @@ public struct RecursiveNotify: Error, Hashable, Sendable {
 
   /// Whether a post was refused.
   ///
-  /// Then each call site of the path posted while the post before it was being handled: later, and perhaps
-  /// in another home. Otherwise the path is a call stack.
+  /// Then each call site of the path posted while the post before it was being handled: later, and
+  /// perhaps in another home. Otherwise the path is a call stack.
   public let isPost: Bool
 
   /// Creates a report, to test a handler with. Centers make their own.

@@ -1,5 +1,6 @@
 extension MulticastCenter {
-  /// The last message of a topic that keeps it; nil if there is none, or if the topic does not keep it.
+  /// The last message of a topic that keeps it; nil if there is none, or if the topic does not keep
+  /// it.
   ///
   /// May be called from any thread.
   ///

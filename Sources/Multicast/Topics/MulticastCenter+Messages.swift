@@ -6,13 +6,13 @@ extension MulticastCenter {
   /// for await login in center.messages(of: .userLogin) { show(login) }
   /// ```
   ///
-  /// The stream collects messages from the moment on that it is made, in the order of the posts. A topic made
-  /// with `keepsLatest: true` begins with its last message, if it has one. A stream has one loop: two loops over
-  /// the same stream share its messages.
+  /// The stream collects messages from the moment on that it is made, in the order of the posts. A
+  /// topic made with `keepsLatest: true` begins with its last message, if it has one. A stream has
+  /// one loop: two loops over the same stream share its messages.
   ///
-  /// The loop ends, after the messages that it was sent, when its task is cancelled, when the topic's observers
-  /// are removed, and with the center, which it does not keep alive. The registration ends with the loop, and
-  /// when the stream is dropped.
+  /// The loop ends, after the messages that it was sent, when its task is cancelled, when the
+  /// topic's observers are removed, and with the center, which it does not keep alive. The
+  /// registration ends with the loop, and when the stream is dropped.
   ///
   /// May be called from any thread. The loop may run in any isolation.
   ///

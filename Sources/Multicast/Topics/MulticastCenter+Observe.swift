@@ -8,30 +8,32 @@ extension MulticastCenter {
   /// center.observe(.userLogin, owner: self) { owner, login in owner.badge += 1 }
   /// ```
   ///
-  /// A closure that is written on the main actor, or in another actor whose state it uses, runs in that actor.
-  /// Any other closure runs on the thread that posts. Use ``observe(_:owner:id:once:fileID:line:column:_:)-(_,Owner,_,_,_,_,_,(isolatedOwner,Message)->Void)``
-  /// for an owner that is an actor: a closure that captures its own actor keeps it alive.
+  /// A closure that is written on the main actor, or in another actor whose state it uses, runs in
+  /// that actor. Any other closure runs on the thread that posts. For an owner that is an actor,
+  /// let the closure take it isolated, `(owner: isolated Store, message) in`: a closure that
+  /// captures its own actor keeps it alive.
   ///
-  /// The handler lives with its owner, which is held weakly and passed in. What the handler captures, it keeps
-  /// alive. It is released when the observation ends, and otherwise with the next operation on the topic after
-  /// its owner has ended. On a topic of more than 32 observers, it is the next post, or as more are added.
+  /// The handler lives with its owner, which is held weakly and passed in. What the handler
+  /// captures, it keeps alive. It is released when the observation ends, and otherwise with the
+  /// next operation on the topic after its owner has ended. On a topic of more than 32 observers,
+  /// it is the next post, or as more are added.
   ///
-  /// An owner has one handler for each topic and id. Without an id, the place in the source where the handler
-  /// is written is its id. To observe again replaces the handler, in its place in the order: what waits for the
-  /// old one is handled by the new one.
+  /// An owner has one handler for each topic and id. Without an id, the place in the source where
+  /// the handler is written is its id. To observe again replaces the handler, in its place in the
+  /// order: what waits for the old one is handled by the new one.
   ///
-  /// A topic made with `keepsLatest: true` calls the handler with its last message first, if it has one: before
-  /// this returns if the handler's home is here, and otherwise a little later.
+  /// A topic made with `keepsLatest: true` calls the handler with its last message first, if it has
+  /// one: before this returns if the handler's home is here, and otherwise a little later.
   ///
   /// May be called from any thread. In the owner's `deinit`, nothing is registered.
   ///
   /// - Parameters:
   ///   - topic: The topic.
   ///   - owner: The object that the observation lives with.
-  ///   - id: Tells several handlers of one owner for one topic apart. It is compared with a lock held, so
-  ///     that its `==` must not use the center.
-  ///   - once: Whether the observation ends with its first message. However many threads post at once,
-  ///     the handler gets exactly one.
+  ///   - id: Tells several handlers of one owner for one topic apart. It is compared with a lock
+  ///     held, so that its `==` must not use the center.
+  ///   - once: Whether the observation ends with its first message. However many threads post at
+  ///     once, the handler gets exactly one.
   ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
@@ -44,7 +46,8 @@ extension MulticastCenter {
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
     once: Bool = false,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
-    // There is no public way to say that a `@Sendable` closure belongs to the actor it is written in.
+    // There is no public way to say that a `@Sendable` closure belongs to the actor it is written
+    // in.
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (Owner, Message) -> Void
   ) -> TopicObservation {
@@ -63,8 +66,8 @@ extension MulticastCenter {
   /// }
   /// ```
   ///
-  /// The owner is held weakly: a closure that uses the owner it is passed makes no cycle. Everything else is as
-  /// with a closure that runs where it is written.
+  /// The owner is held weakly: a closure that uses the owner it is passed makes no cycle.
+  /// Everything else is as with a closure that runs where it is written.
   ///
   /// - Parameters:
   ///   - topic: The topic.
@@ -101,13 +104,15 @@ extension MulticastCenter {
   /// center.observe(.userLogin, owner: store) { store, login in await store.add(login) }
   /// ```
   ///
-  /// Messages are handled in a task, one after the other, in the order of the posts: the next one when the
-  /// handler has returned. Different handlers run side by side. The handler runs in the actor that it is written
-  /// in, if it is. Everything else is as with a closure that does not await.
+  /// Messages are handled in a task, one after the other, in the order of the posts: the next one
+  /// when the handler has returned. Different handlers run side by side. The handler runs in the
+  /// actor that it is written in, if it is. Everything else is as with a closure that does not
+  /// await.
   ///
   /// - Parameters:
   ///   - topic: The topic.
-  ///   - owner: The object that the observation lives with. It is kept alive while the handler runs.
+  ///   - owner: The object that the observation lives with. It is kept alive while the handler
+  ///     runs.
   ///   - id: Tells several handlers of one owner for one topic apart.
   ///   - once: Whether the observation ends with its first message.
   ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
@@ -137,16 +142,17 @@ extension MulticastCenter {
 
   /// Observes a topic with a closure that runs on a dispatch queue.
   ///
-  /// Messages are handled one after the other, in the order of the posts, on a concurrent queue too. The main
-  /// queue is the main actor's home. Everything else is as with a closure without a queue.
+  /// Messages are handled one after the other, in the order of the posts, on a concurrent queue
+  /// too. The main queue is the main actor's home. Everything else is as with a closure without a
+  /// queue.
   ///
   /// - Parameters:
   ///   - topic: The topic.
   ///   - owner: The object that the observation lives with.
   ///   - id: Tells several handlers of one owner for one topic apart.
   ///   - once: Whether the observation ends with its first message.
-  ///   - queue: The queue. A post that is made on it calls the handler at once, unless it is a global queue, or
-  ///     a concurrent one on which another handler is running.
+  ///   - queue: The queue. A post that is made on it calls the handler at once, unless it is a
+  ///     global queue, or a concurrent one on which another handler is running.
   ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.

@@ -20,9 +20,9 @@
 /// center.post(.userLogin, UserLogin(id: 19000))
 /// ```
 ///
-/// Two topics are the same if message type, name and `keepsLatest` are. Names are compared as a whole. The
-/// topic without a name is the default one of its message type, so that `Topic<UserLogin>()` needs no
-/// declaration.
+/// Two topics are the same if message type, name and `keepsLatest` are. Names are compared as a
+/// whole. The topic without a name is the default one of its message type, so that
+/// `Topic<UserLogin>()` needs no declaration.
 public struct Topic<Message: Sendable>: Hashable, Sendable {
   @usableFromInline
   let key: TopicKey
@@ -31,8 +31,9 @@ public struct Topic<Message: Sendable>: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - name: The name.
-  ///   - keepsLatest: Whether a center keeps the last message. Those who observe later then begin with it. It
-  ///     is part of the topic's identity: two declarations that differ in it are two topics.
+  ///   - keepsLatest: Whether a center keeps the last message. Those who observe later then begin
+  ///     with it. It is part of the topic's identity: two declarations that differ in it are two
+  ///     topics.
   @inlinable
   public init(_ name: String = "", keepsLatest: Bool = false) {
     key = TopicKey(name: name, keepsLatest: keepsLatest)

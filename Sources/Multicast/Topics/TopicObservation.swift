@@ -1,17 +1,17 @@
 /// A handler's registration for a topic: a token that may be ignored.
 ///
-/// (It is not called `Observation`, since a type of this name hides the standard library's module, and
-/// with it `@Observable`, in every file that imports this one.)
+/// (It is not called `Observation`, since a type of this name hides the standard library's module,
+/// and with it `@Observable`, in every file that imports this one.)
 ///
-/// Dropping it ends nothing. The observation ends with its owner, with ``cancel()``, with one of the
-/// center's methods for removal, when its owner observes the topic again under the same id, and, if
-/// it was made with `once: true`, with its first message. A token keeps neither the handler nor the
-/// owner alive.
+/// Dropping it ends nothing. The observation ends with its owner, with ``cancel()``, with one of
+/// the center's methods for removal, when its owner observes the topic again under the same id,
+/// and, if it was made with `once: true`, with its first message. A token keeps neither the handler
+/// nor the owner alive.
 public struct TopicObservation: Sendable {
   /// What the token knows, and does not keep.
   ///
-  /// Unchecked, because weak references are variables for the compiler. These are assigned in `init` alone,
-  /// what they lead to is Sendable, and any thread may load a weak reference.
+  /// Unchecked, because weak references are variables for the compiler. These are assigned in
+  /// `init` alone, what they lead to is Sendable, and any thread may load a weak reference.
   private final class Target: @unchecked Sendable {
     private(set) weak var owner: (AnyObject & Sendable)?
     private(set) weak var list: TopicList?
@@ -39,8 +39,8 @@ public struct TopicObservation: Sendable {
 
   /// Ends the observation. Messages that wait for the handler are given up.
   ///
-  /// No call of the handler begins on this thread after that; one on another thread may be under way.
-  /// May be called on any thread, in the handler, and more than once.
+  /// No call of the handler begins on this thread after that; one on another thread may be under
+  /// way. May be called on any thread, in the handler, and more than once.
   ///
   /// - Complexity: Amortised O(1).
   public func cancel() {

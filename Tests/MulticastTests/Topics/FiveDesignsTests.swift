@@ -67,6 +67,14 @@ extension AccountProtocol {
       #expect(center.notify(AccountProtocol.self) { $0.login(1) } == 0)
     }
 
+    @Test func oneCallReachesAllClients() {
+      let badges = [Badge(), Badge()]
+      for badge in badges { center.add(badge, for: AccountProtocol.self) }
+      #expect(center.post(AccountProtocol.self) { $0.login(1) } == 2)
+      #expect(center.notify(AccountProtocol.self) { $0.login(1) } == 2)
+      #expect(badges.map(\.logins) == [2, 2])
+    }
+
     @Test func aLoopIsRefused() {
       final class Looping: AccountProtocol {
         var again: () -> Int = { 0 }
@@ -113,9 +121,8 @@ extension AccountProtocol {
     let journal = journal
     let owner = Owner()
     defer { extendLifetime(owner) }
-    for word in ["first", "last"] {
-      center.observe(Action.login.topic, owner: owner) { _, _ in journal.write(word) }
-    }
+    center.observe(Action.login.topic, owner: owner, id: 0) { _, _ in journal.write("first") }
+    center.observe(Action.login.topic, owner: owner, id: 0) { _, _ in journal.write("last") }
     center.post(Action.login.topic, Login(id: 1))
     #expect(journal.read() == "last")
   }
@@ -214,8 +221,10 @@ extension AccountProtocol {
     for id in 1...3 {
       center.observe(.login, owner: owner, id: id) { _, _ in journal.write("\(id)") }
     }
+    center.observe(.login, owner: owner) { _, _ in journal.write("here") }
+    center.observe(.login, owner: owner) { _, _ in journal.write("there") }
     center.post(.login, Login(id: 1))
-    #expect(journal.read() == "1 2 3")
+    #expect(journal.read() == "1 2 3 here there")
   }
 
   @Test func blocksAreRemovedByNameByObserverByBothAndAltogether() {

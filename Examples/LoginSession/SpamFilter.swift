@@ -1,0 +1,19 @@
+import Multicast
+
+/// A client on the main actor that corrects what it hears, with a post of its own.
+@MainActor final class SpamFilter: @MainActor UnreadProtocol {
+  private let center: MulticastCenter
+
+  init(center: MulticastCenter) {
+    self.center = center
+    center.add(self, for: UnreadProtocol.self)
+  }
+
+  func unreadChanged(to subjects: [String]) {
+    let wanted = subjects.filter { $0 != "You have won!" }
+    // Its own post comes back here. It posts only if something has changed, so this ends.
+    guard wanted != subjects else { return }
+    print("  SpamFilter: takes the spam out")
+    center.post(UnreadProtocol.self) { $0.unreadChanged(to: wanted) }
+  }
+}
