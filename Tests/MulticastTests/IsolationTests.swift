@@ -127,7 +127,7 @@ private protocol SendablePingProtocol: Sendable {
       let message = text(result)
       #expect(message.contains("a client of type Client was added for PingProtocol inside"))
       #expect(message.contains("Home"))
-      #expect(message.contains("Notify inside Home, or make PingProtocol Sendable"))
+      #expect(message.contains("Post instead"))
     }
 
     @Test func outsideOfTheMainActorAClientStopsADebugBuild() async {
