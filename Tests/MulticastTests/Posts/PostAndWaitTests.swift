@@ -156,7 +156,10 @@ import Testing
         // A task that goes on waiting after this call.
         Task { await center.postAndWait(two, 1) }
         await secondBegan.wait()
-      case 2: firstReturned.send()
+      case 2:
+        // It waits for nobody, and ends by itself.
+        firstReturned.send()
+        for _ in 0..<100 { await Task.yield() }
       default:
         for _ in 0..<100 { await Task.yield() }
         journal.write("handled")
