@@ -1,0 +1,223 @@
+import Dispatch
+import Multicast
+import Synchronization
+import TestSupport
+import Testing
+
+/// Rule 14 of the contract: the order of the posts in every home, and causes before their effects.
+@Suite struct CausalOrderTests {
+  let center = MulticastCenter()
+  let journal = Journal()
+
+  // MARK: - The order of one thread's posts
+
+  @Test func fiveThousandEventsReachTheMainActorInOrder() async {
+    let center = center
+    let screen = await MainActor.run { Screen() }
+    await MainActor.run {
+      _ = center.observe(.login, owner: screen) { screen, login in screen.shown.append(login.id) }
+    }
+    onNewThread { for id in 0..<5000 { center.post(.login, Login(id: id)) } }
+    await center.postAndWait(.login, Login(id: 5000))
+    #expect(await screen.shown == Array(0...5000))
+  }
+
+  @Test @MainActor func postsToProtocolsAndTopicsArriveInTheirOrder() async {
+    let center = center
+    let journal = journal
+    let client = Both(journal)
+    let screen = Screen()
+    defer { extendLifetime((client, screen)) }
+    center.observe(.login, owner: screen) { _, login in journal.write("login\(login.id)") }
+    center.add(client, for: PongProtocol.self)
+    center.add(client, for: PingProtocol.self)
+    onNewThread {
+      for number in 0..<100 {
+        center.post(PingProtocol.self) { $0.ping(number) }
+        center.post(.login, Login(id: number))
+        center.post(PongProtocol.self) { $0.pong(number) }
+      }
+    }
+    await center.postAndWait(PingProtocol.self) { $0.ping(100) }
+    let expected = (0..<100).map { "ping\($0) login\($0) pong\($0)" } + ["ping100"]
+    #expect(journal.read() == expected.joined(separator: " "))
+  }
+
+  @Test func inOneHomeEachPostReachesHandlersInTheOrderOfTheirRegistration() async {
+    let center = center
+    let journal = journal
+    let place = Place()
+    let owners = (1...3).map { _ in Owner() }
+    defer { extendLifetime(owners) }
+    for (index, owner) in owners.enumerated() {
+      center.observe(Topic<String>(), owner: owner, on: place.queue) { _, message in
+        journal.write("\(index + 1)\(message)")
+        if index == 2, message == "a" { center.post(Topic<String>(), "b") }
+      }
+    }
+    await center.postAndWait(Topic<String>(), "a")
+    await center.postAndWait(Topic<String>(), "c")
+    #expect(journal.read() == "1a 2a 3a 1b 2b 3b 1c 2c 3c")
+  }
+
+  @Test func whatEightThreadsPostArrivesInFourHomesInTheOrderOfEachThread() async {
+    actor Store {
+      func observe(_ center: MulticastCenter, _ topic: Topic<Int>, _ arrived: Numbers) {
+        center.observe(topic, owner: self) { (_: isolated Store, stamp) in arrived.add(stamp) }
+      }
+    }
+    let center = center
+    let topics = [Topic<Int>("one"), Topic<Int>("two"), Topic<Int>("three")]
+    let serial = Place()
+    let concurrent = Place(concurrent: true)
+    let store = Store()
+    let owner = Owner()
+    let screen = await MainActor.run { Screen() }
+    defer { extendLifetime((store, owner, screen)) }
+    let homes = (0..<4).map { _ in Numbers() }
+    for topic in topics {
+      await MainActor.run {
+        _ = center.observe(topic, owner: screen) { _, stamp in homes[0].add(stamp) }
+      }
+      await store.observe(center, topic, homes[1])
+      center.observe(topic, owner: owner, id: 1, on: serial.queue) { _, stamp in
+        homes[2].add(stamp)
+      }
+      center.observe(topic, owner: owner, id: 2, on: concurrent.queue) { _, stamp in
+        homes[3].add(stamp)
+      }
+    }
+    // A stamp is a time of one clock for all, and its thread.
+    let clock = Atomic<Int>(0)
+    let posts = Process.isSanitized ? 100 : 500
+    onThreads(8) { thread in
+      for number in 0..<posts {
+        let time = clock.add(1, ordering: .relaxed).newValue
+        center.post(topics[(thread + number) % 3], 8 * time + thread)
+      }
+    }
+    for topic in topics { await center.postAndWait(topic, -1) }
+    for home in homes {
+      let stamps = home.all.filter { $0 >= 0 }
+      for thread in 0..<8 {
+        let own = stamps.filter { $0 % 8 == thread }
+        #expect(own.count == posts)
+        // Every pair of them is in order if the neighbours are.
+        #expect(zip(own, own.dropFirst()).allSatisfy { $0 < $1 })
+      }
+    }
+  }
+
+  // MARK: - Cause before effect
+
+  @Test func everyHomeGetsTheQuestionBeforeTheAnswer() async {
+    let center = center
+    let fast = Place("fast")
+    let slow = Place("slow")
+    let owner = Owner()
+    let screen = await MainActor.run { Screen() }
+    defer { extendLifetime((owner, screen)) }
+    let heard = (0..<4).map { _ in Numbers() }
+    let question = Topic<Int>("question")
+    let answer = Topic<Int>("answer")
+    // Answers are the negative numbers. They are observed first, so that nothing else keeps the order.
+    await MainActor.run {
+      _ = center.observe(answer, owner: screen) { _, number in heard[0].add(-number) }
+      _ = center.observe(question, owner: screen) { _, number in heard[0].add(number) }
+    }
+    center.observe(answer, owner: owner, id: 1, on: slow.queue) { _, number in heard[1].add(-number)
+    }
+    center.observe(question, owner: owner, id: 1, on: slow.queue) { _, number in
+      heard[1].add(number)
+    }
+    center.observe(answer, owner: owner, id: 2) { _, number in heard[2].add(-number) }
+    center.observe(question, owner: owner, id: 2) { _, number in heard[2].add(number) }
+    center.observe(answer, owner: owner, id: 3, on: fast.queue) { _, number in heard[3].add(-number)
+    }
+    center.observe(question, owner: owner, id: 3, on: fast.queue) { _, number in
+      heard[3].add(number)
+      center.post(answer, number)
+    }
+    let rounds = Process.isSanitized ? 200 : 1000
+    onThreads(3) { thread in
+      for round in 1...rounds { center.post(question, thread * rounds + round) }
+    }
+    for numbers in heard {
+      await numbers.wait(for: 6 * rounds)
+      var asked: Set<Int> = []
+      for number in numbers.all {
+        if number > 0 { asked.insert(number) } else { #expect(asked.contains(-number)) }
+      }
+      #expect(asked.count == 3 * rounds)
+    }
+  }
+
+  @Test func aCorrectionOfAValueIsSeenByAllInTheRightOrder() {
+    let center = center
+    let journal = journal
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    let topic = Topic<Int>("value")
+    let stored = Locked(0)
+    let labelled = Locked(0)
+    center.observe(topic, owner: owner) { _, value in
+      labelled.withLock { $0 = value }
+      journal.write("label\(value)")
+    }
+    center.observe(topic, owner: owner) { _, value in
+      journal.write("check\(value)")
+      if value > 100 { center.post(topic, 100) }
+      journal.write("checked")
+    }
+    center.observe(topic, owner: owner) { _, value in
+      stored.withLock { $0 = value }
+      journal.write("store\(value)")
+    }
+    center.post(topic, 500)
+    #expect(stored.withLock { $0 } == 100)
+    #expect(labelled.withLock { $0 } == 100)
+    #expect(
+      journal.read()
+        == "label500 check500 checked store500 label100 check100 checked store100")
+  }
+
+  @Test func effectsFollowInTheOrderInWhichTheyWerePosted() {
+    let center = center
+    let journal = journal
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    for name in ["first", "second"] {
+      center.observe(.login, owner: owner, id: name) { _, login in
+        journal.write("\(name)\(login.id)")
+        guard login.id < 10 else { return }
+        center.post(.login, Login(id: 10 * login.id + (name == "first" ? 1 : 2)))
+      }
+    }
+    center.post(.login, Login(id: 1))
+    #expect(journal.read() == "first1 second1 first11 second11 first12 second12")
+  }
+
+  @Test func aCallThatAwaitsIsACauseToo() async {
+    let center = center
+    let slow = Place("slow")
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    let heard = Numbers()
+    center.observe(Topic<Int>("question"), owner: owner) { _, number in
+      center.post(Topic<Int>("answer"), -number)
+      await Task.yield()
+    }
+    center.observe(Topic<Int>("question"), owner: owner, on: slow.queue) { _, number in
+      heard.add(number)
+    }
+    center.observe(Topic<Int>("answer"), owner: owner, on: slow.queue) { _, number in
+      heard.add(number)
+    }
+    for number in 1...500 { center.post(Topic<Int>("question"), number) }
+    await heard.wait(for: 1000)
+    var asked: Set<Int> = []
+    for number in heard.all {
+      if number > 0 { asked.insert(number) } else { #expect(asked.contains(-number)) }
+    }
+  }
+}

@@ -1,0 +1,108 @@
+#if DEBUG
+  import Multicast
+  import TestSupport
+  import Testing
+
+  /// The part of rules 10 and 13 of the contract that only running can show: a debug build stops where
+  /// a client is called outside of its home.
+  @Suite struct HomeCheckTests {
+    @Test func aNotifyOutsideOfTheClientsQueueStops() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        let place = Place("storage")
+        let client = Listener { _ in }
+        let delegates = MulticastDelegate<any PingProtocol>()
+        delegates.add(client, on: place.queue)
+        delegates.notify { $0.ping(1) }
+        extendLifetime(client)
+      }
+      let message = text(result)
+      #expect(message.contains("a client of type Listener was added for PingProtocol"))
+      #expect(message.contains("on the queue storage"))
+      #expect(message.contains("at MulticastTests/HomeCheckTests.swift:"))
+      #expect(message.contains("Post instead"))
+      #expect(message.contains("isolation: nil"))
+    }
+
+    @Test func onItsQueueAClientMayBeNotified() {
+      let place = Place()
+      let journal = Journal()
+      let client = Listener { number in journal.write("\(number)") }
+      defer { extendLifetime(client) }
+      let delegates = MulticastDelegate<any PingProtocol>()
+      delegates.add(client, on: place.queue)
+      place.queue.sync { _ = delegates.notify { $0.ping(1) } }
+      #expect(journal.read() == "1")
+    }
+
+    @Test @MainActor func onTheMainActorAClientOfTheMainQueueMayBeNotified() {
+      let journal = Journal()
+      let client = Listener { number in journal.write("\(number)") }
+      defer { extendLifetime(client) }
+      let delegates = MulticastDelegate<any PingProtocol>()
+      delegates.add(client, on: .main)
+      delegates.notify { $0.ping(1) }
+      #expect(journal.read() == "1")
+    }
+
+    @Test func aNotifyOutsideOfTheMainActorStops() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        let client = Listener { _ in }
+        let delegates = MulticastDelegate<any PingProtocol>()
+        await MainActor.run { _ = delegates.add(client, on: .main) }
+        await Task.detached { _ = delegates.notify { $0.ping(1) } }.value
+        extendLifetime(client)
+      }
+      #expect(text(result).contains("Post instead"))
+    }
+
+    @Test func aBodyThatNamesAnotherActorThanTheClientsStops() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        let place = Place("storage")
+        let client = Listener { _ in }
+        let delegates = MulticastDelegate<any PingProtocol>()
+        delegates.add(client, on: place.queue)
+        await MainActor.run { _ = delegates.post { @MainActor in $0.ping(1) } }
+        extendLifetime(client)
+      }
+      #expect(text(result).contains("the body of a post to PingProtocol"))
+      #expect(text(result).contains("on the queue storage"))
+    }
+
+    @Test func aBodyThatNamesAnotherActorStopsAPostFromElsewhereToo() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        let place = Place("storage")
+        let client = Listener { _ in }
+        let delegates = MulticastDelegate<any PingProtocol>()
+        delegates.add(client, on: place.queue)
+        delegates.post { @MainActor in $0.ping(1) }
+        // The second one comes after the first one.
+        await MainActor.run {}
+        for _ in 0..<1000 { await Task.yield() }
+        extendLifetime(client)
+      }
+      #expect(text(result).contains("the body of a post to PingProtocol"))
+    }
+
+    @Test func aBodyThatNamesAnotherActorStopsAPostThatWaitsToo() async {
+      let result = await #expect(
+        processExitsWith: .failure, observing: [\.standardErrorContent]
+      ) {
+        let place = Place("storage")
+        let client = Listener { _ in }
+        let delegates = MulticastDelegate<any PingProtocol>()
+        delegates.add(client, on: place.queue)
+        await delegates.postAndWait { @MainActor in $0.ping(1) }
+        extendLifetime(client)
+      }
+      #expect(text(result).contains("the body of a post to PingProtocol"))
+    }
+  }
+#endif

@@ -1,0 +1,300 @@
+import Dispatch
+import Multicast
+import Synchronization
+import TestSupport
+import Testing
+
+/// Rule 17 of the contract: a topic that keeps its latest message.
+@Suite struct LatestTests {
+  let center = MulticastCenter()
+  let journal = Journal()
+  let topic = Topic<Int>("state", keepsLatest: true)
+
+  // MARK: - What is kept
+
+  @Test func theLatestMessageIsKept() {
+    #expect(center.latest(of: topic) == nil)
+    #expect(center.post(topic, 1) == 0)
+    #expect(center.latest(of: topic) == 1)
+    center.post(topic, 2)
+    #expect(center.latest(of: topic) == 2)
+    #expect(center.removeLatest(of: topic) == 2)
+    #expect(center.latest(of: topic) == nil)
+    #expect(center.removeLatest(of: topic) == nil)
+  }
+
+  @Test func whoObservesAfterARemovalGetsNothingFirst() {
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    center.post(topic, 1)
+    center.removeLatest(of: topic)
+    center.observe(topic, owner: owner) { [journal] _, number in journal.write("\(number)") }
+    #expect(journal.read() == "")
+  }
+
+  @Test func aDeclarationWithoutItIsAnotherTopic() {
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    let other = Topic<Int>("state")
+    #expect(other != topic)
+    center.post(topic, 1)
+    center.observe(other, owner: owner) { [journal] _, number in journal.write("\(number)") }
+    #expect(center.latest(of: other) == nil)
+    center.post(topic, 2)
+    #expect(journal.read() == "")
+    #expect(center.post(other, 3) == 1)
+    #expect(journal.read() == "3")
+    #expect(center.latest(of: topic) == 2)
+  }
+
+  @Test func aTopicThatKeepsAMessageOutlivesItsObservers() {
+    for name in 0..<100 { center.post(Topic<Int>("\(name)", keepsLatest: true), name) }
+    for name in 0..<100 { center.post(Topic<Int>("other\(name)", keepsLatest: true), name) }
+    for name in 0..<100 {
+      #expect(center.latest(of: Topic<Int>("\(name)", keepsLatest: true)) == name)
+    }
+  }
+
+  // MARK: - Who gets it
+
+  @Test func aHandlerWithoutAHomeGetsItFirst() {
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    center.post(topic, 1)
+    center.observe(topic, owner: owner) { [journal] _, number in journal.write("\(number)") }
+    #expect(journal.read() == "1")
+    center.post(topic, 2)
+    #expect(journal.read() == "2")
+  }
+
+  @Test @MainActor func aHandlerOnTheMainActorGetsItFirst() {
+    let center = center
+    let topic = topic
+    let screen = Screen()
+    onNewThread { center.post(topic, 1) }
+    center.observe(topic, owner: screen) { screen, number in screen.shown.append(number) }
+    #expect(screen.shown == [1])
+    onNewThread { center.post(topic, 2) }
+    center.post(topic, 3)
+    #expect(screen.shown == [1, 2, 3])
+  }
+
+  @Test func aHandlerOnAQueueGetsItFirst() async {
+    let place = Place()
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    center.post(topic, 1)
+    center.observe(topic, owner: owner, on: place.queue) { [journal] _, number in
+      #expect(place.isCurrent)
+      journal.write("\(number)")
+    }
+    await center.postAndWait(topic, 2)
+    #expect(journal.read() == "1 2")
+  }
+
+  @Test func aHandlerThatAwaitsGetsItFirst() async {
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    center.post(topic, 1)
+    center.observe(topic, owner: owner) { [journal] _, number in
+      await Task.yield()
+      journal.write("\(number)")
+    }
+    await center.postAndWait(topic, 2)
+    #expect(journal.read() == "1 2")
+  }
+
+  @Test func aHandlerInItsOwnerGetsItFirst() async {
+    actor Store {
+      var numbers: [Int] = []
+    }
+    let store = Store()
+    center.post(topic, 1)
+    center.observe(topic, owner: store) { (store: isolated Store, number) in
+      store.numbers.append(number)
+    }
+    await center.postAndWait(topic, 2)
+    #expect(await store.numbers == [1, 2])
+  }
+
+  @Test func aStreamBeginsWithIt() async {
+    center.post(topic, 1)
+    var messages = center.messages(of: topic).makeAsyncIterator()
+    center.post(topic, 2)
+    #expect(await messages.next() == 1)
+    #expect(await messages.next() == 2)
+  }
+
+  @Test func aHandlerThatTakesOneMessageTakesIt() {
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    center.post(topic, 1)
+    let observation = center.observe(topic, owner: owner, once: true) { [journal] _, number in
+      journal.write("\(number)")
+    }
+    #expect(!observation.isActive)
+    center.post(topic, 2)
+    #expect(journal.read() == "1")
+  }
+
+  @Test func aHandlerThatIsAddedInAHandlerGetsTheMessageThatIsBeingPosted() {
+    let center = center
+    let journal = journal
+    let topic = topic
+    let owner = Owner()
+    let added = Atomic<Bool>(false)
+    center.post(topic, 1)
+    center.removeLatest(of: topic)
+    center.observe(topic, owner: owner, id: "outer") { owner, number in
+      journal.write("outer\(number)")
+      guard !added.exchange(true, ordering: .relaxed) else { return }
+      center.observe(topic, owner: owner, id: "inner") { _, number in
+        journal.write("inner\(number)")
+      }
+    }
+    center.post(topic, 2)
+    #expect(journal.read() == "outer2 inner2")
+    center.post(topic, 3)
+    #expect(journal.read() == "outer3 inner3")
+  }
+
+  @Test func aHandlerThatIsAddedOnAQueueInAHandlerGetsEachMessageOnce() async {
+    let center = center
+    let journal = journal
+    let topic = topic
+    let place = Place()
+    let owner = Owner()
+    let added = Atomic<Bool>(false)
+    center.post(topic, 1)
+    center.observe(topic, owner: owner, id: "outer") { owner, number in
+      guard number == 2, !added.exchange(true, ordering: .relaxed) else { return }
+      center.observe(topic, owner: owner, id: "inner", on: place.queue) { _, number in
+        journal.write("\(number)")
+      }
+    }
+    center.post(topic, 2)
+    await center.postAndWait(topic, 3)
+    #expect(journal.read() == "1 2 3")
+  }
+
+  // MARK: - Whatever others post meanwhile
+
+  @Test(arguments: ["none", "queue", "task"])
+  func whoBeginsWhileOthersPostMissesNothing(home: String) async {
+    let center = center
+    let topic = topic
+    let place = Place()
+    let observers = Process.isSanitized ? 100 : 300
+    let posts = Process.isSanitized ? 100 : 200
+    let threads = 8
+    let owners = (0..<observers).map { _ in Owner() }
+    let received = (0..<observers).map { _ in Numbers() }
+    defer { extendLifetime(owners) }
+    center.post(topic, -1)
+    onThreads(threads + 1) { thread in
+      if thread == threads {
+        for (owner, numbers) in zip(owners, received) {
+          switch home {
+          case "none": center.observe(topic, owner: owner) { _, number in numbers.add(number) }
+          case "queue":
+            center.observe(topic, owner: owner, on: place.queue) { _, number in numbers.add(number)
+            }
+          default:
+            center.observe(topic, owner: owner) { _, number in
+              numbers.add(number)
+              await Task.yield()
+            }
+          }
+        }
+      } else {
+        for number in 0..<posts { center.post(topic, 1000 * thread + number) }
+      }
+    }
+    await center.postAndWait(topic, -2)
+    for numbers in received {
+      let all = numbers.all
+      #expect(Set(all).count == all.count)
+      #expect(all.last == -2)
+      for thread in 0..<threads {
+        let own = all.filter { $0 >= 0 && $0 / 1000 == thread }.map { $0 % 1000 }
+        #expect(own == Array((posts - own.count)..<posts))
+      }
+    }
+  }
+
+  @Test func theLatestMessageOfATopicThatComesAndGoesIsNotLost() {
+    let center = center
+    let rounds = Process.isSanitized ? 500 : 5000
+    onThreads(4) { thread in
+      for round in 0..<rounds {
+        let topic = Topic<Int>("\(thread) \(round)", keepsLatest: true)
+        center.post(topic, round)
+        #expect(center.removeLatest(of: topic) == round)
+      }
+    }
+  }
+
+  // MARK: - Replaced handlers
+
+  @Test func aHandlerThatIsReplacedWhileAPostIsUnderWayEndsWithTheLatest() {
+    let center = center
+    let topic = topic
+    let owner = Owner()
+    let (called, go) = (Signal(), Signal())
+    defer { extendLifetime(owner) }
+    center.post(topic, 1)
+    center.observe(topic, owner: owner, id: "replaced") { _, _ in }
+    center.observe(topic, owner: owner, id: "slow") { _, number in
+      guard number == 2 else { return }
+      called.send()
+      go.wait()
+    }
+    let done = Signal()
+    DispatchQueue(label: "poster").async {
+      center.post(topic, 2)
+      done.send()
+    }
+    called.wait()
+    let numbers = Numbers()
+    center.observe(topic, owner: owner, id: "replaced") { _, number in numbers.add(number) }
+    go.send()
+    done.wait()
+    #expect(numbers.all.last == center.latest(of: topic))
+    #expect(Set(numbers.all).count == numbers.all.count)
+  }
+
+  @Test(arguments: ["none", "queue"])
+  func aHandlerThatIsReplacedAsItBeginsPassesOnWhatWaitsForIt(home: String) async {
+    let center = center
+    let topic = topic
+    let place = Place()
+    let owner = Owner()
+    let (called, go, done) = (Signal(), Signal(), Signal())
+    let numbers = Numbers()
+    defer { extendLifetime(owner) }
+    center.post(topic, 1)
+    DispatchQueue(label: "observer").async {
+      center.observe(topic, owner: owner, id: "replaced") { _, number in
+        guard number == 1 else { return numbers.add(number) }
+        called.send()
+        go.wait()
+      }
+      done.send()
+    }
+    await called.wait()
+    // These wait for the end of the first call.
+    center.post(topic, 2)
+    center.post(topic, 3)
+    if home == "queue" {
+      center.observe(topic, owner: owner, id: "replaced", on: place.queue) { _, number in
+        numbers.add(number)
+      }
+    } else {
+      center.observe(topic, owner: owner, id: "replaced") { _, number in numbers.add(number) }
+    }
+    go.send()
+    await done.wait()
+    await center.postAndWait(topic, 4)
+    #expect(numbers.all == [2, 3, 4])
+  }
+}

@@ -1,0 +1,203 @@
+import Dispatch
+import Multicast
+import Synchronization
+import TestSupport
+import Testing
+
+/// `postAndWait` returns when everybody had the post.
+@Suite struct PostAndWaitTests {
+  let center = MulticastCenter()
+  let journal = Journal()
+
+  @Test func itReturnsWhenAllClientsWereCalled() async {
+    let place = Place()
+    let numbers = Numbers()
+    let delegates = MulticastDelegate<any WorkerProtocol>()
+    let clients = (0..<2).map { _ in
+      Worker(
+        onWork: { number in numbers.add(number) },
+        onSlowWork: { number in
+          for _ in 0..<20 { await Task.yield() }
+          numbers.add(number)
+        })
+    }
+    defer { extendLifetime(clients) }
+    delegates.add(clients[0])
+    delegates.add(clients[1], on: place.queue)
+    #expect(await delegates.postAndWait { $0.work(1) } == 2)
+    #expect(numbers.all == [1, 1])
+    #expect(await delegates.postAndWait { await $0.workSlowly(2) } == 2)
+    #expect(numbers.all == [1, 1, 2, 2])
+  }
+
+  @Test @MainActor func itReturnsWhenAllHandlersWereCalled() async {
+    actor Store {
+      var numbers: [Int] = []
+    }
+    let numbers = Numbers()
+    let screen = Screen()
+    let store = Store()
+    let owner = Owner()
+    let place = Place()
+    let topic = Topic<Int>("latest", keepsLatest: true)
+    defer { extendLifetime(owner) }
+    center.observe(topic, owner: screen) { screen, number in screen.shown.append(number) }
+    center.observe(topic, owner: store) { (store: isolated Store, number) in
+      store.numbers.append(number)
+    }
+    center.observe(topic, owner: owner, on: place.queue) { _, number in numbers.add(number) }
+    center.observe(topic, owner: owner) { @Sendable _, number in
+      for _ in 0..<20 { await Task.yield() }
+      numbers.add(number)
+    }
+    #expect(await center.postAndWait(topic, 1) == 4)
+    #expect(screen.shown == [1])
+    #expect(await store.numbers == [1])
+    #expect(numbers.all == [1, 1])
+  }
+
+  @Test func withNobodyToWaitForItReturns() async {
+    let delegates = MulticastDelegate<any WorkerProtocol>()
+    #expect(await delegates.postAndWait { $0.work(1) } == 0)
+    #expect(await delegates.postAndWait { await $0.workSlowly(1) } == 0)
+    #expect(await center.postAndWait(Topic<Int>("latest", keepsLatest: true), 1) == 0)
+    do {
+      let client = Worker()
+      delegates.add(client)
+    }
+    #expect(await delegates.postAndWait { await $0.workSlowly(1) } == 0)
+  }
+
+  @Test func aCancelledTaskGoesOnWaiting() async {
+    let center = center
+    let place = Place()
+    let owner = Owner()
+    let numbers = Numbers()
+    defer { extendLifetime(owner) }
+    center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in numbers.add(number) }
+    place.queue.suspend()
+    let began = Signal()
+    let waiting = Task {
+      began.send()
+      withUnsafeCurrentTask { $0?.cancel() }
+      await center.postAndWait(Topic<Int>(), 1)
+      return numbers.all
+    }
+    await began.wait()
+    place.queue.resume()
+    #expect(await waiting.value == [1])
+  }
+
+  @Test func aRefusedPostIsNotWaitedFor() async {
+    let reports = Reports()
+    let center = MulticastCenter(onRecursion: reports.handler)
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    center.observe(Topic<Int>(), owner: owner) { _, number in
+      if number < 2000 { await center.postAndWait(Topic<Int>(), number + 1) }
+    }
+    await center.postAndWait(Topic<Int>(), 0)
+    while reports.all.isEmpty { await Task.yield() }
+    #expect(reports.all.count == 1)
+  }
+
+  // MARK: - Those who wait for each other
+
+  @Test func handlersOfTwoCentersThatWaitForEachOtherReturn() async {
+    let one = center
+    let two = MulticastCenter()
+    let owner = Owner()
+    let numbers = Numbers()
+    defer { extendLifetime(owner) }
+    one.observe(Topic<Int>(), owner: owner) { _, number in
+      numbers.add(number)
+      if number < 10 { await two.postAndWait(Topic<Int>(), number + 1) }
+    }
+    two.observe(Topic<Int>(), owner: owner) { _, number in
+      numbers.add(number)
+      if number < 10 { await one.postAndWait(Topic<Int>(), number + 1) }
+    }
+    await one.postAndWait(Topic<Int>(), 0)
+    await numbers.wait(for: 11)
+    #expect(numbers.all == Array(0...10))
+  }
+
+  @Test func clientsThatWaitForEachOtherReturn() async {
+    let delegates = MulticastDelegate<any WorkerProtocol>()
+    let others = MulticastDelegate<any WorkerProtocol>()
+    let numbers = Numbers()
+    let one = Worker(onSlowWork: { number in
+      numbers.add(number)
+      if number < 10 { await others.postAndWait { await $0.workSlowly(number + 1) } }
+    })
+    let two = Worker(onSlowWork: { number in
+      numbers.add(number)
+      if number < 10 { await delegates.postAndWait { await $0.workSlowly(number + 1) } }
+    })
+    defer { extendLifetime((one, two)) }
+    delegates.add(one)
+    others.add(two)
+    await delegates.postAndWait { await $0.workSlowly(0) }
+    await numbers.wait(for: 11)
+    #expect(numbers.all == Array(0...10))
+  }
+
+  @Test func aWaitThatIsNoCircleIsWaitedForAlthoughAnOlderOneIsOpen() async {
+    let center = center
+    let journal = journal
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    let (secondBegan, firstReturned) = (Signal(), Signal())
+    let one = Topic<Int>("one")
+    let two = Topic<Int>("two")
+    center.observe(one, owner: owner) { _, number in
+      switch number {
+      case 1:
+        // A task that goes on waiting after this call.
+        Task { await center.postAndWait(two, 1) }
+        await secondBegan.wait()
+      case 2:
+        // It waits for nobody, and ends by itself.
+        firstReturned.send()
+        for _ in 0..<100 { await Task.yield() }
+      default:
+        for _ in 0..<100 { await Task.yield() }
+        journal.write("handled")
+      }
+    }
+    center.observe(two, owner: owner) { _, _ in
+      secondBegan.send()
+      await firstReturned.wait()
+      // The first handler waits for nobody any more.
+      await center.postAndWait(one, 3)
+      journal.write("returned")
+    }
+    center.post(one, 1)
+    center.post(one, 2)
+    await firstReturned.wait()
+    await center.postAndWait(two, 2)
+    #expect(journal.read().hasPrefix("handled returned"))
+  }
+
+  @Test func aWaitForWhatIsPostedInACallOfAPostReturns() async {
+    let center = center
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    let numbers = Numbers()
+    let done = Signal()
+    center.observe(Topic<Int>(), owner: owner) { _, number in numbers.add(number) }
+    center.observe(Topic<String>(), owner: owner) { _, _ in
+      if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+        Task.immediate {
+          await center.postAndWait(Topic<Int>(), 1)
+          numbers.add(2)
+          done.send()
+        }
+      }
+      numbers.add(0)
+    }
+    center.post(Topic<String>(), "go")
+    await done.wait()
+    #expect(numbers.all == [0, 1, 2])
+  }
+}

@@ -1,0 +1,171 @@
+import Multicast
+import TestSupport
+import Testing
+
+/// Posts and notifies inside of each other.
+@Suite struct PostGuardTests {
+  let reports = Reports()
+  let journal = Journal()
+
+  @Test func aNotifyInAPostsCallIsNested() {
+    let center = MulticastCenter(onRecursion: reports.handler)
+    let journal = journal
+    let client = Listener { number in journal.write("ping\(number)") }
+    let owner = Owner()
+    defer { extendLifetime((client, owner)) }
+    center.add(client, for: PingProtocol.self)
+    center.observe(Topic<Int>(), owner: owner) { _, number in
+      journal.write("begin")
+      center.notify(PingProtocol.self) { $0.ping(number) }
+      journal.write("end")
+    }
+    center.post(Topic<Int>(), 1)
+    #expect(journal.read() == "begin ping1 end")
+    #expect(reports.all.isEmpty)
+  }
+
+  @Test func aPostInANotifyInAPostsCallFollows() {
+    let center = MulticastCenter(onRecursion: reports.handler)
+    let journal = journal
+    let owner = Owner()
+    let client = Listener { number in
+      center.post(Topic<String>(), "\(number)")
+      journal.write("ping\(number)")
+    }
+    defer { extendLifetime((client, owner)) }
+    center.add(client, for: PingProtocol.self)
+    center.observe(Topic<String>(), owner: owner) { _, text in journal.write("text\(text)") }
+    center.observe(Topic<Int>(), owner: owner) { _, number in
+      center.notify(PingProtocol.self) { $0.ping(number) }
+      journal.write("end")
+    }
+    center.post(Topic<Int>(), 1)
+    #expect(journal.read() == "ping1 end text1")
+    #expect(reports.all.isEmpty)
+  }
+
+  @Test func aPostInANotifysCallIsDeliveredInIt() {
+    let center = MulticastCenter(onRecursion: reports.handler)
+    let journal = journal
+    let owner = Owner()
+    let client = Listener { number in
+      center.post(Topic<Int>(), number)
+      journal.write("ping\(number)")
+    }
+    defer { extendLifetime((client, owner)) }
+    center.add(client, for: PingProtocol.self)
+    center.observe(Topic<Int>(), owner: owner) { _, number in journal.write("int\(number)") }
+    center.notify(PingProtocol.self) { $0.ping(1) }
+    #expect(journal.read() == "int1 ping1")
+  }
+
+  @Test func aNotifyThatComesBackThroughAPostIsALoop() {
+    let center = MulticastCenter(onRecursion: reports.handler)
+    let calls = Numbers()
+    let owner = Owner()
+    @Sendable func notify(_ number: Int) { center.notify(PingProtocol.self) { $0.ping(number) } }
+    let client = Listener { number in
+      calls.add(number)
+      if number < 5000 { center.post(Topic<Int>(), number + 1) }
+    }
+    defer { extendLifetime((client, owner)) }
+    center.add(client, for: PingProtocol.self)
+    center.observe(Topic<Int>(), owner: owner) { _, number in notify(number) }
+    notify(0)
+    #expect(calls.all == [0])
+    #expect(reports.all.count == 1)
+    #expect(reports.all.first?.isPost == false)
+  }
+
+  @Test func otherCentersPostsAreNestedAndTheOwnFollow() {
+    let one = MulticastCenter()
+    let two = MulticastCenter()
+    let journal = journal
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    one.observe(Topic<Int>(), owner: owner) { _, number in
+      journal.write("one\(number)(")
+      if number < 2 { two.post(Topic<Int>(), number + 1) }
+      journal.write(")")
+    }
+    two.observe(Topic<Int>(), owner: owner) { _, number in
+      journal.write("two\(number)(")
+      one.post(Topic<Int>(), number + 1)
+      journal.write(")")
+    }
+    one.post(Topic<Int>(), 0)
+    #expect(journal.read() == "one0( two1( ) ) one2( )")
+  }
+
+  @Test func whatFollowsIsNotInsideOfWhatItFollows() {
+    let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
+    let journal = journal
+    let owner = Owner()
+    let client = Listener { number in
+      journal.write("ping\(number)")
+      if number == 1 { center.post(Topic<Int>(), 2) }
+    }
+    defer { extendLifetime((client, owner)) }
+    center.add(client, for: PingProtocol.self)
+    center.observe(Topic<Int>(), owner: owner) { _, number in
+      center.notify(PingProtocol.self) { $0.ping(number) }
+    }
+    // The calls of this post are over when the other one follows.
+    center.post(PingProtocol.self) { $0.ping(1) }
+    #expect(journal.read() == "ping1 ping2")
+    #expect(reports.all.isEmpty)
+  }
+
+  @Test func aNotifyInWhatFollowsIsInsideOfThat() {
+    let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
+    let journal = journal
+    let owner = Owner()
+    let client = Listener { number in
+      journal.write("ping\(number)")
+      if number == 1 { center.notify(PingProtocol.self) { $0.ping(2) } }
+    }
+    defer { extendLifetime((client, owner)) }
+    center.add(client, for: PingProtocol.self)
+    center.observe(Topic<Int>(), owner: owner) { _, number in
+      center.post(PingProtocol.self) { $0.ping(number) }
+    }
+    center.post(Topic<Int>(), 1)
+    #expect(journal.read() == "ping1")
+    #expect(reports.all.count == 1)
+  }
+
+  @Test func anAwaitedNotifyThatGoesThroughImmediateTasksIsRefused() async {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+    let center = MulticastCenter(onRecursion: reports.handler)
+    let calls = Numbers()
+    @Sendable func notify() async {
+      await center.notify(WorkerProtocol.self) { await $0.workSlowly(1) }
+    }
+    let client = Worker(onSlowWork: { number in
+      calls.add(number)
+      if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+        Task.immediate { await notify() }
+      }
+    })
+    defer { extendLifetime(client) }
+    center.add(client, for: WorkerProtocol.self)
+    await notify()
+    #expect(calls.all.count < 10)
+    #expect(reports.all.count == 1)
+  }
+
+  @Test func postsThatRecurDoNotGrowTheStack() {
+    let center = MulticastCenter(onRecursion: reports.handler)
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    let seen = Numbers()
+    center.observe(Topic<Int>(), owner: owner) { _, number in
+      var local = number
+      seen.add(withUnsafeMutablePointer(to: &local) { Int(bitPattern: $0) })
+      if number < 900 { center.post(Topic<Int>(), number + 1) }
+    }
+    center.post(Topic<Int>(), 0)
+    #expect(Set(seen.all.dropFirst()).count == 1)
+    #expect(seen.all.count == 901)
+  }
+}

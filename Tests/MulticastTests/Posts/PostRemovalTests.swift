@@ -1,0 +1,351 @@
+import Dispatch
+import Multicast
+import Synchronization
+import TestSupport
+import Testing
+
+/// What becomes of posts whose clients and handlers end before their turn.
+@Suite struct PostRemovalTests {
+  let center = MulticastCenter()
+  let journal = Journal()
+
+  // MARK: - Removed before their turn
+
+  enum Way: CaseIterable, Sendable { case remove, removeAll, removeFromAll }
+
+  @Test(arguments: Way.allCases) func aRemovalGivesUpWhatWaitsForAClient(way: Way) {
+    let place = Place()
+    let client = Listener { [journal] _ in journal.write("called") }
+    defer { extendLifetime(client) }
+    center[PingProtocol.self].add(client, on: place.queue)
+    place.queue.suspend()
+    do {
+      let sentinel = Sentinel(journal)
+      center.post(PingProtocol.self) { $0.ping(sentinel.number) }
+    }
+    #expect(journal.read() == "")
+    switch way {
+    case .remove: center.remove(client, for: PingProtocol.self)
+    case .removeAll: center.removeAll()
+    case .removeFromAll: center.remove(client)
+    }
+    #expect(journal.read() == "end")
+    place.queue.resume()
+    place.queue.sync {}
+    #expect(journal.read() == "")
+  }
+
+  @Test(arguments: ["cancel", "remove", "removeObservers", "removeTopic"])
+  func aRemovalGivesUpWhatWaitsForAHandler(way: String) {
+    let place = Place()
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    let topic = Topic<Sentinel>()
+    let observation = center.observe(topic, owner: owner, on: place.queue) { [journal] _, _ in
+      journal.write("called")
+    }
+    place.queue.suspend()
+    center.post(topic, Sentinel(journal))
+    end(observation, of: owner, topic, way)
+    #expect(journal.read() == "end")
+    place.queue.resume()
+    place.queue.sync {}
+    #expect(journal.read() == "")
+  }
+
+  @Test(arguments: ["cancel", "remove", "removeObservers", "removeTopic"])
+  func aRemovalGivesUpWhatAHandlerHasTakenOver(way: String) {
+    let (one, two) = (Place("one"), Place("two"))
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    let topic = Topic<Sentinel>()
+    one.queue.suspend()
+    two.queue.suspend()
+    center.observe(topic, owner: owner, id: 1, on: one.queue) { _, _ in }
+    center.post(topic, Sentinel(journal))
+    let observation = center.observe(topic, owner: owner, id: 1, on: two.queue) { _, _ in }
+    end(observation, of: owner, topic, way)
+    one.queue.resume()
+    one.queue.sync {}
+    #expect(journal.read() == "end")
+    two.queue.resume()
+  }
+
+  @Test func aRemovalGivesUpWhatAHandlerWasToBeginWith() {
+    let place = Place()
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    let topic = Topic<Sentinel>("latest", keepsLatest: true)
+    place.queue.suspend()
+    center.post(topic, Sentinel(journal))
+    let observation = center.observe(topic, owner: owner, on: place.queue) { _, _ in }
+    center.removeLatest(of: topic)
+    #expect(journal.read() == "")
+    observation.cancel()
+    #expect(journal.read() == "end")
+    place.queue.resume()
+  }
+
+  private func end(
+    _ observation: TopicObservation, of owner: Owner, _ topic: Topic<Sentinel>, _ way: String
+  ) {
+    switch way {
+    case "cancel": observation.cancel()
+    case "remove": center.remove(owner)
+    case "removeObservers": center.removeObservers(of: topic, owner: owner)
+    default: center.removeObservers(of: topic)
+    }
+  }
+
+  @Test(arguments: Way.allCases) func aRemovalGivesUpWhatWaitsForAClientThatAwaits(way: Way) async {
+    let (began, go) = (Signal(), Signal())
+    let client = Worker(onSlowWork: { number in
+      guard number == 1 else { return }
+      began.send()
+      await go.wait()
+    })
+    center.add(client, for: WorkerProtocol.self)
+    center.post(WorkerProtocol.self) { await $0.workSlowly(1) }
+    await began.wait()
+    do {
+      let sentinel = Sentinel(journal)
+      center.post(WorkerProtocol.self) { await $0.workSlowly(sentinel.number) }
+    }
+    switch way {
+    case .remove: center.remove(client, for: WorkerProtocol.self)
+    case .removeAll: center.removeAll()
+    case .removeFromAll: center.remove(client)
+    }
+    // The first call goes on; who waits for the second one does not wait for the first.
+    #expect(journal.read() == "end")
+    go.send()
+  }
+
+  @Test func aRemovalGivesUpWhatWaitsForAHandlerThatAwaits() async {
+    let (began, go) = (Signal(), Signal())
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    let isFirst = Atomic<Bool>(true)
+    let observation = center.observe(Topic<Sentinel>(), owner: owner) { _, _ in
+      guard isFirst.exchange(false, ordering: .relaxed) else { return }
+      began.send()
+      await go.wait()
+    }
+    center.post(Topic<Sentinel>(), Sentinel {})
+    await began.wait()
+    center.post(Topic<Sentinel>(), Sentinel(journal))
+    observation.cancel()
+    #expect(journal.read() == "end")
+    go.send()
+  }
+
+  @Test func whoWaitsForARemovedClientReturnsAlthoughItsQueueDoesNot() async {
+    let center = center
+    let place = Place()
+    let client = Listener { _ in }
+    defer { extendLifetime(client) }
+    center[PingProtocol.self].add(client, on: place.queue)
+    place.queue.suspend()
+    let ended = Signal()
+    let waiting = Task {
+      let sentinel = Sentinel { ended.send() }
+      return await center.postAndWait(PingProtocol.self) { $0.ping(sentinel.number) }
+    }
+    // Once there is a letter, a removal ends it; before that, nobody is called.
+    while !center.remove(client, for: PingProtocol.self) { await Task.yield() }
+    #expect(await waiting.value <= 1)
+    await ended.wait()
+    place.queue.resume()
+  }
+
+  @Test func aRemovalDoesNotWaitForWhoHasEnded() {
+    let place = Place()
+    let client = Listener { _ in }
+    defer { extendLifetime(client) }
+    let delegates = center[PingProtocol.self]
+    place.queue.suspend()
+    do {
+      let other = Listener { _ in }
+      delegates.add(other, on: place.queue)
+      delegates.add(client, on: place.queue)
+      let sentinel = Sentinel(journal)
+      delegates.post { $0.ping(sentinel.number) }
+      extendLifetime(other)
+    }
+    delegates.remove(client)
+    #expect(journal.read() == "end")
+    place.queue.resume()
+  }
+
+  @Test func aRemovalLeavesWhatOthersWaitFor() async {
+    let place = Place()
+    let clients = ["a", "b"].map { name in Listener { [journal] _ in journal.write(name) } }
+    defer { extendLifetime(clients) }
+    let delegates = center[PingProtocol.self]
+    for client in clients { delegates.add(client, on: place.queue) }
+    place.queue.suspend()
+    delegates.post { $0.ping(1) }
+    delegates.remove(clients[0])
+    place.queue.resume()
+    await delegates.postAndWait { $0.ping(1) }
+    #expect(journal.read() == "b b")
+  }
+
+  // MARK: - Ended before their turn
+
+  @Test(arguments: ["removed", "released", "added again"])
+  func whoHasEndedIsNotCalled(way: String) {
+    let place = Place()
+    let delegates = center[PingProtocol.self]
+    var client: Listener? = Listener { [journal] number in journal.write("\(number)") }
+    defer { extendLifetime(client) }
+    delegates.add(client!, on: place.queue)
+    place.queue.suspend()
+    delegates.post { $0.ping(1) }
+    switch way {
+    case "removed": delegates.remove(client!)
+    case "released": client = nil
+    default:
+      delegates.remove(client!)
+      delegates.add(client!, on: place.queue)
+    }
+    place.queue.resume()
+    place.queue.sync {}
+    #expect(journal.read() == "")
+    place.queue.sync { _ = delegates.post { $0.ping(2) } }
+    #expect(journal.read() == (way == "added again" ? "2" : ""))
+  }
+
+  @Test func anActorThatEndsGivesUpWhatWaitsForIt() async {
+    actor Home {
+      func add(_ client: Listener, to center: MulticastCenter) {
+        center.add(client, for: PingProtocol.self)
+      }
+    }
+    let center = center
+    let journal = journal
+    let client = Listener { _ in journal.write("called") }
+    defer { extendLifetime(client) }
+    var home: Home? = Home()
+    await home!.add(client, to: center)
+    home = nil
+    #expect(await center.postAndWait(PingProtocol.self) { $0.ping(1) } <= 1)
+    #expect(journal.read() == "")
+  }
+
+  @Test func whoWaitsForActorsThatEndReturns() async {
+    actor Home {
+      let client = Client("a", Journal())
+      func add(to center: MulticastCenter) { center.add(client, for: PingProtocol.self) }
+    }
+    let center = center
+    for _ in 0..<200 {
+      var home: Home? = Home()
+      await home!.add(to: center)
+      async let called = center.postAndWait(PingProtocol.self) { $0.ping(1) }
+      home = nil
+      _ = await called
+    }
+    #expect(center.clients(for: PingProtocol.self).isEmpty)
+  }
+
+  // MARK: - Whoever is the last one
+
+  @Test func aDrainMayBeTheLastOwnerOfItsCenter() async {
+    let place = Place()
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    let done = Signal()
+    place.queue.suspend()
+    do {
+      let center = MulticastCenter()
+      let journal = journal
+      let sentinel = Sentinel { done.send() }
+      center.observe(.login, owner: owner, on: place.queue) { _, login in
+        journal.write("\(login.id)")
+        extendLifetime(sentinel)
+      }
+      for id in 1...3 { center.post(.login, Login(id: id)) }
+    }
+    place.queue.resume()
+    await done.wait()
+    #expect(["1 2 3", ""].contains(journal.read()))
+  }
+
+  @Test func aClientMayPostInItsDeinit() async {
+    final class Parting: PingProtocol, Sendable {
+      let center: MulticastCenter
+      init(_ center: MulticastCenter) { self.center = center }
+      func ping(_ number: Int) {}
+      deinit { center.post(.login, Login(id: 1)) }
+    }
+    let place = Place()
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    center.observe(.login, owner: owner, on: place.queue) { [journal] _, login in
+      journal.write("\(login.id)")
+    }
+    center.observe(.login, owner: owner) { [journal] _, login in journal.write("\(login.id)") }
+    do {
+      let client = Parting(center)
+      center.add(client, for: PingProtocol.self)
+      center.post(PingProtocol.self) { $0.ping(1) }
+    }
+    await center.postAndWait(.login, Login(id: 2))
+    #expect(journal.read().split(separator: " ").filter { $0 == "1" }.count == 2)
+  }
+
+  @Test(arguments: [false, true]) func aMessageMayPostInItsDeinit(keepsLatest: Bool) async {
+    let center = center
+    let place = Place()
+    let owner = Owner()
+    defer { extendLifetime(owner) }
+    let topic = Topic<Sentinel>("parting", keepsLatest: keepsLatest)
+    let numbers = Numbers()
+    center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in numbers.add(number) }
+    center.observe(topic, owner: owner, on: place.queue) { _, _ in }
+    center.observe(topic, owner: owner) { _, _ in }
+    for number in 0..<100 {
+      center.post(topic, Sentinel { center.post(Topic<Int>(), number) })
+    }
+    center.removeLatest(of: topic)
+    // Those that are given up post as well.
+    place.queue.sync {}
+    place.queue.suspend()
+    for number in 100..<110 {
+      center.post(topic, Sentinel { center.post(Topic<Int>(), number) })
+    }
+    center.removeObservers(of: topic)
+    center.removeLatest(of: topic)
+    place.queue.resume()
+    await numbers.wait(for: 110)
+    #expect(Set(numbers.all) == Set(0..<110))
+  }
+
+  // MARK: - A backlog
+
+  @Test(.enabled(if: !Process.isSanitized)) @MainActor
+  func aHundredThousandMessagesForABlockedMainActorArriveAndLeaveNothing() async throws {
+    let center = center
+    let screen = Screen()
+    center.observe(.login, owner: screen) { screen, login in screen.shown.append(login.id) }
+    onNewThread { for id in 0..<100_000 { center.post(.login, Login(id: id)) } }
+    await center.postAndWait(.login, Login(id: -1))
+    #expect(screen.shown == Array(0..<100_000) + [-1])
+    // Others fit where the first ones were, again and again.
+    var sizes: [Int] = []
+    for _ in 0..<6 {
+      screen.shown.removeAll(keepingCapacity: true)
+      onNewThread { for id in 0..<20_000 { center.post(.login, Login(id: id)) } }
+      await center.postAndWait(.login, Login(id: -1))
+      if let size = Process.residentBytes { sizes.append(size) }
+    }
+    guard let first = sizes.first, let last = sizes.last else { return }
+    #expect(last < first + 10_000_000)
+  }
+}
+
+extension Sentinel {
+  /// A number, to have a use for the sentinel.
+  fileprivate var number: Int { 0 }
+}
