@@ -42,9 +42,6 @@ extension MulticastDelegate {
     _ body: @escaping @isolated(any) @Sendable (Listener) -> Void
   ) -> Int {
     let actor = body.isolation
-    // The compiler lets such a function be called with `await` only, since it does not know where
-    // it is to run. We do: in the actor that it names, or anywhere if it names none. The two types
-    // differ in what the compiler checks, not in how they are called.
     let function = IsolatedFunction(body).callable
     return post(
       from: CallSite(fileID: fileID, line: line, column: column), isolation: isolation, actor: actor

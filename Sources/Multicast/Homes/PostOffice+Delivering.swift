@@ -250,7 +250,8 @@ extension PostOffice {
       // The post's moment comes before that of what waits here.
       limit = limit ?? list.moment.limit
       for group in list.groups {
-        if here == nil, unsafe enter(group.mailbox, for: posting, active) {
+        // What a topic keeps goes to every home by letter, in the order in which it is kept.
+        if here == nil, posting.keeper == nil, unsafe enter(group.mailbox, for: posting, active) {
           here = group
         } else {
           departure.groups.append(group)
@@ -296,6 +297,11 @@ extension PostOffice {
       }
     }
     here?.mailbox.leave()
+    if posting.keeper != nil {
+      for group in list.groups where unsafe enter(group.mailbox, for: posting, active) {
+        group.mailbox.leave()
+      }
+    }
     return called
   }
 
@@ -399,8 +405,7 @@ extension PostOffice {
         if mailbox.put(letter, number: number) { outcome.toBeDrained.append(mailbox) }
       }
       for group in groups {
-        let range = group === here ? range.upperBound..<seen : range.lowerBound..<seen
-        if !range.isEmpty { put(.group(group), range, in: group.mailbox) }
+        put(.group(group), range.lowerBound..<seen, in: group.mailbox)
       }
       for (mailbox, registration) in departure.others {
         put(.one(registration), 0..<UInt64.max, in: mailbox)
