@@ -43,12 +43,11 @@ extension MulticastDelegate {
   ) -> Int {
     let actor = body.isolation
     let function = IsolatedFunction(body).callable
-    return post(
-      from: CallSite(fileID: fileID, line: line, column: column), isolation: isolation, actor: actor
-    ) { box in
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    return post(from: site, isolation: isolation, actor: actor) { box in
       Self.call(box, function)
     } content: {
-      ClosureContent(actor: actor) { box in Self.call(box, function) }
+      ClosureContent(actor: actor, Listener.self, site) { box in Self.call(box, function) }
     }
   }
 
@@ -71,11 +70,11 @@ extension MulticastDelegate {
   ) async -> Int {
     let actor = body.isolation
     let function = IsolatedFunction(body).callable
+    let site = CallSite(fileID: fileID, line: line, column: column)
     return await office.postAndWait(
       Posting(
-        to: clientList, from: CallSite(fileID: fileID, line: line, column: column),
-        isolation: #isolation, actor: actor), key: { String(describing: Listener.self) },
-      ClosureContent(actor: actor) { box in Self.call(box, function) })
+        to: clientList, from: site, isolation: #isolation, actor: actor), key: { String(describing: Listener.self) },
+      ClosureContent(actor: actor, Listener.self, site) { box in Self.call(box, function) })
   }
 
   @inlinable
@@ -177,18 +176,28 @@ extension MulticastDelegate where Listener: Sendable {
 @usableFromInline
 struct ClosureContent: PostContent {
   let actor: (any Actor)?
+  private let listener: Any.Type
+  private let site: CallSite
   private let deliver: @Sendable (WeakBox) -> Bool
 
-  /// - Parameter deliver: Calls the client in a box, and returns whether it is alive. It is written
-  ///   where the listener's type is known, so that it is compiled for this type.
+  /// - Parameter deliver: Calls the client in a box, and returns whether it is alive. It is written where the
+  ///   listener's type is known, so that it is compiled for this type.
   @usableFromInline
-  init(actor: (any Actor)?, deliver: @escaping @Sendable (WeakBox) -> Bool) {
+  init(
+    actor: (any Actor)?, _ listener: Any.Type, _ site: CallSite,
+    deliver: @escaping @Sendable (WeakBox) -> Bool
+  ) {
     self.actor = actor
+    self.listener = listener
+    self.site = site
     self.deliver = deliver
   }
 
   func call(_ box: WeakBox, on occasion: CallOccasion) -> CallOutcome {
-    deliver(box) ? .called : .dead
+    #if DEBUG
+      if let actor { box.checkHome(as: listener, named: actor, from: site) }
+    #endif
+    return deliver(box) ? .called : .dead
   }
 }
 

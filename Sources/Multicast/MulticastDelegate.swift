@@ -157,7 +157,8 @@ extension MulticastDelegate {
       wasRegistered = box.isAlive
       group = box.group
     }
-    group?.giveUpLettersIfEmpty()
+    group?.giveUpLettersIfEmpty(in: clientList)
+    office.giveUpLane(.client(ObjectIdentifier(object).address), of: clientList)
     return wasRegistered
   }
 
@@ -168,8 +169,13 @@ extension MulticastDelegate {
   /// - Complexity: O(*n*).
   public func removeAll() {
     let groups = clientList.groups
-    clientList.removeAll()
-    for group in groups { group.giveUpLettersIfEmpty() }
+    var identities: [UInt] = []
+    clientList.removeAll { box in
+      identities.append(box.identity)
+      return true
+    }
+    for group in groups { group.giveUpLettersIfEmpty(in: clientList) }
+    for identity in identities { office.giveUpLane(.client(identity), of: clientList) }
   }
 
   /// Whether a client is in the list; false for a client in its `deinit`.

@@ -13,9 +13,6 @@ struct ActivePost: ~Copyable {
     /// The number that the next registration had when the post was made.
     let limit: UInt64
 
-    /// The actor that the post was written in.
-    let isolation: (any Actor)?
-
     let keeper: LatestPost?
     let receipt: Receipt?
   }

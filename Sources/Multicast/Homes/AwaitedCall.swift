@@ -14,7 +14,7 @@ final class AwaitedCall: Sendable {
   /// The post that is being handled.
   let cause: Cause
 
-  private let isUnderWay = Atomic<Bool>(true)
+  private let state = Atomic<Bool>(true)
 
   private init(in lane: Mailbox, cause: Cause) {
     self.lane = lane
@@ -25,8 +25,11 @@ final class AwaitedCall: Sendable {
   /// it.
   static var current: AwaitedCall? {
     guard count.load(ordering: .relaxed) != 0, let innermost else { return nil }
-    return innermost.isUnderWay.load(ordering: .acquiring) ? innermost : nil
+    return innermost.isUnderWay ? innermost : nil
   }
+
+  /// Whether it has not returned.
+  var isUnderWay: Bool { state.load(ordering: .acquiring) }
 
   /// Calls `body` as a call in a lane.
   static func run(in lane: Mailbox, cause: Cause, _ body: () async -> Void) async {
@@ -34,6 +37,6 @@ final class AwaitedCall: Sendable {
     count.add(1, ordering: .relaxed)
     await $innermost.withValue(call) { await body() }
     count.subtract(1, ordering: .relaxed)
-    call.isUnderWay.store(false, ordering: .releasing)
+    call.state.store(false, ordering: .releasing)
   }
 }

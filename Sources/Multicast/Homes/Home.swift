@@ -60,5 +60,8 @@ final class MarkedQueue: Sendable {
 }
 
 extension DispatchQueue {
-  fileprivate var isGlobal: Bool { label.hasPrefix("com.apple.root.") }
+  /// Whether this is the main queue. By its label: on some systems, each look at it makes another object.
+  var isMain: Bool { label == DispatchQueue.main.label }
+
+  var isGlobal: Bool { label.hasPrefix("com.apple.root.") }
 }

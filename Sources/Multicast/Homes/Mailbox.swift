@@ -77,16 +77,19 @@ extension Mailbox {
     }
   }
 
+  /// Whether letters wait.
+  var hasLetters: Bool { contents.withLock { !$0.isEmpty } }
+
   /// Throws away the letters that match, which nobody will be called with: who waits for them is resumed.
   /// Not with a lock held.
-  func giveUpLetters(where matches: (Letter.Addressee) -> Bool) {
+  func giveUpLetters(where matches: (Letter) -> Bool) {
     let dropped = office.withLock { _ in
       contents.withLock { contents in
         guard !contents.isEmpty else { return [Letter]() }
-        let dropped = (contents.outgoing + contents.incoming).filter { matches($0.addressee) }
+        let dropped = (contents.outgoing + contents.incoming).filter(matches)
         guard !dropped.isEmpty else { return dropped }
-        contents.outgoing.removeAll { matches($0.addressee) }
-        contents.incoming.removeAll { matches($0.addressee) }
+        contents.outgoing.removeAll(where: matches)
+        contents.incoming.removeAll(where: matches)
         return dropped
       }
     }
@@ -312,10 +315,13 @@ extension Walk {
 
 extension ClientGroup {
   /// Throws away what waits for this group, if nobody is in there any more.
-  func giveUpLettersIfEmpty() {
+  func giveUpLettersIfEmpty(in list: ClientList) {
+    guard mailbox.hasLetters else { return }
+    // Who has ended is not waited for, either.
+    list.vacateDead(in: self)
     guard count == 0 else { return }
-    mailbox.giveUpLetters { addressee in
-      if case .group(let group) = addressee { group === self } else { false }
+    mailbox.giveUpLetters { letter in
+      if case .group(let group) = letter.addressee { group === self } else { false }
     }
   }
 

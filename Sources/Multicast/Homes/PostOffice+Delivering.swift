@@ -105,6 +105,21 @@ private struct Departure {
     return moves.last.map { $0.index + 1 } ?? noted
   }
 
+  /// Has the single registrations be looked up again.
+  mutating func lookUpAgain() {
+    moved += others.map(\.1)
+    others = []
+  }
+
+  mutating func takeQueues() -> [(any PostQueue, Registration)] {
+    defer { queues = [] }
+    return queues
+  }
+
+  mutating func takeFirstMoved() -> Registration? {
+    moved.isEmpty ? nil : moved.removeFirst()
+  }
+
   var isEmpty: Bool { groups.isEmpty && lanes.isEmpty && moved.isEmpty && queues.isEmpty }
 }
 
@@ -127,11 +142,11 @@ extension PostOffice {
       let (limit, count) = posting.list.moment
       unsafe active.pointee.pending.append(
         ActivePost.Pending(
-          post: make(cause, nil), limit: limit, isolation: posting.isolation,
-          keeper: posting.keeper, receipt: posting.receipt))
+          post: make(cause, nil), limit: limit, keeper: posting.keeper, receipt: posting.receipt))
       return count
     }
-    let cause = AwaitedCall.current?.cause
+    // A post of another office may be calling here. It does not hold this one up, but it is its cause.
+    let cause = unsafe chain.innermostPost()?.pointee.cause() ?? AwaitedCall.current?.cause
     if let cause, !admit(posting, after: cause, key: key) { return 0 }
     var active = ActivePost(office: self, site: posting.site, parent: cause)
     var called = 0
@@ -188,22 +203,26 @@ extension PostOffice {
       if let outer = unsafe outer {
         unsafe outer.pointee.pending += active.pointee.pending
       } else if unsafe !active.pointee.pending.isEmpty {
-        unsafe follow(active)
+        unsafe follow(active, delivery)
       }
       unsafe delivery.pointee.pop()
     }
   }
 
   /// Delivers what was posted in the calls of a post, and in the calls of what follows, one after the other.
-  private func follow(_ active: UnsafeMutablePointer<ActivePost>) {
+  private func follow(
+    _ active: UnsafeMutablePointer<ActivePost>, _ delivery: UnsafeMutablePointer<ActiveDelivery>
+  ) {
     while unsafe !active.pointee.pending.isEmpty {
       var batch: [ActivePost.Pending] = []
       unsafe swap(&batch, &active.pointee.pending)
       for pending in batch {
         let post = pending.post
         unsafe active.pointee.follow(post)
+        unsafe delivery.pointee.list = ObjectIdentifier(post.list)
+        unsafe delivery.pointee.site = post.site
         let posting = Posting(
-          to: post.list, from: post.site, isolation: pending.isolation, actor: post.actor,
+          to: post.list, from: post.site, isolation: nil, actor: post.actor,
           isAwaited: post.isAwaited, keeper: pending.keeper, receipt: pending.receipt)
         _ = unsafe deliver(
           posting, limit: pending.limit, active: active, call: { post.call($0, on: .posting) },
@@ -275,6 +294,8 @@ extension PostOffice {
       var seen = upper
       var moves = 0
       while true {
+        // They may have moved once more since they were looked up.
+        departure.lookUpAgain()
         moves = departure.note(
           list.moves(since: moves), before: upper, walkedAfter: movesBefore, here: here,
           noted: moves)
@@ -310,14 +331,14 @@ extension PostOffice {
     of departure: inout Departure, with post: any Post, here: ClientGroup?, _ receipt: Receipt?
   ) -> Int {
     var called = 0
-    while let (queue, registration) = departure.queues.popLast() {
+    for (queue, registration) in departure.takeQueues() {
       if queue.enqueue(QueuedPost(post: post, receipt: receipt)) {
         called += 1
       } else {
         departure.moved.append(registration)
       }
     }
-    while let registration = departure.moved.popLast() {
+    while let registration = departure.takeFirstMoved() {
       guard var walk = post.list.beginWalk(at: registration), let box = walk.next() else {
         if let next = post.list.successor(of: registration) { departure.moved.append(next) }
         continue
@@ -407,11 +428,13 @@ extension PostOffice {
       for group in groups {
         put(.group(group), range.lowerBound..<seen, in: group.mailbox)
       }
-      for (mailbox, registration) in departure.others {
+      // The letters of groups that are taken now are for those as well.
+      for (mailbox, registration) in departure.others
+      where posting.keeper == nil || registration.number >= seen {
         put(.one(registration), 0..<UInt64.max, in: mailbox)
       }
       for (key, registration) in departure.lanes {
-        let lane = state.lane(key) { Mailbox(.lane(key), of: self) }
+        let lane = lane(key, in: &state)
         let letter = Letter(
           post: post, addressee: .one(registration), range: 0..<UInt64.max,
           receipt: posting.receipt?.wait(for: lane))

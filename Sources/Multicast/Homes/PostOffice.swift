@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 /// The homes of a center, and the order in which posts reach them.
 ///
@@ -15,13 +16,21 @@ final class PostOffice: Sendable {
     case registration(ObjectIdentifier, UInt64)
   }
 
+  /// What a mailbox is found by.
+  enum MailboxKey: Hashable, Sendable {
+    case object(ObjectIdentifier)
+
+    /// A global queue, by its label: on some systems, each look at it makes another object.
+    case globalQueue(String)
+  }
+
   struct State {
     private struct Reference {
       weak var mailbox: Mailbox?
     }
 
     /// The mailboxes of actors and queues, by their identities, as long as somebody lives there.
-    private var mailboxes: [ObjectIdentifier: Reference] = [:]
+    private var mailboxes: [MailboxKey: Reference] = [:]
 
     /// The number of mailboxes at which those that have ended are looked for.
     private var limit = 16
@@ -42,16 +51,15 @@ final class PostOffice: Sendable {
     ///
     /// - Parameter dropped: Receives what must not end with the lock held.
     mutating func mailbox(
-      of object: AnyObject, orMake make: () -> Mailbox, droppingInto dropped: inout [Mailbox]
+      of key: MailboxKey, orMake make: () -> Mailbox, droppingInto dropped: inout [Mailbox]
     ) -> Mailbox {
-      let identity = ObjectIdentifier(object)
-      if let mailbox = mailboxes[identity]?.mailbox {
+      if let mailbox = mailboxes[key]?.mailbox {
         // The home may have been another object on this address.
-        if mailbox.home.isHome(of: object) { return mailbox }
+        if mailbox.home.isHome(of: key) { return mailbox }
         dropped.append(mailbox)
       }
       let mailbox = make()
-      mailboxes[identity] = Reference(mailbox: mailbox)
+      mailboxes[key] = Reference(mailbox: mailbox)
       if mailboxes.count > limit {
         mailboxes = mailboxes.filter { _, reference in
           guard let mailbox = reference.mailbox else { return false }
@@ -84,6 +92,9 @@ final class PostOffice: Sendable {
 
   private let state = Locked(State())
 
+  /// Whether there was ever a lane, so that a removal without any takes no lock.
+  private let lanesExist = Atomic<Bool>(false)
+
   init(reentrancyGuard: ReentrancyGuard) {
     self.reentrancyGuard = reentrancyGuard
   }
@@ -94,26 +105,42 @@ final class PostOffice: Sendable {
   }
 }
 
+// MARK: - Lanes
+
+extension PostOffice {
+  /// The lane of a key, with the office's lock held.
+  func lane(_ key: LaneKey, in state: inout State) -> Mailbox {
+    lanesExist.store(true, ordering: .relaxed)
+    return state.lane(key) { Mailbox(.lane(key), of: self) }
+  }
+
+  /// Throws away what waits in a lane for a list. Not with a lock held.
+  func giveUpLane(_ key: LaneKey, of list: ClientList) {
+    guard lanesExist.load(ordering: .relaxed) else { return }
+    let lane = withLock { state in state.existingLane(key) }
+    lane?.giveUpLetters { letter in letter.post.list === list }
+  }
+}
+
 // MARK: - Mailboxes
 
 extension PostOffice {
   /// The mailbox of an actor.
   func mailbox(of actor: any Actor) -> Mailbox {
-    mailbox(of: actor) { Mailbox(.actor(WeakActor(actor)), of: self) }
+    mailbox(of: .object(ObjectIdentifier(actor))) { Mailbox(.actor(WeakActor(actor)), of: self) }
   }
 
   /// The mailbox of a queue. The main queue is the main actor's home.
   func mailbox(of queue: DispatchQueue) -> Mailbox {
-    if queue === DispatchQueue.main {
-      return mailbox(of: MainActor.shared)
-    }
-    return mailbox(of: queue) { Mailbox(.queue(MarkedQueue(queue)), of: self) }
+    if queue.isMain { return mailbox(of: MainActor.shared) }
+    let key: MailboxKey = queue.isGlobal ? .globalQueue(queue.label) : .object(ObjectIdentifier(queue))
+    return mailbox(of: key) { Mailbox(.queue(MarkedQueue(queue)), of: self) }
   }
 
-  private func mailbox(of object: AnyObject & Sendable, orMake make: () -> Mailbox) -> Mailbox {
+  private func mailbox(of key: MailboxKey, orMake make: () -> Mailbox) -> Mailbox {
     let (mailbox, dropped) = withLock { state in
       var dropped: [Mailbox] = []
-      let mailbox = state.mailbox(of: object, orMake: make, droppingInto: &dropped)
+      let mailbox = state.mailbox(of: key, orMake: make, droppingInto: &dropped)
       return (mailbox, dropped)
     }
     extendLifetime(dropped)
@@ -122,12 +149,14 @@ extension PostOffice {
 }
 
 extension Home {
-  /// Whether an object is this home; what it is not may have had its address.
-  fileprivate func isHome(of object: AnyObject) -> Bool {
-    switch self {
-    case .actor(let reference): reference.actor === object
-    case .queue(let queue): queue.queue === object
-    case .lane: false
+  /// Whether this home has a key; the object that had it may have been another one.
+  fileprivate func isHome(of key: PostOffice.MailboxKey) -> Bool {
+    switch (self, key) {
+    case (.actor(let reference), .object(let identity)):
+      reference.actor.map { ObjectIdentifier($0) } == identity
+    case (.queue(let queue), .object(let identity)): ObjectIdentifier(queue.queue) == identity
+    case (.queue, .globalQueue): true
+    case (.actor, .globalQueue), (.lane, _): false
     }
   }
 }

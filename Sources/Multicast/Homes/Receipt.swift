@@ -4,12 +4,12 @@
 final class Receipt: Sendable {
   private let continuation: CheckedContinuation<Void, Never>
 
-  /// The lane that waits, if it is one.
-  private let waiter: Mailbox?
+  /// The awaited call that waits, if it is one.
+  private let waiter: AwaitedCall?
 
   init(_ continuation: CheckedContinuation<Void, Never>) {
     self.continuation = continuation
-    waiter = AwaitedCall.current?.lane
+    waiter = AwaitedCall.current
   }
 
   deinit { continuation.resume() }
@@ -22,13 +22,13 @@ final class Receipt: Sendable {
   }
 }
 
-/// One lane's wait for one letter in another lane. It ends with that letter.
+/// One call's wait for one letter in a lane. It ends with that letter.
 private final class Wait: Sendable {
-  private let waiter: Mailbox
+  private let waiter: AwaitedCall
   private let lane: Mailbox
   private let receipt: Receipt
 
-  init?(of waiter: Mailbox, for lane: Mailbox, receipt: Receipt) {
+  init?(of waiter: AwaitedCall, for lane: Mailbox, receipt: Receipt) {
     guard WaitGraph.addWait(of: waiter, for: lane) else { return nil }
     self.waiter = waiter
     self.lane = lane

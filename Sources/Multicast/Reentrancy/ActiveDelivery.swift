@@ -6,10 +6,10 @@
 @safe
 struct ActiveDelivery {
   @usableFromInline
-  let list: ObjectIdentifier
+  var list: ObjectIdentifier
 
   @usableFromInline
-  let site: CallSite
+  var site: CallSite
 
   /// The delivery that this one is nested in.
   @usableFromInline
@@ -62,6 +62,16 @@ struct DeliveryChain {
       unsafe body(active.pointee)
       unsafe next = active.pointee.outer
     }
+  }
+
+  /// The innermost post of any office; nil if none is calling on this thread.
+  func innermostPost() -> UnsafeMutablePointer<ActivePost>? {
+    var next = unsafe innermost.pointee
+    while let active = unsafe next {
+      if let post = unsafe active.pointee.post { return unsafe post }
+      unsafe next = active.pointee.outer
+    }
+    return nil
   }
 
   /// The innermost post of an office; nil if none of its posts is calling on this thread.

@@ -74,7 +74,7 @@ extension TopicList {
       mailbox = home
     } else if observer.isAwaited {
       let key = PostOffice.LaneKey.registration(ObjectIdentifier(clientList), registration.number)
-      mailbox = state.lane(key) { Mailbox(.lane(key), of: office) }
+      mailbox = office.lane(key, in: &state)
     } else {
       observer.beginQueue(with: QueuedPost(post: post, receipt: receipt))
       return
@@ -86,6 +86,7 @@ extension TopicList {
 
   /// Calls a handler without a home with what has to come first.
   private func handleQueue(of observer: TopicObserver, number: UInt64) {
+    guard observer.beginHandlingQueue() else { return }
     let registration = Registration(identity: observer.owner.address, number: number)
     while let queued = observer.nextInQueue() {
       guard var walk = clientList.beginWalk(at: registration), let box = walk.next() else {
@@ -124,8 +125,10 @@ extension TopicList {
     _ existing: TopicObserver, with observer: TopicObserver, owner: AnyObject & Sendable,
     once: Bool, _ handler: TopicHandler
   ) -> TopicObservation? {
+    // What a topic keeps begins anew: a post that is under way may have called the old handler.
     let isAtHome =
       existing.mailbox === observer.mailbox && existing.isAwaited == observer.isAwaited
+      && latest == nil
     if !isAtHome { clientList.prepareToReplace(existing, of: owner) }
     let replacement: Replacement? = office.withLock { state in
       guard let old = clientList.registration(of: existing, owner: existing.owner) else {
@@ -155,13 +158,6 @@ extension TopicList {
         with: handler, once: once, droppingInto: &replacement.dropped)
     else { return nil }
     replacement.version = version
-    if let post = latest?.current,
-      !unhandledLetters(for: registration, of: existing, state).contains(where: {
-        $0.post === post
-      })
-    {
-      leave(post, for: registration, of: existing, &state, &replacement.toBeDrained)
-    }
     return replacement
   }
 
@@ -174,14 +170,16 @@ extension TopicList {
     guard let number else { return Replacement(number: nil, leftovers: leftovers) }
     var replacement = Replacement(number: number, leftovers: leftovers)
     let new = Registration(identity: old.identity, number: number)
-    existing.move(to: new, droppingInto: &replacement.dropped)
-    let letters = unhandledLetters(for: old, of: existing, state)
-    for letter in letters {
+    let waiting =
+      existing.move(to: new, droppingInto: &replacement.dropped)
+      + unhandledLetters(for: old, of: existing, state)
+      .map { QueuedPost(post: $0.post, receipt: $0.receipt) }
+    for queued in waiting {
       leave(
-        letter.post, receipt: letter.receipt, for: new, of: observer, &state,
+        queued.post, receipt: queued.receipt, for: new, of: observer, &state,
         &replacement.toBeDrained)
     }
-    if let post = latest?.current, !letters.contains(where: { $0.post === post }) {
+    if let post = latest?.current, !waiting.contains(where: { $0.post === post }) {
       leave(post, for: new, of: observer, &state, &replacement.toBeDrained)
     }
     return replacement
@@ -252,17 +250,19 @@ extension TopicList {
     }
 
     func cancel() {
+      let clients = list.clientList
       for (observer, number) in observers {
         observer.cancel()
-        if observer.isAwaited { list.giveUpLane(of: number) }
+        if observer.isAwaited {
+          list.office.giveUpLane(.registration(ObjectIdentifier(clients), number), of: clients)
+        }
+        observer.mailbox?.giveUpLetters { letter in
+          guard case .one(let registration) = letter.addressee else { return false }
+          return letter.post.list === clients && registration.number == number
+        }
       }
-      for group in groups { group.giveUpLettersIfEmpty() }
+      for group in groups { group.giveUpLettersIfEmpty(in: clients) }
     }
-  }
-
-  private func giveUpLane(of number: UInt64) {
-    let key = PostOffice.LaneKey.registration(ObjectIdentifier(clientList), number)
-    office.withLock { state in state.existingLane(key) }?.giveUpLetters { _ in true }
   }
 
   /// Calls `body` with the observers that take messages, and with their owners, which are alive. O(*n*).
@@ -275,6 +275,7 @@ extension TopicList {
     }
   }
 
-  /// Closes the list for good, if nobody observes and nothing is kept.
-  func closeIfEmpty() -> Bool { latest?.current == nil && clientList.closeIfEmpty() }
+  /// Closes the list for good, if nobody observes. A topic that keeps its last message stays: a post may have it
+  /// in hand, to keep a message in it.
+  func closeIfEmpty() -> Bool { latest == nil && clientList.closeIfEmpty() }
 }

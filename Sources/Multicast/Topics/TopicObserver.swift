@@ -27,6 +27,9 @@ final class TopicObserver: Sendable {
     /// What has to be handled before anything else, and what came in meanwhile.
     var queue: [QueuedPost]?
 
+    /// Whether a thread is handling the queue.
+    var isHandlingQueue = false
+
     /// The registration that has taken this one's place, in another home.
     var successor: Registration?
   }
@@ -125,11 +128,20 @@ extension TopicObserver: PostQueue {
     }
   }
 
+  /// Whether the caller is the one to handle the queue.
+  func beginHandlingQueue() -> Bool {
+    state.withLock { state in
+      guard state.queue != nil, !state.isHandlingQueue else { return false }
+      state.isHandlingQueue = true
+      return true
+    }
+  }
+
   /// The next post of those that have to be handled first. After nil, others call the handler again.
   func nextInQueue() -> QueuedPost? {
     state.withLock { state in
       guard state.queue?.isEmpty == false else {
-        state.queue = nil
+        (state.queue, state.isHandlingQueue) = (nil, false)
         return nil
       }
       return state.queue?.removeFirst()
@@ -168,15 +180,18 @@ extension TopicObserver {
     return version
   }
 
-  /// Has a registration in another home take this one's place: nothing is handled here from now on.
-  func move(to successor: Registration, droppingInto dropped: inout [TopicHandler]) {
-    let old = state.withLock { state in
+  /// Has another registration take this one's place: nothing is handled here from now on. Returns what was
+  /// to be handled first.
+  func move(
+    to successor: Registration, droppingInto dropped: inout [TopicHandler]
+  ) -> [QueuedPost] {
+    let (old, queue) = state.withLock { state in
+      defer { (state.handler, state.queue) = (nil, nil) }
       state.successor = successor
-      let old = state.handler
-      state.handler = nil
-      return old
+      return (state.handler, state.queue ?? [])
     }
     if let old { dropped.append(old) }
+    return queue
   }
 
   /// The number of the last letter that was handled here.
