@@ -224,13 +224,11 @@ extension PostOffice {
     if list.hasGroups, !posting.isAwaited {
       // The post's moment comes before that of what waits here.
       limit = limit ?? list.moment.limit
-      for group in list.groups {
-        if here == nil, unsafe enter(group.mailbox, for: posting, active) {
-          here = group
-        } else {
-          departure.groups.append(group)
-        }
+      departure.groups = list.groups
+      let index = departure.groups.firstIndex { group in
+        unsafe enter(group.mailbox, for: posting, active)
       }
+      if let index { here = departure.groups.remove(at: index) }
     }
     var walk = list.beginWalk()
     let upper = limit ?? walk.limit
