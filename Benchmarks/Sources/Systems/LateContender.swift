@@ -57,7 +57,7 @@ extension LateContender {
         }
       }
       return { number in
-        withExtendedLifetime(tokens) {
+        withExtendedLifetime((queue, tokens)) {
           center.post(name: .event, object: nil, userInfo: ["number": number])
         }
       }

@@ -268,14 +268,12 @@ extension PostOffice {
     if list.hasGroups, !posting.isAwaited {
       // The post's moment comes before that of what waits here.
       limit = limit ?? list.moment.limit
-      for group in list.groups {
-        // What a topic keeps goes to every home by letter, in the order in which it is kept.
-        if here == nil, posting.keeper == nil, unsafe enter(group.mailbox, for: posting, active) {
-          here = group
-        } else {
-          departure.groups.append(group)
-        }
+      departure.groups = list.groups
+      // What a topic keeps goes to every home by letter, in the order in which it is kept.
+      let index = posting.keeper != nil ? nil : departure.groups.firstIndex { group in
+        unsafe enter(group.mailbox, for: posting, active)
       }
+      if let index { here = departure.groups.remove(at: index) }
     }
     var movesBefore = list.moveCount
     var walk = list.beginWalk()

@@ -8,7 +8,7 @@ extension MulticastCenter {
   /// - Complexity: O(1).
   public func latest<Message>(of topic: Topic<Message>) -> Message? {
     guard topic.keepsLatest, let post = list(of: topic)?.latest?.current else { return nil }
-    return (post as? PostOf<TopicContent<Message>>)?.content.message
+    return (post as? PostOf<TopicContent>)?.content.message as? Message
   }
 
   /// Forgets the last message of a topic, which those who observe later then do not get.
@@ -22,6 +22,6 @@ extension MulticastCenter {
   public func removeLatest<Message>(of topic: Topic<Message>) -> Message? {
     guard topic.keepsLatest, let latest = list(of: topic)?.latest else { return nil }
     let post = office.withLock { _ in latest.exchange(nil) }
-    return (post as? PostOf<TopicContent<Message>>)?.content.message
+    return (post as? PostOf<TopicContent>)?.content.message as? Message
   }
 }

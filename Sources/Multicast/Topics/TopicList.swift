@@ -33,9 +33,9 @@ extension TopicList {
   ///   - message: A message of the topic's type.
   ///   - content: The same message, to be kept.
   @usableFromInline
-  func post<Message: Sendable>(
+  func post(
     _ message: ErasedMessage, isolation: (any Actor)?, from site: CallSite,
-    content: () -> TopicContent<Message>
+    content: () -> TopicContent
   ) -> Int {
     if clientList.isEmpty, latest == nil { return 0 }
     return office.post(
@@ -58,18 +58,21 @@ extension TopicList {
 }
 
 /// A message that was posted to a topic.
+///
+/// It is not generic, because posts of a generic type would have to be looked up each time one is made.
 @usableFromInline
-struct TopicContent<Message: Sendable>: PostContent {
-  let message: Message
+struct TopicContent: PostContent {
+  let message: any Sendable
   let clients: ClientList
 
   @usableFromInline
-  init(message: Message, clients: ClientList) {
+  init(message: any Sendable, clients: ClientList) {
     self.message = message
     self.clients = clients
   }
 
   func call(_ box: WeakBox, on occasion: CallOccasion) -> CallOutcome {
+    // What is lent is the message in the existential, as it opens.
     ErasedMessage.lend(message) { message in clients.callHandler(in: box, message, on: occasion) }
   }
 
