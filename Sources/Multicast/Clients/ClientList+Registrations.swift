@@ -17,10 +17,11 @@ extension ClientKey {
 }
 
 extension ClientList {
-  /// The number that the next registration will have, and how many there are, dead or alive.
-  var moment: (limit: UInt64, count: Int) {
+  /// The number that the next registration will have, how many there are, dead or alive, and how many have
+  /// been replaced.
+  var moment: (limit: UInt64, count: Int, moves: Int) {
     state.withLock { state in
-      (state.nextNumber, state.current.count - state.current.vacant)
+      (state.nextNumber, state.current.count - state.current.vacant, state.moves.count)
     }
   }
 

@@ -12,7 +12,7 @@ struct RecentMoves {
     let from: ClientGroup?
   }
 
-  private static var capacity: Int { 64 }
+  private static var capacity: Int { 4096 }
 
   private var moves: [Move] = []
 

@@ -13,6 +13,9 @@ struct ActivePost: ~Copyable {
     /// The number that the next registration had when the post was made.
     let limit: UInt64
 
+    /// How many registrations had been replaced then.
+    let moves: Int
+
     let keeper: LatestPost?
     let receipt: Receipt?
   }

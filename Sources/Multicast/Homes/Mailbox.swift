@@ -321,7 +321,8 @@ extension ClientGroup {
     list.vacateDead(in: self)
     guard count == 0 else { return }
     mailbox.giveUpLetters { letter in
-      if case .group(let group) = letter.addressee { group === self } else { false }
+      // Asked again with the office's lock held: who has been added meanwhile may have a letter here.
+      if case .group(let group) = letter.addressee { group === self && count == 0 } else { false }
     }
   }
 

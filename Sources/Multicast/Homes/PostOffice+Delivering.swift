@@ -139,10 +139,10 @@ extension PostOffice {
       // Inside of another post's call: this one follows.
       let cause = unsafe active.pointee.cause()
       guard admit(posting, after: cause, key: key) else { return 0 }
-      let (limit, count) = posting.list.moment
+      let (limit, count, moves) = posting.list.moment
       unsafe active.pointee.pending.append(
         ActivePost.Pending(
-          post: make(cause, nil), limit: limit, keeper: posting.keeper, receipt: posting.receipt))
+          post: make(cause, nil), limit: limit, moves: moves, keeper: posting.keeper, receipt: posting.receipt))
       return count
     }
     // A post of another office may be calling here. It does not hold this one up, but it is its cause.
@@ -152,7 +152,7 @@ extension PostOffice {
     var called = 0
     unsafe withUnsafeMutablePointer(to: &active) { active in
       unsafe perform(active, list: posting.list, in: chain) {
-        called = unsafe deliver(posting, limit: nil, active: active, call: call) {
+        called = unsafe deliver(posting, limit: nil, moves: nil, active: active, call: call) {
           unsafe make(cause, active.pointee.recurrences)
         }
       }
@@ -225,7 +225,7 @@ extension PostOffice {
           to: post.list, from: post.site, isolation: nil, actor: post.actor,
           isAwaited: post.isAwaited, keeper: pending.keeper, receipt: pending.receipt)
         _ = unsafe deliver(
-          posting, limit: pending.limit, active: active, call: { post.call($0, on: .posting) },
+          posting, limit: pending.limit, moves: pending.moves, active: active, call: { post.call($0, on: .posting) },
           make: { post })
       }
     }
@@ -250,10 +250,11 @@ extension PostOffice {
 extension PostOffice {
   /// Calls and leaves one post, and returns how many clients were called or will be.
   ///
-  /// - Parameter limit: The number that the next registration had when the post was made; nil if it is made
-  ///   now.
+  /// - Parameters:
+  ///   - limit: The number that the next registration had when the post was made; nil if it is made now.
+  ///   - moves: How many registrations had been replaced then.
   private func deliver(
-    _ posting: Posting, limit: UInt64?, active: UnsafeMutablePointer<ActivePost>,
+    _ posting: Posting, limit: UInt64?, moves: Int?, active: UnsafeMutablePointer<ActivePost>,
     call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
     let list = posting.list
@@ -265,9 +266,13 @@ extension PostOffice {
     var departure = Departure()
     var here: ClientGroup?
     var limit = limit
+    var noted = moves
     if list.hasGroups, !posting.isAwaited {
       // The post's moment comes before that of what waits here.
-      limit = limit ?? list.moment.limit
+      if limit == nil {
+        let moment = list.moment
+        (limit, noted) = (moment.limit, moment.moves)
+      }
       departure.groups = list.groups
       // What a topic keeps goes to every home by letter, in the order in which it is kept.
       let index = posting.keeper != nil ? nil : departure.groups.firstIndex { group in
@@ -290,7 +295,7 @@ extension PostOffice {
     if !departure.isEmpty || posting.keeper != nil || list.hasMoved {
       let post = make()
       var seen = upper
-      var moves = 0
+      var moves = noted ?? movesBefore
       while true {
         // They may have moved once more since they were looked up.
         departure.lookUpAgain()
@@ -357,7 +362,7 @@ extension PostOffice {
     _ posting: Posting, in actor: any Actor, limit: UInt64?,
     active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
-    let (next, count) = posting.list.moment
+    let (next, count, _) = posting.list.moment
     let range = 0..<(limit ?? next)
     let mailbox = mailbox(of: actor)
     if unsafe enter(mailbox, for: posting, active) {

@@ -8,8 +8,10 @@ extension TopicList {
     owner: AnyObject & Sendable, id: TopicObserver.ID, once: Bool, _ handler: TopicHandler,
     in mailbox: Mailbox?
   ) -> TopicObservation? {
+    // Nobody may call a handler without a home before it had the message that the topic keeps.
     let observer = TopicObserver(
-      owner: owner, id: id, once: once, handler: handler, mailbox: mailbox)
+      owner: owner, id: id, once: once, handler: handler, mailbox: mailbox,
+      beginsWithQueue: latest != nil && mailbox == nil && !handler.isAwaited)
     let key = ClientKey(observer.owner) { [owner = observer.owner] box in
       box.withCompanion(as: TopicObserver.self) { $0.owner == owner && $0.id == id } ?? false
     }
@@ -27,13 +29,26 @@ extension TopicList {
         guard let existing = companion as? TopicObserver,
           let observation = replace(
             existing, with: observer, owner: owner, once: once, handler)
-        else { continue }
+        else {
+          // It has had its one message, or is being removed: then there is nothing to replace.
+          removeEnded(companion, owner: owner)
+          continue
+        }
         return observation
       case .refused: return TopicObservation(in: self, owner: owner, number: 0, version: 0)
       case .closed: return nil
       case nil: clientList.makeRoom()
       }
     }
+  }
+
+  /// Removes an observer that takes no more messages, if nobody else has.
+  private func removeEnded(_ companion: ClientList.Companion, owner: AnyObject) {
+    guard let observer = companion as? TopicObserver, observer.handler == nil else { return }
+    guard
+      let registration = clientList.registration(of: companion, owner: ObjectIdentifier(owner))
+    else { return }
+    clientList.remove(registration)
   }
 
   private struct PlaceOutcome: Sendable {
@@ -165,14 +180,18 @@ extension TopicList {
     _ existing: TopicObserver, _ old: Registration, to observer: TopicObserver,
     owner: AnyObject & Sendable, _ state: inout PostOffice.State
   ) -> Replacement? {
+    // Looked at before: a drain that comes to a letter after the replacement finds nobody, and goes on.
+    let letters = unhandledLetters(for: old, of: existing, state)
     let (number, leftovers) = clientList.replaceHandingOut(
       existing, with: observer, of: owner, in: observer.mailbox)
     guard let number else { return Replacement(number: nil, leftovers: leftovers) }
     var replacement = Replacement(number: number, leftovers: leftovers)
     let new = Registration(identity: old.identity, number: number)
+    let queue = existing.move(to: new, droppingInto: &replacement.dropped)
+    let last = existing.lastLetter
     let waiting =
-      existing.move(to: new, droppingInto: &replacement.dropped)
-      + unhandledLetters(for: old, of: existing, state)
+      queue
+      + letters.filter { $0.number > last }
       .map { QueuedPost(post: $0.post, receipt: $0.receipt) }
     for queued in waiting {
       leave(
@@ -185,16 +204,15 @@ extension TopicList {
     return replacement
   }
 
-  /// The letters that an observer has yet to handle, in their order. The office's lock is held.
+  /// The letters for an observer that wait or are being handled, in their order. The office's lock is held.
   private func unhandledLetters(
     for registration: Registration, of observer: TopicObserver, _ state: PostOffice.State
   ) -> [Letter] {
     let lane = PostOffice.LaneKey.registration(ObjectIdentifier(clientList), registration.number)
     guard let mailbox = observer.mailbox ?? state.existingLane(lane) else { return [] }
-    let last = observer.lastLetter
     var letters: [Letter] = []
     mailbox.forEachUnhandled { letter in
-      guard letter.post.list === clientList, letter.number > last else { return }
+      guard letter.post.list === clientList else { return }
       let isAddressed =
         switch letter.addressee {
         case .group: letter.range.contains(registration.number)

@@ -46,13 +46,15 @@ final class TopicObserver: Sendable {
   private let state: Locked<State>
 
   init(
-    owner: AnyObject, id: ID, once: Bool, handler: TopicHandler, mailbox: Mailbox?
+    owner: AnyObject, id: ID, once: Bool, handler: TopicHandler, mailbox: Mailbox?,
+    beginsWithQueue: Bool = false
   ) {
     self.owner = ObjectIdentifier(owner)
     self.id = id
     self.mailbox = mailbox
     isAwaited = handler.isAwaited
-    state = Locked(State(handler: handler, endsAfterOne: once))
+    state = Locked(
+      State(handler: handler, endsAfterOne: once, queue: beginsWithQueue ? [] : nil))
   }
 }
 

@@ -348,6 +348,27 @@ import Testing
     #expect(end.read() == "end")
   }
 
+  @Test func aHandlerForOneMessageMayObserveAgain() {
+    final class Model: Sendable {
+      let center: MulticastCenter
+      let journal: Journal
+      init(_ center: MulticastCenter, _ journal: Journal) {
+        self.center = center
+        self.journal = journal
+      }
+      func wait() {
+        center.observe(.login, owner: self, once: true) { model, login in
+          model.journal.write("\(login.id)")
+          model.wait()
+        }
+      }
+    }
+    let model = Model(center, journal)
+    model.wait()
+    for id in 1...3 { #expect(post(id) == 1) }
+    #expect(journal.read() == "1 2 3")
+  }
+
   @Test func onceIsOnceUnderConcurrentPosts() {
     let center = center
     let counter = Counter()
