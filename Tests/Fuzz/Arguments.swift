@@ -5,7 +5,7 @@ enum Arguments {
   case fuzz(Duration, seed: UInt64)
   case `repeat`(Input)
   case posts(Duration, seed: UInt64, programs: Int, without: Set<PostProgram.Feature>)
-  case topics(Duration, seed: UInt64)
+  case topics(Duration, seed: UInt64, without: Set<PostProgram.Feature>)
   case help
 }
 
@@ -18,7 +18,7 @@ extension Arguments {
   static let usage = """
     Usage: Fuzz [--seconds N] [--seed N]
            Fuzz --bytes DIGITS
-           Fuzz --topics [--seconds N] [--seed N]
+           Fuzz --topics [--seconds N] [--seed N] [--without moving]
            Fuzz --posts [--seconds N] [--seed N] [--programs N] [--without FEATURE]...
 
     Without --topics or --posts, compares a delegate with a model of it that is too simple to be wrong,
@@ -76,7 +76,7 @@ extension Arguments {
     switch (kind, input) {
     case (.delegates, nil): self = .fuzz(duration, seed: seed)
     case (.delegates, let input?): self = .repeat(input)
-    case (.topics, _): self = .topics(duration, seed: seed)
+    case (.topics, _): self = .topics(duration, seed: seed, without: excluded)
     case (.posts, _):
       self = .posts(duration, seed: seed, programs: programs, without: excluded)
     }

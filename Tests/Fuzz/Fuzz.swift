@@ -10,7 +10,8 @@ enum Fuzz {
       case .fuzz(let duration, let seed): fuzz(for: duration, seed: seed)
       case .posts(let duration, let seed, let programs, let excluded):
         runPrograms(for: duration, seed: seed, upTo: programs, without: excluded)
-      case .topics(let duration, let seed): stressTopics(for: duration, seed: seed)
+      case .topics(let duration, let seed, let excluded):
+        stressTopics(for: duration, seed: seed, moves: !excluded.contains(.moving))
       case .repeat(let input):
         check(input)
         print("No difference")
@@ -42,7 +43,8 @@ enum Fuzz {
   }
 
   private static func runPrograms(
-    for duration: Duration, seed: UInt64, upTo limit: Int, without excluded: Set<PostProgram.Feature>
+    for duration: Duration, seed: UInt64, upTo limit: Int,
+    without excluded: Set<PostProgram.Feature>
   ) {
     print("Seed \(seed)")
     fflush(nil)
@@ -69,17 +71,17 @@ enum Fuzz {
     print("\(programs) programs: nothing wrong")
   }
 
-  private static func stressTopics(for duration: Duration, seed: UInt64) {
+  private static func stressTopics(for duration: Duration, seed: UInt64, moves: Bool) {
     print("Seed \(seed)")
     fflush(nil)
-    let stress = TopicStress(seed: seed)
+    let stress = TopicStress(seed: seed, moves: moves)
     stress.run(for: duration)
     guard stress.faults.isEmpty else {
       print(
         """
         The topics are wrong:
         \(stress.faults.prefix(20).map { "  " + $0 }.joined(separator: "\n"))
-        To repeat this, as far as threads allow: swift run Fuzz --topics --seed \(seed)
+        To repeat this, as far as threads allow: swift run Fuzz --topics --seed \(seed)\(moves ? "" : " --without moving")
         """)
       exit(1)
     }

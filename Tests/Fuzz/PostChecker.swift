@@ -179,7 +179,8 @@ extension PostChecker {
   private mutating func checkLatest() {
     let all = posted.indices.filter { keepsLatest($0) }
     guard !all.isEmpty else { return }
-    for (number, receiver) in receivers.enumerated() where receiver.list == PostProgram.List.latest {
+    for (number, receiver) in receivers.enumerated() where receiver.list == PostProgram.List.latest
+    {
       let registration = registrations[number]
       guard registration.removal == .max else { continue }
       let heard = calls.filter { $0.receiver == number }
@@ -233,19 +234,20 @@ extension PostChecker {
     // The home of several receivers has their calls, as far as nobody moves or begins with a message that
     // others had long before. Each receiver has its own, anyway.
     var places: [Place: [Call]] = [:]
-    var own: [[Call]] = Array(repeating: [], count: receivers.count)
+    var own: [[Int]: [Call]] = [:]
     for call in calls {
       let registration = registrations[call.receiver]
       let isUsual =
         !registration.isReplaced && registration.end < messages[call.message].begin
-      if isUsual, !call.isAwaited { places[receivers[call.receiver].first, default: []].append(call) }
-      if !registration.isReplaced || receivers[call.receiver].list != PostProgram.List.latest {
-        own[call.receiver].append(call)
+      if isUsual, !call.isAwaited {
+        places[receivers[call.receiver].first, default: []].append(call)
       }
+      // A call of the old handler may be under way while the new one is called in another home.
+      own[[call.receiver, call.version], default: []].append(call)
     }
     for (place, calls) in places { checkOrder(of: calls, Self.name(of: place)) }
-    for (receiver, calls) in own.enumerated() {
-      let place = describe(receiver: receiver)
+    for (receiver, calls) in own {
+      let place = describe(receiver: receiver[0])
       checkOrder(of: calls, place)
     }
   }
