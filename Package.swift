@@ -20,7 +20,8 @@ let package = Package(
       name: "DirectoryScan", dependencies: ["Multicast"], path: "Examples/DirectoryScan"),
     .target(name: "TestSupport", dependencies: ["Multicast"], path: "Tests/TestSupport"),
     .target(name: "CoreModel", dependencies: ["Multicast"], path: "Tests/CoreModel"),
-    .executableTarget(name: "Fuzz", dependencies: ["CoreModel"], path: "Tests/Fuzz"),
+    .executableTarget(
+      name: "Fuzz", dependencies: ["Multicast", "CoreModel"], path: "Tests/Fuzz"),
     .testTarget(
       name: "MulticastTests", dependencies: ["Multicast", "CoreModel", "TestSupport"],
       resources: [.copy("Expected")]),

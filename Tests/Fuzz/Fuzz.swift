@@ -7,7 +7,11 @@ enum Fuzz {
   static func main() {
     do throws(Arguments.UsageError) {
       switch try Arguments(CommandLine.arguments.dropFirst()) {
-      case .fuzz(let seconds, let seed): fuzz(for: .seconds(seconds), seed: seed)
+      case .fuzz(let duration, let seed): fuzz(for: duration, seed: seed)
+      case .posts(let duration, let seed, let programs, let excluded):
+        runPrograms(for: duration, seed: seed, upTo: programs, without: excluded)
+      case .topics(let duration, let seed, let excluded):
+        stressTopics(for: duration, seed: seed, moves: !excluded.contains(.moving))
       case .repeat(let input):
         check(input)
         print("No difference")
@@ -36,6 +40,52 @@ enum Fuzz {
       bytes += input.bytes.count
     }
     print("\(inputs) inputs of \(bytes) bytes: no difference")
+  }
+
+  private static func runPrograms(
+    for duration: Duration, seed: UInt64, upTo limit: Int,
+    without excluded: Set<PostProgram.Feature>
+  ) {
+    print("Seed \(seed)")
+    fflush(nil)
+    let end = ContinuousClock.now + duration
+    var seed = seed
+    var programs = 0
+    while ContinuousClock.now < end, programs < limit {
+      let program = PostProgram(seed: seed, without: excluded)
+      let faults = program.run()
+      programs += 1
+      guard faults.isEmpty else {
+        let options = excluded.map { " --without \($0)" }.sorted().joined()
+        print(
+          """
+          Program \(programs) is wrong:
+          \(faults.prefix(20).map { "  " + $0 }.joined(separator: "\n"))
+          It has \(program.features.map(\.rawValue).sorted().joined(separator: ", ")).
+          To repeat this: swift run Fuzz --posts --seed \(seed)\(options) --programs 1
+          """)
+        exit(1)
+      }
+      seed &+= 1
+    }
+    print("\(programs) programs: nothing wrong")
+  }
+
+  private static func stressTopics(for duration: Duration, seed: UInt64, moves: Bool) {
+    print("Seed \(seed)")
+    fflush(nil)
+    let stress = TopicStress(seed: seed, moves: moves)
+    stress.run(for: duration)
+    guard stress.faults.isEmpty else {
+      print(
+        """
+        The topics are wrong:
+        \(stress.faults.prefix(20).map { "  " + $0 }.joined(separator: "\n"))
+        To repeat this, as far as threads allow: swift run Fuzz --topics --seed \(seed)\(moves ? "" : " --without moving")
+        """)
+      exit(1)
+    }
+    print(stress.summary)
   }
 
   private static func check(_ input: Input) {
