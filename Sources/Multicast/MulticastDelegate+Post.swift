@@ -73,7 +73,8 @@ extension MulticastDelegate {
     let site = CallSite(fileID: fileID, line: line, column: column)
     return await office.postAndWait(
       Posting(
-        to: clientList, from: site, isolation: #isolation, actor: actor), key: { String(describing: Listener.self) },
+        to: clientList, from: site, isolation: #isolation, actor: actor),
+      key: { String(describing: Listener.self) },
       ClosureContent(actor: actor, Listener.self, site) { box in Self.call(box, function) })
   }
 

@@ -142,7 +142,8 @@ extension PostOffice {
       let (limit, count, moves) = posting.list.moment
       unsafe active.pointee.pending.append(
         ActivePost.Pending(
-          post: make(cause, nil), limit: limit, moves: moves, keeper: posting.keeper, receipt: posting.receipt))
+          post: make(cause, nil), limit: limit, moves: moves, keeper: posting.keeper,
+          receipt: posting.receipt))
       return count
     }
     // A post of another office may be calling here. It does not hold this one up, but it is its cause.
@@ -225,7 +226,8 @@ extension PostOffice {
           to: post.list, from: post.site, isolation: nil, actor: post.actor,
           isAwaited: post.isAwaited, keeper: pending.keeper, receipt: pending.receipt)
         _ = unsafe deliver(
-          posting, limit: pending.limit, moves: pending.moves, active: active, call: { post.call($0, on: .posting) },
+          posting, limit: pending.limit, moves: pending.moves, active: active,
+          call: { post.call($0, on: .posting) },
           make: { post })
       }
     }
@@ -275,9 +277,12 @@ extension PostOffice {
       }
       departure.groups = list.groups
       // What a topic keeps goes to every home by letter, in the order in which it is kept.
-      let index = posting.keeper != nil ? nil : departure.groups.firstIndex { group in
-        unsafe enter(group.mailbox, for: posting, active)
-      }
+      let index =
+        posting.keeper != nil
+        ? nil
+        : departure.groups.firstIndex { group in
+          unsafe enter(group.mailbox, for: posting, active)
+        }
       if let index { here = departure.groups.remove(at: index) }
     }
     var movesBefore = list.moveCount

@@ -133,7 +133,8 @@ extension PostOffice {
   /// The mailbox of a queue. The main queue is the main actor's home.
   func mailbox(of queue: DispatchQueue) -> Mailbox {
     if queue.isMain { return mailbox(of: MainActor.shared) }
-    let key: MailboxKey = queue.isGlobal ? .globalQueue(queue.label) : .object(ObjectIdentifier(queue))
+    let key: MailboxKey =
+      queue.isGlobal ? .globalQueue(queue.label) : .object(ObjectIdentifier(queue))
     return mailbox(of: key) { Mailbox(.queue(MarkedQueue(queue)), of: self) }
   }
 

@@ -47,7 +47,9 @@ actor Store {
   func add(_ login: Login) { logins.append(login) }
 
   func listen(_ center: MulticastCenter) async {
-    for await login in center.messages(of: .login, buffering: .bufferingNewest(1)) { logins.append(login) }
+    for await login in center.messages(of: .login, buffering: .bufferingNewest(1)) {
+      logins.append(login)
+    }
   }
 }
 
