@@ -54,6 +54,10 @@ public final class MulticastDelegate<Listener>: Sendable {
   @usableFromInline
   let office: PostOffice
 
+  /// The office's, kept here as well: a notify that looks it up there retains the office.
+  @usableFromInline
+  let reentrancyGuard: ReentrancyGuard
+
   /// Creates a delegate without clients.
   ///
   /// The delegate has an order of posts of its own. Only what is posted through one center, or
@@ -77,6 +81,7 @@ public final class MulticastDelegate<Listener>: Sendable {
 
   init(office: PostOffice) {
     self.office = office
+    reentrancyGuard = office.reentrancyGuard
   }
 }
 
@@ -269,7 +274,7 @@ extension MulticastDelegate {
     var notify = ActiveDelivery(list: ObjectIdentifier(clientList), site: site)
     return unsafe try withUnsafeMutablePointer(to: &notify) { (notify) throws(Failure) -> Int in
       guard
-        unsafe office.reentrancyGuard.enter(
+        unsafe reentrancyGuard.enter(
           notify, list: clientList, key: { String(describing: Listener.self) })
       else { return 0 }
       defer { unsafe notify.pointee.pop() }
