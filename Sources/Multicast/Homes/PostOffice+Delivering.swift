@@ -28,6 +28,12 @@ struct Posting {
   /// What is held until everybody had the post.
   let receipt: Receipt?
 
+  /// What goes along; nil if there is nothing to tell or to carry.
+  var trace: PostTrace?
+
+  /// What is told of the calls that are made now; nil if nothing is.
+  var pass: DeliveryPass?
+
   init(
     to list: ClientList, from site: CallSite, isolation: (any Actor)?, actor: (any Actor)? = nil,
     isAwaited: Bool = false, keeper: LatestPost? = nil, receipt: Receipt? = nil
@@ -127,34 +133,38 @@ extension PostOffice {
   /// Posts, and returns how many clients were called or will be.
   ///
   /// - Parameters:
-  ///   - key: Names the protocol or the topic, for a report.
+  ///   - subject: The protocol or the topic, for a report.
   ///   - call: Calls the client in a box.
   ///   - make: Makes the post that letters share.
   func post(
-    _ posting: Posting, key: () -> String, call: (WeakBox) -> CallOutcome,
-    make: (Cause?, Recurrences?) -> any Post
+    _ posting: Posting, subject: () -> DeliverySubject, call: (WeakBox) -> CallOutcome,
+    make: (Cause?, Recurrences?, PostTrace?) -> any Post
   ) -> Int {
     let chain = DeliveryChain(threads)
     if let active = unsafe chain.innermostPost(of: self) {
       // Inside of another post's call: this one follows.
       let cause = unsafe active.pointee.cause()
-      guard admit(posting, after: cause, key: key) else { return 0 }
+      guard admit(posting, after: cause, subject) else { return 0 }
       let (limit, count, moves) = posting.list.moment
       unsafe active.pointee.pending.append(
         ActivePost.Pending(
-          post: make(cause, nil), limit: limit, moves: moves, keeper: posting.keeper,
+          post: make(cause, nil, tracing?.trace(subject(), from: posting.site)), limit: limit,
+          moves: moves, keeper: posting.keeper,
           receipt: posting.receipt))
       return count
     }
     // A post of another office may be calling here. It does not hold this one up, but it is its cause.
     let cause = unsafe chain.innermostPost()?.pointee.cause() ?? AwaitedCall.current?.cause
-    if let cause, !admit(posting, after: cause, key: key) { return 0 }
+    if let cause, !admit(posting, after: cause, subject) { return 0 }
+    var posting = posting
+    posting.trace = tracing?.trace(subject(), from: posting.site)
+    let trace = posting.trace
     var active = ActivePost(office: self, site: posting.site, parent: cause)
     var called = 0
     unsafe withUnsafeMutablePointer(to: &active) { active in
       unsafe perform(active, list: posting.list, in: chain) {
         called = unsafe deliver(posting, limit: nil, moves: nil, active: active, call: call) {
-          unsafe make(cause, active.pointee.recurrences)
+          unsafe make(cause, active.pointee.recurrences, trace)
         }
       }
     }
@@ -163,18 +173,18 @@ extension PostOffice {
 
   /// Posts, and returns when every client was called or is not to be called any more.
   nonisolated(nonsending) func postAndWait<Content: PostContent>(
-    _ posting: Posting, key: @Sendable () -> String, _ content: Content
+    _ posting: Posting, subject: @Sendable () -> DeliverySubject, _ content: Content
   ) async -> Int {
     if posting.list.isEmpty, posting.keeper == nil { return 0 }
     var called = 0
     await withCheckedContinuation { continuation in
       called = post(
-        posting.waited(by: Receipt(continuation)), key: key,
+        posting.waited(by: Receipt(continuation)), subject: subject,
         call: { box in content.call(box, on: .posting) },
-        make: { cause, recurrences in
+        make: { cause, recurrences, trace in
           PostOf(
-            content, list: posting.list, site: posting.site, parent: cause, recurrences: recurrences
-          )
+            content, list: posting.list, site: posting.site, parent: cause,
+            recurrences: recurrences, trace: trace)
         })
     }
     return called
@@ -222,9 +232,10 @@ extension PostOffice {
         unsafe active.pointee.follow(post)
         unsafe delivery.pointee.list = ObjectIdentifier(post.list)
         unsafe delivery.pointee.site = post.site
-        let posting = Posting(
+        var posting = Posting(
           to: post.list, from: post.site, isolation: nil, actor: post.actor,
           isAwaited: post.isAwaited, keeper: pending.keeper, receipt: pending.receipt)
+        posting.trace = post.trace
         _ = unsafe deliver(
           posting, limit: pending.limit, moves: pending.moves, active: active,
           call: { post.call($0, on: .posting) },
@@ -234,16 +245,17 @@ extension PostOffice {
   }
 
   /// Whether a post may be made that another one has set off. Reports it if not.
-  private func admit(_ posting: Posting, after cause: Cause, key: () -> String) -> Bool {
+  private func admit(
+    _ posting: Posting, after cause: Cause, _ subject: () -> DeliverySubject
+  ) -> Bool {
     guard cause.sites.contains(posting.site) else { return true }
-    switch cause.recurrences.countOne() {
-    case .legitimate: return true
-    case .firstTooMany:
-      reentrancyGuard.reportPost(
-        from: posting.site, after: cause, key: key())
-      return false
-    case .tooMany: return false
+    let verdict = cause.recurrences.countOne()
+    if verdict == .legitimate { return true }
+    if verdict == .firstTooMany {
+      reentrancyGuard.reportPost(from: posting.site, after: cause, key: subject().description)
     }
+    tracing?.reporter?.refuse(.post, subject(), from: posting.site)
+    return false
   }
 }
 
@@ -261,6 +273,15 @@ extension PostOffice {
   ) -> Int {
     let list = posting.list
     if list.isEmpty, posting.keeper == nil { return 0 }
+    if let trace = posting.trace {
+      return trace.deliver(follows: limit != nil) { pass in
+        var posting = posting
+        (posting.trace, posting.pass) = (nil, pass)
+        return unsafe deliver(
+          posting, limit: limit, moves: moves, active: active,
+          call: { box in pass.call(box, call) }, make: make)
+      }
+    }
     if let actor = posting.actor, !posting.isAwaited {
       return unsafe deliver(
         posting, in: actor, limit: limit, active: active, call: call, make: make)
@@ -307,7 +328,7 @@ extension PostOffice {
         moves = departure.note(
           list.moves(since: moves), before: upper, walkedAfter: movesBefore, here: here,
           noted: moves)
-        called += callRest(of: &departure, with: post, here: here, posting.receipt)
+        called += callRest(of: &departure, with: post, here: here, posting)
         guard
           let now = leave(
             post, departure, 0..<upper, seen: seen, moves: moves, here: here, posting)
@@ -336,11 +357,11 @@ extension PostOffice {
 
   /// Calls those whom the walk has not called because they have moved, or are called with other posts first.
   private func callRest(
-    of departure: inout Departure, with post: any Post, here: ClientGroup?, _ receipt: Receipt?
+    of departure: inout Departure, with post: any Post, here: ClientGroup?, _ posting: Posting
   ) -> Int {
     var called = 0
     for (queue, registration) in departure.takeQueues() {
-      if queue.enqueue(QueuedPost(post: post, receipt: receipt)) {
+      if queue.enqueue(QueuedPost(post: post, receipt: posting.receipt)) {
         called += 1
       } else {
         departure.moved.append(registration)
@@ -353,7 +374,7 @@ extension PostOffice {
       }
       if box.isInNoGroup || here.map(box.isIn) == true {
         called += walk.call(box, in: 0..<UInt64.max, collecting: &departure) { box in
-          post.call(box, on: .posting)
+          posting.pass.call(box) { post.call($0, on: .posting) }
         }
       } else if let group = box.group {
         departure.others.append((group.mailbox, registration))
@@ -383,6 +404,7 @@ extension PostOffice {
     let letter = Letter(
       post: make(), addressee: .everyone, range: range, receipt: posting.receipt)
     let isToBeDrained = withLock { state in mailbox.put(letter, number: state.nextNumber()) }
+    posting.pass?.left(for: mailbox.home, clients: count)
     if isToBeDrained { mailbox.startDrain() }
     return count
   }
@@ -450,8 +472,22 @@ extension PostOffice {
       }
       return outcome
     }
+    if outcome.next == nil { posting.pass?.left(departure) }
     for mailbox in outcome.toBeDrained { mailbox.startDrain() }
     return outcome.next
+  }
+}
+
+extension DeliveryPass {
+  /// Reports what was left. For a topic that keeps its latest message, who lives elsewhere is counted before.
+  fileprivate func left(_ departure: Departure) {
+    for group in departure.groups where group.count > 0 {
+      left(for: group.mailbox.home, clients: group.count)
+    }
+    for (mailbox, _) in departure.others { left(for: mailbox.home, clients: 1) }
+    if let (key, _) = departure.lanes.first {
+      left(for: .lane(key), clients: departure.lanes.count)
+    }
   }
 }
 

@@ -107,7 +107,9 @@ extension TopicList {
       guard var walk = clientList.beginWalk(at: registration), let box = walk.next() else {
         continue
       }
-      office.handle(queued.post, in: nil) { _ = queued.post.call(box, on: .queue) }
+      office.handle(queued.post, in: nil) {
+        queued.post.handle(in: nil, on: .queue) { call in _ = call(box) }
+      }
     }
   }
 
