@@ -284,18 +284,15 @@ extension MulticastDelegate {
     _ body: (Listener, WeakBox) throws(Failure) -> Void
   ) throws(Failure) -> Int {
     if clientList.isEmpty { return 0 }
+    // Asked before anything else, so that nothing has to be kept for it.
+    if reporter != nil { return try deliverReporting(way, from: site, body) }
     var notify = ActiveDelivery(list: ObjectIdentifier(clientList), site: site)
     return unsafe try withUnsafeMutablePointer(to: &notify) { (notify) throws(Failure) -> Int in
       guard
         unsafe reentrancyGuard.enter(
           notify, list: clientList, key: { String(describing: Listener.self) })
-      else {
-        reporter?.refuse(way, .listener(Listener.self), from: site)
-        return 0
-      }
+      else { return 0 }
       defer { unsafe notify.pointee.pop() }
-      // Another loop, so that this one pays for nothing.
-      if reporter != nil { return try forEachClientReporting(way, from: site, body) }
       return try forEachClient { (client, box) throws(Failure) in
         #if DEBUG
           box.checkHome(of: client, as: Listener.self, from: site)

@@ -13,6 +13,21 @@ struct TourTests {
     #expect(outcome.status == 0)
   }
 
+  @Test func playsTheExpectedTrace() async throws {
+    let outcome = try await Program.run(["--trace"])
+
+    let file = try #require(
+      Bundle.module.url(forResource: "trace", withExtension: "txt", subdirectory: "Expected"))
+    let lines = numberingCallSites(in: outcome.output)
+      .map { $0.replacing(/[0-9.]+ (ns|µs|ms|s)\b/, with: "<time>") }
+    // The thread that posts may tell of the end of its pass at any time after it has left the letter.
+    let end = lines.firstIndex { $0.contains("ended, clients: 0") }
+    #expect(end != nil)
+    #expect(lines.filter { !$0.contains("ended, clients: 0") } == (try Program.lines(of: file)))
+    #expect(outcome.errors == [])
+    #expect(outcome.status == 0)
+  }
+
   /// Replaces the line and column of each call site by the number of the site, so that the expected
   /// text still says which sites are the same, and does not change with every edit of the source.
   private func numberingCallSites(in lines: [String]) -> [String] {

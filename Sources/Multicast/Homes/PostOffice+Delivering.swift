@@ -28,12 +28,6 @@ struct Posting {
   /// What is held until everybody had the post.
   let receipt: Receipt?
 
-  /// What goes along; nil if there is nothing to tell or to carry.
-  var trace: PostTrace?
-
-  /// What is told of the calls that are made now; nil if nothing is.
-  var pass: DeliveryPass?
-
   init(
     to list: ClientList, from site: CallSite, isolation: (any Actor)?, actor: (any Actor)? = nil,
     isAwaited: Bool = false, keeper: LatestPost? = nil, receipt: Receipt? = nil
@@ -156,14 +150,14 @@ extension PostOffice {
     // A post of another office may be calling here. It does not hold this one up, but it is its cause.
     let cause = unsafe chain.innermostPost()?.pointee.cause() ?? AwaitedCall.current?.cause
     if let cause, !admit(posting, after: cause, subject) { return 0 }
-    var posting = posting
-    posting.trace = tracing?.trace(subject(), from: posting.site)
-    let trace = posting.trace
+    let trace = tracing?.trace(subject(), from: posting.site)
     var active = ActivePost(office: self, site: posting.site, parent: cause)
     var called = 0
     unsafe withUnsafeMutablePointer(to: &active) { active in
       unsafe perform(active, list: posting.list, in: chain) {
-        called = unsafe deliver(posting, limit: nil, moves: nil, active: active, call: call) {
+        called = unsafe deliver(
+          posting, trace, limit: nil, moves: nil, active: active, call: call
+        ) {
           unsafe make(cause, active.pointee.recurrences, trace)
         }
       }
@@ -232,12 +226,11 @@ extension PostOffice {
         unsafe active.pointee.follow(post)
         unsafe delivery.pointee.list = ObjectIdentifier(post.list)
         unsafe delivery.pointee.site = post.site
-        var posting = Posting(
+        let posting = Posting(
           to: post.list, from: post.site, isolation: nil, actor: post.actor,
           isAwaited: post.isAwaited, keeper: pending.keeper, receipt: pending.receipt)
-        posting.trace = post.trace
         _ = unsafe deliver(
-          posting, limit: pending.limit, moves: pending.moves, active: active,
+          posting, post.trace, limit: pending.limit, moves: pending.moves, active: active,
           call: { post.call($0, on: .posting) },
           make: { post })
       }
@@ -262,29 +255,38 @@ extension PostOffice {
 // MARK: - The three steps
 
 extension PostOffice {
+  /// Calls and leaves one post with what goes along, and returns how many clients were called or will be.
+  private func deliver(
+    _ posting: Posting, _ trace: PostTrace?, limit: UInt64?, moves: Int?,
+    active: UnsafeMutablePointer<ActivePost>,
+    call: (WeakBox) -> CallOutcome, make: () -> any Post
+  ) -> Int {
+    guard let trace else {
+      return unsafe deliver(
+        posting, tellingTo: nil, limit: limit, moves: moves, active: active, call: call, make: make)
+    }
+    return trace.deliver(follows: limit != nil) { pass in
+      unsafe deliver(
+        posting, tellingTo: pass, limit: limit, moves: moves, active: active,
+        call: { box in pass.call(box, call) }, make: make)
+    }
+  }
+
   /// Calls and leaves one post, and returns how many clients were called or will be.
   ///
   /// - Parameters:
   ///   - limit: The number that the next registration had when the post was made; nil if it is made now.
   ///   - moves: How many registrations had been replaced then.
   private func deliver(
-    _ posting: Posting, limit: UInt64?, moves: Int?, active: UnsafeMutablePointer<ActivePost>,
+    _ posting: Posting, tellingTo pass: DeliveryPass?, limit: UInt64?, moves: Int?,
+    active: UnsafeMutablePointer<ActivePost>,
     call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
     let list = posting.list
     if list.isEmpty, posting.keeper == nil { return 0 }
-    if let trace = posting.trace {
-      return trace.deliver(follows: limit != nil) { pass in
-        var posting = posting
-        (posting.trace, posting.pass) = (nil, pass)
-        return unsafe deliver(
-          posting, limit: limit, moves: moves, active: active,
-          call: { box in pass.call(box, call) }, make: make)
-      }
-    }
     if let actor = posting.actor, !posting.isAwaited {
       return unsafe deliver(
-        posting, in: actor, limit: limit, active: active, call: call, make: make)
+        posting, tellingTo: pass, in: actor, limit: limit, active: active, call: call, make: make)
     }
     var departure = Departure()
     var here: ClientGroup?
@@ -328,10 +330,12 @@ extension PostOffice {
         moves = departure.note(
           list.moves(since: moves), before: upper, walkedAfter: movesBefore, here: here,
           noted: moves)
-        called += callRest(of: &departure, with: post, here: here, posting)
+        called += callRest(
+          of: &departure, with: post, here: here, posting.receipt, tellingTo: pass)
         guard
           let now = leave(
-            post, departure, 0..<upper, seen: seen, moves: moves, here: here, posting)
+            post, departure, 0..<upper, seen: seen, moves: moves, here: here, posting,
+            tellingTo: pass)
         else { break }
         if now > seen {
           var walk = list.beginWalk()
@@ -357,11 +361,12 @@ extension PostOffice {
 
   /// Calls those whom the walk has not called because they have moved, or are called with other posts first.
   private func callRest(
-    of departure: inout Departure, with post: any Post, here: ClientGroup?, _ posting: Posting
+    of departure: inout Departure, with post: any Post, here: ClientGroup?, _ receipt: Receipt?,
+    tellingTo pass: DeliveryPass?
   ) -> Int {
     var called = 0
     for (queue, registration) in departure.takeQueues() {
-      if queue.enqueue(QueuedPost(post: post, receipt: posting.receipt)) {
+      if queue.enqueue(QueuedPost(post: post, receipt: receipt)) {
         called += 1
       } else {
         departure.moved.append(registration)
@@ -374,7 +379,7 @@ extension PostOffice {
       }
       if box.isInNoGroup || here.map(box.isIn) == true {
         called += walk.call(box, in: 0..<UInt64.max, collecting: &departure) { box in
-          posting.pass.call(box) { post.call($0, on: .posting) }
+          pass.call(box) { post.call($0, on: .posting) }
         }
       } else if let group = box.group {
         departure.others.append((group.mailbox, registration))
@@ -385,7 +390,7 @@ extension PostOffice {
 
   /// Calls everybody in one actor, or leaves a letter for it.
   private func deliver(
-    _ posting: Posting, in actor: any Actor, limit: UInt64?,
+    _ posting: Posting, tellingTo pass: DeliveryPass?, in actor: any Actor, limit: UInt64?,
     active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
     let (next, count, _) = posting.list.moment
@@ -404,7 +409,7 @@ extension PostOffice {
     let letter = Letter(
       post: make(), addressee: .everyone, range: range, receipt: posting.receipt)
     let isToBeDrained = withLock { state in mailbox.put(letter, number: state.nextNumber()) }
-    posting.pass?.left(for: mailbox.home, clients: count)
+    pass?.left(for: mailbox.home, clients: count)
     if isToBeDrained { mailbox.startDrain() }
     return count
   }
@@ -432,7 +437,7 @@ extension PostOffice {
   ///   have begun to observe: the number up to which these are to be called, and then this is to be tried again.
   private func leave(
     _ post: any Post, _ departure: Departure, _ range: Range<UInt64>, seen: UInt64,
-    moves: Int, here: ClientGroup?, _ posting: Posting
+    moves: Int, here: ClientGroup?, _ posting: Posting, tellingTo pass: DeliveryPass?
   ) -> UInt64? {
     struct Outcome: Sendable {
       var next: UInt64?
@@ -472,7 +477,7 @@ extension PostOffice {
       }
       return outcome
     }
-    if outcome.next == nil { posting.pass?.left(departure) }
+    if outcome.next == nil { pass?.left(departure) }
     for mailbox in outcome.toBeDrained { mailbox.startDrain() }
     return outcome.next
   }

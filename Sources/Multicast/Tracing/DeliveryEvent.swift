@@ -7,9 +7,9 @@
 ///
 /// ```text
 /// notify UserProtocol #1 began, at App/AccountStore.swift:12:12
-/// notify UserProtocol #1 called ProfileScreen, 21 µs
-/// notify UserProtocol #1 called Badge, 3 µs
-/// notify UserProtocol #1 ended, clients: 2, 31 µs
+/// notify UserProtocol #1 called ProfileScreen, 21.3 µs
+/// notify UserProtocol #1 called Badge, 3.0 µs
+/// notify UserProtocol #1 ended, clients: 2, 31.8 µs
 /// ```
 ///
 /// A delivery that calls everybody here is one *pass*: it began, called each client, and ended. A
@@ -75,8 +75,7 @@ public struct DeliveryEvent: Sendable {
   /// every other delivery of the center.
   public let delivery: UInt64
 
-  /// A number that all events of a pass share, unlike that of every other pass of the center. The
-  /// first pass of a delivery has the delivery's number.
+  /// A number that all events of a pass share, unlike that of every other pass of the center.
   public let pass: UInt64
 
   /// The home whose letter is being handled. Nil where this was notified or posted.
@@ -133,14 +132,15 @@ extension DeliveryEvent.Home: CustomStringConvertible {
 }
 
 extension Duration {
-  /// The duration in the unit that suits it, in whole numbers: `999 ns`, `21 µs`, `3 ms`, `12 s`.
+  /// The duration in the unit that suits it: `999.0 ns`, `21.5 µs`, `3.0 ms`, `12.1 s`.
   fileprivate var brief: String {
-    let units: [(Duration, String)] = [
-      (.seconds(10), "s"), (.milliseconds(10), "ms"), (.microseconds(10), "µs"),
-    ]
-    for (limit, name) in units where self >= limit {
-      return "\(Int(self / (limit / 10))) \(name)"
-    }
-    return "\(Int(self / .nanoseconds(1))) ns"
+    let (unit, name): (Duration, String) =
+      switch self {
+      case .seconds(1)...: (.seconds(1), "s")
+      case .milliseconds(1)...: (.milliseconds(1), "ms")
+      case .microseconds(1)...: (.microseconds(1), "µs")
+      default: (.nanoseconds(1), "ns")
+      }
+    return "\((self / unit * 10).rounded() / 10) \(name)"
   }
 }

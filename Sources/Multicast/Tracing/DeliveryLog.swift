@@ -8,7 +8,7 @@
 /// ```
 ///
 /// ```text
-/// post UnreadProtocol #7 called UnreadLabel, 31 ms, MainActor, waited 190 µs
+/// post UnreadProtocol #7 called UnreadLabel, 31.2 ms, MainActor, waited 190.4 µs
 /// ```
 ///
 /// Lines go to standard error, each in one piece, unless a closure takes them.

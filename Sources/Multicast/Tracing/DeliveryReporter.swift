@@ -9,13 +9,17 @@ final class DeliveryReporter: Sendable {
   @TaskLocal static var isReporting = false
 
   private let onDelivery: @Sendable (DeliveryEvent) -> Void
-  private let lastNumber = Atomic<UInt64>(0)
+  private let lastDelivery = Atomic<UInt64>(0)
+  private let lastPass = Atomic<UInt64>(0)
 
   init(_ onDelivery: @escaping @Sendable (DeliveryEvent) -> Void) {
     self.onDelivery = onDelivery
   }
 
-  func nextNumber() -> UInt64 { lastNumber.wrappingAdd(1, ordering: .relaxed).newValue }
+  /// The number of a delivery. They are counted apart from passes: in a log, none is missing.
+  func nextDelivery() -> UInt64 { lastDelivery.wrappingAdd(1, ordering: .relaxed).newValue }
+
+  fileprivate func nextPass() -> UInt64 { lastPass.wrappingAdd(1, ordering: .relaxed).newValue }
 
   func report(_ event: DeliveryEvent) {
     Self.$isReporting.withValue(true) { onDelivery(event) }
@@ -26,18 +30,16 @@ final class DeliveryReporter: Sendable {
     _ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite
   ) -> DeliveryPass? {
     if Self.isReporting { return nil }
-    let number = nextNumber()
-    return DeliveryPass(way, subject, from: site, delivery: number, number: number, of: self)
+    return DeliveryPass(way, subject, from: site, delivery: nextDelivery(), of: self)
   }
 
   /// Reports that a delivery was refused.
   @usableFromInline
   func refuse(_ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite) {
     if Self.isReporting { return }
-    let number = nextNumber()
     report(
       DeliveryEvent(
-        way: way, site: site, delivery: number, pass: number, home: nil, waited: nil,
+        way: way, site: site, delivery: nextDelivery(), pass: nextPass(), home: nil, waited: nil,
         phase: .refused, subject: subject))
   }
 }
@@ -74,14 +76,14 @@ final class DeliveryPass: Sendable {
   /// Begins it.
   init(
     _ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite, delivery: UInt64,
-    number: UInt64, in home: DeliveryEvent.Home? = nil, waited: Duration? = nil,
+    in home: DeliveryEvent.Home? = nil, waited: Duration? = nil,
     of reporter: DeliveryReporter
   ) {
     self.way = way
     self.subject = subject
     self.site = site
     self.delivery = delivery
-    self.number = number
+    number = reporter.nextPass()
     self.home = home
     self.waited = waited
     self.reporter = reporter

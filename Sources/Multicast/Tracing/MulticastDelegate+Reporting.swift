@@ -1,7 +1,25 @@
 extension MulticastDelegate {
-  /// As ``forEachClient(_:)``, and reports it, unless it is the reporting that notifies.
+  /// As ``deliver(_:from:_:)``, and reports it, unless it is the reporting that notifies.
   @usableFromInline
-  func forEachClientReporting<Failure: Error>(
+  func deliverReporting<Failure: Error>(
+    _ way: DeliveryEvent.Way, from site: CallSite,
+    _ body: (Listener, WeakBox) throws(Failure) -> Void
+  ) throws(Failure) -> Int {
+    var notify = ActiveDelivery(list: ObjectIdentifier(clientList), site: site)
+    return unsafe try withUnsafeMutablePointer(to: &notify) { (notify) throws(Failure) -> Int in
+      let subject = DeliverySubject.listener(Listener.self)
+      guard
+        unsafe reentrancyGuard.enter(notify, list: clientList, key: { subject.description })
+      else {
+        reporter?.refuse(way, subject, from: site)
+        return 0
+      }
+      defer { unsafe notify.pointee.pop() }
+      return try forEachClientReporting(way, from: site, body)
+    }
+  }
+
+  private func forEachClientReporting<Failure: Error>(
     _ way: DeliveryEvent.Way, from site: CallSite,
     _ body: (Listener, WeakBox) throws(Failure) -> Void
   ) throws(Failure) -> Int {

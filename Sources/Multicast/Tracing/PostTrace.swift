@@ -1,5 +1,5 @@
-/// What an office does with posts beside delivering them; an office without any has none of these.
-struct PostTracing: Sendable {
+/// What an office does with posts beside delivering them.
+final class PostTracing: Sendable {
   let reporter: DeliveryReporter?
   private let carried: CarriedValue?
 
@@ -11,6 +11,7 @@ struct PostTracing: Sendable {
   }
 
   /// What a post takes along that is made here and now.
+  @inline(never)
   func trace(_ subject: DeliverySubject, from site: CallSite) -> PostTrace {
     PostTrace(subject, from: site, reporter: reporter, carried: carried?.capture())
   }
@@ -40,20 +41,20 @@ final class PostTrace: Sendable {
     self.site = site
     self.reporter = isReporting ? nil : reporter
     self.carried = carried
-    delivery = self.reporter?.nextNumber() ?? 0
+    delivery = self.reporter?.nextDelivery() ?? 0
   }
 
   /// Delivers the post as it is made, or as it follows another one: `body` calls its clients.
   func deliver(follows: Bool, _ body: (DeliveryPass?) -> Int) -> Int {
-    guard follows else { return report(delivery, waited: nil, in: nil, body) }
+    guard follows else { return report(waited: nil, in: nil, body) }
     var called = 0
-    restore { called = report(delivery, waited: .now - moment, in: nil, body) }
+    restore { called = report(waited: .now - moment, in: nil, body) }
     return called
   }
 
   /// Handles a letter, or what waits for one client: `body` calls the clients.
   fileprivate func handle(in home: Home?, _ body: (DeliveryPass?) -> Void) {
-    restore { report(reporter?.nextNumber() ?? 0, waited: .now - moment, in: home, body) }
+    restore { report(waited: .now - moment, in: home, body) }
   }
 
   /// Handles a letter in a lane: `body` calls and awaits the client.
@@ -63,7 +64,7 @@ final class PostTrace: Sendable {
     await restore {
       // Who is gone is not called.
       guard let client, let reporter else { return await body() }
-      let pass = begin(reporter, reporter.nextNumber(), waited: .now - moment, in: lane)
+      let pass = begin(reporter, waited: .now - moment, in: lane)
       let start = ContinuousClock.now
       await body()
       pass.called(client, since: start)
@@ -72,18 +73,18 @@ final class PostTrace: Sendable {
   }
 
   private func report<Result>(
-    _ number: UInt64, waited: Duration?, in home: Home?, _ body: (DeliveryPass?) -> Result
+    waited: Duration?, in home: Home?, _ body: (DeliveryPass?) -> Result
   ) -> Result {
-    let pass = reporter.map { begin($0, number, waited: waited, in: home) }
+    let pass = reporter.map { begin($0, waited: waited, in: home) }
     defer { pass?.end() }
     return body(pass)
   }
 
   private func begin(
-    _ reporter: DeliveryReporter, _ number: UInt64, waited: Duration?, in home: Home?
+    _ reporter: DeliveryReporter, waited: Duration?, in home: Home?
   ) -> DeliveryPass {
     DeliveryPass(
-      .post, subject, from: site, delivery: delivery, number: number,
+      .post, subject, from: site, delivery: delivery,
       in: home.map { DeliveryEvent.Home(home: $0) }, waited: waited, of: reporter)
   }
 

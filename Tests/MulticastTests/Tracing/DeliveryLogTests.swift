@@ -27,7 +27,7 @@ struct DeliveryLogTests {
 
   @Test func everyEventIsALine() throws {
     deliver(DeliveryLog.events(to: lines.add))
-    let duration = #/[0-9]+ (ns|µs|ms|s)/#
+    let duration = #/[0-9.]+ (ns|µs|ms|s)/#
     #expect(
       lines.all.map { $0.replacing(duration, with: "<time>") } == [
         "notify PingProtocol #1 began, at App/Outer.swift:1:2",

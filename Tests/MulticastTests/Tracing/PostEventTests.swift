@@ -36,9 +36,9 @@ struct PostEventTests {
         "post began @queue \"home\" late", "post called Listener @queue \"home\" late",
         "post ended 1 @queue \"home\" late",
       ])
-    #expect(Set(here.map(\.pass)) == [all[0].delivery])
+    #expect(Set(here.map(\.pass)).count == 1)
     #expect(Set(there.map(\.pass)).count == 1)
-    #expect(there[0].pass != all[0].delivery)
+    #expect(there[0].pass != here[0].pass)
     hold()
     extendLifetime(other)
   }
