@@ -76,6 +76,7 @@ extension ClientList {
   ///
   /// Takes no lock on the way, since letting go of a client may run its `deinit`. O(*n*).
   func forEachAlive(_ body: (AnyObject, WeakBox) -> Bool) {
+    defer { extendLifetime(self) }
     var walk = beginWalk()
     while let box = walk.next() {
       if let client = box.load() {
