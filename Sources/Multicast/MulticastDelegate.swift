@@ -284,8 +284,10 @@ extension MulticastDelegate {
     _ body: (Listener, WeakBox) throws(Failure) -> Void
   ) throws(Failure) -> Int {
     if clientList.isEmpty { return 0 }
-    // Asked before anything else, so that nothing has to be kept for it.
-    if reporter != nil { return try deliverReporting(way, from: site, body) }
+    // Asked before anything else, and told in pieces, so that nothing has to be kept for it in memory.
+    if reporter != nil {
+      return try deliverReporting(way, site.file, site.line, site.column, body)
+    }
     var notify = ActiveDelivery(list: ObjectIdentifier(clientList), site: site)
     return unsafe try withUnsafeMutablePointer(to: &notify) { (notify) throws(Failure) -> Int in
       guard
@@ -311,6 +313,7 @@ extension MulticastDelegate {
   func forEachClient<Failure: Error>(
     _ body: (Listener, WeakBox) throws(Failure) -> Void
   ) throws(Failure) -> Int {
+    defer { extendLifetime(self) }
     var walk = clientList.beginWalk()
     var called = 0
     while let box = walk.next() {

@@ -2,9 +2,10 @@ extension MulticastDelegate {
   /// As ``deliver(_:from:_:)``, and reports it, unless it is the reporting that notifies.
   @usableFromInline
   func deliverReporting<Failure: Error>(
-    _ way: DeliveryEvent.Way, from site: CallSite,
+    _ way: DeliveryEvent.Way, _ fileID: StaticString, _ line: Int, _ column: Int,
     _ body: (Listener, WeakBox) throws(Failure) -> Void
   ) throws(Failure) -> Int {
+    let site = CallSite(fileID: fileID, line: line, column: column)
     var notify = ActiveDelivery(list: ObjectIdentifier(clientList), site: site)
     return unsafe try withUnsafeMutablePointer(to: &notify) { (notify) throws(Failure) -> Int in
       let subject = DeliverySubject.listener(Listener.self)
