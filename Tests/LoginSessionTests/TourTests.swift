@@ -20,10 +20,15 @@ struct TourTests {
       Bundle.module.url(forResource: "trace", withExtension: "txt", subdirectory: "Expected"))
     let lines = numberingCallSites(in: outcome.output)
       .map { $0.replacing(/[0-9.]+ (ns|µs|ms|s)\b/, with: "<time>") }
-    // The thread that posts may tell of the end of its pass at any time after it has left the letter.
-    let end = lines.firstIndex { $0.contains("ended, clients: 0") }
-    #expect(end != nil)
-    #expect(lines.filter { !$0.contains("ended, clients: 0") } == (try Program.lines(of: file)))
+    let last = try #require(lines.firstIndex { $0.hasPrefix("3.") })
+    // The thread that posts may tell of the end of its pass at any time after it has left the letter. And on a
+    // busy machine, anybody may be slow.
+    let expected = lines.enumerated().filter { index, line in
+      !line.contains("ended, clients: 0")
+        && (index < last || !line.contains(" called ") || line.contains(" called Backup,"))
+    }
+    #expect(lines.count { $0.contains("ended, clients: 0") } == 2)
+    #expect(expected.map(\.element) == (try Program.lines(of: file)))
     #expect(outcome.errors == [])
     #expect(outcome.status == 0)
   }

@@ -7,8 +7,8 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [
     .package(name: "Multicast", path: "../.."),
-    .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
-    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
   ],
   targets: [
     .target(
