@@ -21,7 +21,7 @@
 /// An event holds no strings: ``key`` and ``description`` make theirs each time they are asked.
 public struct DeliveryEvent: Sendable {
   /// The method that delivers.
-  public enum Way: String, Hashable, Sendable {
+  public enum Way: Hashable, Sendable {
     /// `notify`, with one call for each client.
     case notify
 
