@@ -13,8 +13,8 @@
  *      has been released, and most boxes are in use.
  *   4. The counts of vacated boxes and of a group's clients are right then.
  *
- * Two threads walk, one removes, one adds, one replaces a companion, and a client dies, at any moment. A list
- * is short up to two boxes; a longer one is copied in steps of two. With and without companions.
+ * Three threads: one walks, and two others walk, remove, add or replace a companion. A client dies at any
+ * moment. A list of three clients, which is short, or longer than a step, with and without companions.
  */
 
 #define BOXES        4
@@ -488,14 +488,18 @@ init {
     count[0] = 3; group = 3; alive[LATECOMER] = true;
     run Thread(walk, 0);
     if
-    :: run Thread(walk, 0)
-    :: run Thread(remove, 1)
-    fi;
-    if
-    :: run Thread(remove, 3)
-    :: run Thread(remove, 2)
-    :: run Thread(add, LATECOMER)
-    :: companions -> run Thread(replace, 2)
+    :: run Thread(walk, 0);
+       if
+       :: run Thread(remove, 3)
+       :: companions -> run Thread(replace, 2)
+       :: run Thread(add, LATECOMER)
+       fi
+    :: run Thread(remove, 1);
+       if
+       :: run Thread(remove, 2)
+       :: companions -> run Thread(replace, 2)
+       :: run Thread(add, LATECOMER)
+       fi
     fi;
     run Death(3)
   };
