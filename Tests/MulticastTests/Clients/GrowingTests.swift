@@ -137,13 +137,15 @@ extension GrowingTests {
   @Test func aListThatMakesRoomWhileItIsWalkedFreesTheOldStorage() {
     let list = ClientList()
     var clients = list.add(0..<16)
+    var others: [Numbered] = []
     for round in 1...20 {
       let walk = list.beginWalk()
       defer { _ = walk.limit }
       for number in 0..<20 {
-        // One dies, and one on another address comes.
+        // One dies, and one on an address comes that nobody has had.
         let new = Numbered(100 * round + number)
         clients.removeFirst()
+        others.append(Numbered(0))
         list.add(new)
         clients.append(new)
       }
@@ -153,7 +155,7 @@ extension GrowingTests {
       let count = state.retired.count
       #expect(count <= 2)
     }
-    extendLifetime((clients, list))
+    extendLifetime((clients, others, list))
   }
 
   @Test func aListIsNotFullWhileItsNextStorageIsMade() {
