@@ -246,6 +246,8 @@ extension PostOffice {
     call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
     let list = posting.list
+    // Walks do not keep it.
+    defer { extendLifetime(list) }
     if list.isEmpty, posting.keeper == nil { return 0 }
     if let actor = posting.actor, !posting.isAwaited {
       return unsafe deliver(
@@ -329,6 +331,7 @@ extension PostOffice {
   private func call(
     _ registration: Registration, with post: any Post, _ departure: inout Departure
   ) -> Int {
+    defer { extendLifetime(post) }
     guard var walk = post.list.beginWalk(at: registration), let box = walk.next() else {
       departure.moved.append(registration)
       return 0
@@ -343,6 +346,7 @@ extension PostOffice {
     _ posting: Posting, in actor: any Actor, limit: UInt64?,
     active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
+    defer { extendLifetime(posting.list) }
     let (next, count, _) = posting.list.moment
     let range = 0..<(limit ?? next)
     let mailbox = mailbox(of: actor)
