@@ -13,7 +13,8 @@
  *      somebody is calling there.
  *
  * One thread posts twice, to both homes. The first home is a concurrent queue of two threads, one of which
- * posts as well. The second home answers the first post with another one.
+ * posts as well. The second home answers the first post with another one. No handler moves, so that letters come
+ * in the order of their numbers: see Move.pml.
  */
 
 #define LETTERS   4
