@@ -265,6 +265,7 @@ extension Mailbox {
   /// these calls.
   private func handle(_ letter: Letter) {
     let list = letter.post.list
+    defer { extendLifetime(list) }
     office.handle(letter.post, in: self) {
       letter.post.handle(in: home, on: .letter(letter.number)) { call in
         switch letter.addressee {

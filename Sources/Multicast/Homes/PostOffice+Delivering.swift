@@ -270,6 +270,8 @@ extension PostOffice {
     call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
     let list = posting.list
+    // Walks do not keep it.
+    defer { extendLifetime(list) }
     if list.isEmpty, posting.keeper == nil { return 0 }
     if let actor = posting.actor, !posting.isAwaited {
       return unsafe deliver(
@@ -355,6 +357,7 @@ extension PostOffice {
     _ registration: Registration, with post: any Post, _ departure: inout Departure,
     tellingTo pass: DeliveryPass?
   ) -> Int {
+    defer { extendLifetime(post) }
     guard var walk = post.list.beginWalk(at: registration), let box = walk.next() else {
       departure.moved.append(registration)
       return 0
@@ -369,6 +372,7 @@ extension PostOffice {
     _ posting: Posting, tellingTo pass: DeliveryPass?, in actor: any Actor, limit: UInt64?,
     active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
+    defer { extendLifetime(posting.list) }
     let (next, count, _) = posting.list.moment
     let range = 0..<(limit ?? next)
     let mailbox = mailbox(of: actor)

@@ -102,6 +102,7 @@ extension TopicList {
 
   /// Calls a handler without a home with what has to come first.
   private func handleQueue(of observer: TopicObserver, number: UInt64) {
+    defer { extendLifetime(self) }
     guard observer.beginHandlingQueue() else { return }
     let registration = Registration(identity: observer.owner.address, number: number)
     while let queued = observer.firstInQueue() {
@@ -160,7 +161,11 @@ extension TopicList {
         ? exchange(handler, of: existing, old, once: once, &state)
         : move(existing, old, to: observer, owner: owner, &state)
     }
-    guard let replacement else { return nil }
+    guard let replacement else {
+      // It was removed meanwhile, so that nobody else ends what has been prepared.
+      clientList.makeSuccessor()
+      return nil
+    }
     if let leftovers = replacement.leftovers { clientList.finish(leftovers) }
     guard let number = replacement.number else { return nil }
     for mailbox in replacement.toBeDrained { mailbox.startDrain() }

@@ -121,6 +121,7 @@ extension ClientList {
 
   /// The owner and the observer of a registration; nil if it was removed or the owner is not alive.
   fileprivate func observer(of registration: Registration) -> (AnyObject, TopicObserver)? {
+    defer { extendLifetime(self) }
     guard var walk = beginWalk(at: registration), let box = walk.next(), let owner = box.load(),
       let observer = box.companion as? TopicObserver
     else { return nil }

@@ -139,14 +139,17 @@ import Testing
     let center = MulticastCenter(onRecursion: reports.handler)
     let calls = Numbers()
     @Sendable func notify() async {
-      await center.notify(WorkerProtocol.self, awaiting: { _ in
-        calls.add(0)
-        // Ends by itself, so that a fault is a failure and not a stack overflow.
-        if calls.all.count < 500, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-        {
-          Task.immediate { await notify() }
-        }
-      })
+      await center.notify(
+        WorkerProtocol.self,
+        awaiting: { _ in
+          calls.add(0)
+          // Ends by itself, so that a fault is a failure and not a stack overflow.
+          if calls.all.count < 500,
+            #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+          {
+            Task.immediate { await notify() }
+          }
+        })
     }
     let client = Worker()
     defer { extendLifetime(client) }

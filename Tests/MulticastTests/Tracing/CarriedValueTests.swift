@@ -25,6 +25,7 @@ struct CarriedValueTests {
     observe(in: center)
     await Request.$id.withValue(7) { _ = await center.postAndWait(.login, Login(id: 1)) }
     #expect(seen.all == [7, 7, 7])
+    extendLifetime(owner)
   }
 
   @Test func withoutItOnlyWhoIsCalledHereDoes() async {
@@ -32,6 +33,7 @@ struct CarriedValueTests {
     observe(in: center)
     await Request.$id.withValue(7) { _ = await center.postAndWait(.login, Login(id: 1)) }
     #expect(seen.all.sorted() == [0, 0, 7])
+    extendLifetime(owner)
   }
 
   @Test func whatFollowsSeesTheValueOfItsOwnPost() {
@@ -43,6 +45,7 @@ struct CarriedValueTests {
     }
     Request.$id.withValue(7) { _ = center.post(.login, Login(id: 1)) }
     #expect(seen.all == [7, 8])
+    extendLifetime(owner)
   }
 
   @Test func aDelegateThatStandsAloneCarriesAndTellsInTheSameContext() async {
