@@ -49,6 +49,7 @@ extension MulticastDelegate {
     from site: CallSite,
     awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) -> Int {
+    defer { extendLifetime(self) }
     var walk = clientList.beginWalk()
     var called = 0
     while let box = walk.next() {

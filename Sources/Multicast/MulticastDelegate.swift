@@ -296,6 +296,7 @@ extension MulticastDelegate {
   func forEachClient<Failure: Error>(
     _ body: (Listener, WeakBox) throws(Failure) -> Void
   ) throws(Failure) -> Int {
+    defer { extendLifetime(self) }
     var walk = clientList.beginWalk()
     var called = 0
     while let box = walk.next() {

@@ -40,6 +40,7 @@ extension ClientList {
   func client<Listener>(
     of registration: Registration, as listener: Listener.Type
   ) -> (listener: Listener, object: AnyObject)? {
+    defer { extendLifetime(self) }
     guard var walk = beginWalk(at: registration), let box = walk.next(), let object = box.load()
     else { return nil }
     return unsafe (box.bits(as: listener).pointee.borrow { $0 }, object)
@@ -48,6 +49,7 @@ extension ClientList {
   /// Vacates the boxes of the dead clients of a group. Not with a lock held: who is alive is held for an
   /// instant, and may end here.
   func vacateDead(in group: ClientGroup) {
+    defer { extendLifetime(self) }
     var walk = beginWalk(in: group)
     while let box = walk.next() {
       if box.load() == nil { walk.noteDead(box) }

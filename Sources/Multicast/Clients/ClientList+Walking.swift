@@ -22,6 +22,26 @@ extension ClientList {
     }
   }
 
+  /// What a post begins with: a walk over the clients of this moment, the groups that they are in, and how
+  /// many registrations have been replaced.
+  struct PostStart: ~Copyable {
+    var walk: Walk
+    let groups: [ClientGroup]
+    let moves: Int
+  }
+
+  /// Begins a post. The lock is held for a few instructions.
+  func beginPost() -> PostStart {
+    state.withLock { state in
+      state.current.beginWalk()
+      return unsafe PostStart(
+        walk: Walk(
+          over: state.current.boxes, of: self, counters: state.current.counters,
+          limit: state.nextNumber),
+        groups: state.current.groups, moves: state.moves.count)
+    }
+  }
+
   /// Called by a walk at its end.
   ///
   /// - Parameter foundDead: Whether the walk has vacated boxes of dead clients.
@@ -56,6 +76,7 @@ extension ClientList {
   ///
   /// Takes no lock on the way, since letting go of a client may run its `deinit`. O(*n*).
   func forEachAlive(_ body: (AnyObject, WeakBox) -> Bool) {
+    defer { extendLifetime(self) }
     var walk = beginWalk()
     while let box = walk.next() {
       if let client = box.load() {

@@ -10,7 +10,9 @@
 /// }
 /// ```
 ///
-/// It does not keep its list: whoever walks keeps it.
+/// It does not keep its list, which would be two reference-count operations for each notify. Whoever walks
+/// keeps the list with `extendLifetime` until the walk has ended: an optimised build may otherwise release the
+/// list before that, after what looks like its last use.
 @usableFromInline
 @safe
 struct Walk: ~Copyable {

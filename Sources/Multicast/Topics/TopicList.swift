@@ -107,12 +107,12 @@ extension ClientList {
     _ observer: TopicObserver, of owner: AnyObject, _ registration: Registration,
     _ message: ErasedMessage, on occasion: CallOccasion
   ) -> CallOutcome {
-    switch observer.take(on: occasion) {
+    switch observer.take(registration, in: self, on: occasion) {
     case .called(let call, let isLast):
       call(owner, message)
       if isLast { remove(registration) }
       return .called
-    case .awaited: return .awaits(.registration(ObjectIdentifier(self), registration.number))
+    case .awaited(let lane): return .awaits(lane)
     case .queued: return .queues(observer, registration)
     case .moved(let registration): return .moved(registration)
     case .refused: return .refused
@@ -121,6 +121,7 @@ extension ClientList {
 
   /// The owner and the observer of a registration; nil if it was removed or the owner is not alive.
   fileprivate func observer(of registration: Registration) -> (AnyObject, TopicObserver)? {
+    defer { extendLifetime(self) }
     guard var walk = beginWalk(at: registration), let box = walk.next(), let owner = box.load(),
       let observer = box.companion as? TopicObserver
     else { return nil }

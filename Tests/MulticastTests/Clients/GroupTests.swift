@@ -1,211 +1,212 @@
-// In debug builds alone: an optimised build lets go of clients and lists after their last use, in the middle of
-// a test, and these tests look at what is inside.
-#if DEBUG
-  import Synchronization
-  import Testing
+import Synchronization
+import Testing
 
-  @testable import Multicast
+@testable import Multicast
 
-  /// Clients in groups, which are walked over apart, in the order of the list.
-  @Suite struct GroupTests {
-    let list = ClientList()
-    let red = Subject()
-    let blue = Subject()
+/// Clients in groups, which are walked over apart, in the order of the list.
+@Suite struct GroupTests {
+  let list = ClientList()
+  let red = Subject()
+  let blue = Subject()
 
-    /// Adds clients by turns to no group, to red and to blue.
-    func addByTurns(_ names: Range<Int>) -> [Numbered] {
-      names.map { name in
-        let client = Numbered(name)
-        list.add(client, in: [nil, red, blue][name % 3])
-        return client
-      }
-    }
-
-    func every(_ remainder: Int, of names: Range<Int>) -> [Int] {
-      names.filter { $0 % 3 == remainder }
-    }
-
-    @Test func aListWithoutGroupsHasNone() {
-      let clients = list.add(0..<20)
-      defer { extendLifetime(clients) }
-      #expect(!list.hasGroups)
-      #expect(list.groups.isEmpty)
-    }
-
-    @Test(arguments: [3, 12, 100, 2000]) func aGroupIsWalkedOverInTheOrderOfTheList(count: Int)
-      throws
-    {
-      let clients = addByTurns(0..<count)
-      defer { extendLifetime(clients) }
-      #expect(list.hasGroups)
-      #expect(list.groups.count == 2)
-      #expect(list.groups.first?.subject === red)
-      let (red, blue) = (try #require(list.group(of: red)), try #require(list.group(of: blue)))
-      #expect(list.names(in: red) == every(1, of: 0..<count))
-      #expect(list.names(in: blue) == every(2, of: 0..<count))
-      #expect(list.names() == Array(0..<count))
-      #expect(red.count == every(1, of: 0..<count).count)
-    }
-
-    @Test func whoIsRemovedIsNotMetAndNotCounted() throws {
-      let clients = addByTurns(0..<30)
-      let red = try #require(list.group(of: red))
-      #expect(list.remove(clients[4]))
-      #expect(!list.remove(clients[4]))
-      #expect(list.names(in: red) == every(1, of: 0..<30).filter { $0 != 4 })
-      #expect(red.count == 9)
-    }
-
-    @Test func whoIsDeadIsCountedOutByTheFirstWalkThatMeetsIt() throws {
-      var clients = addByTurns(0..<30)
-      let red = try #require(list.group(of: red))
-      clients.removeFirst(15)
-      #expect(red.count == 10)
-      #expect(list.names(in: red) == every(1, of: 15..<30))
-      #expect(red.count == 5)
-      #expect(list.names() == Array(15..<30))
-      #expect(red.count == 5)
-      extendLifetime(clients)
-    }
-
-    @Test(arguments: [64, 5000]) func groupsOutliveCompaction(count: Int) throws {
-      var clients = addByTurns(0..<count)
-      let red = try #require(list.group(of: red))
-      let numbers = numbersByName()
-      clients.removeAll { $0.name % 4 != 0 }
-      // The walk finds that the list is sparse, and closes the gaps.
-      #expect(list.names() == clients.map(\.name))
-      #expect(list.names(in: red) == clients.map(\.name).filter { $0 % 3 == 1 })
-      #expect(red.count == list.names(in: red).count)
-      for (name, number) in numbersByName() { #expect(numbers[name] == number) }
-      let more = addByTurns(count..<(count + 30))
-      #expect(list.group(of: self.red) === red)
-      #expect(
-        list.names(in: red) == (clients + more).map(\.name).filter { $0 % 3 == 1 })
-      extendLifetime(clients)
-    }
-
-    @Test(arguments: [64, 5000]) func groupsOutliveACopyDuringAWalk(count: Int) throws {
-      var clients = addByTurns(0..<count)
-      let red = try #require(list.group(of: red))
-      var walk = list.beginWalk(in: red)
-      var met: [Int] = []
-      while let box = walk.next() {
-        if let client = box.load() as? Numbered {
-          met.append(client.name)
-        } else {
-          walk.noteDead(box)
-        }
-        guard met.count == 3, clients.count == count else { continue }
-        clients.removeAll { $0.name % 4 != 0 }
-        // Replaces the generation, because the list is sparse and walked over.
-        #expect(list.names() == clients.map(\.name))
-        #expect(list.names(in: red) == clients.map(\.name).filter { $0 % 3 == 1 })
-        let more = addByTurns(count..<(count + 10))
-        #expect(list.remove(more[1]) && list.remove(more[2]) && list.remove(more[0]))
-        #expect(red.count == list.names(in: red).count)
-        clients += more
-      }
-      #expect(met == [1, 4, 7] + every(1, of: 10..<count).filter { $0 % 4 == 0 })
-      #expect(red.count == list.names(in: red).count)
-    }
-
-    @Test func whoIsAddedDuringAWalkWaits() throws {
-      let clients = addByTurns(0..<9)
-      let red = try #require(list.group(of: red))
-      var walk = list.beginWalk(in: red)
-      let more = addByTurns(9..<300)
-      #expect(ClientList.names(&walk) == [1, 4, 7])
-      walk.rewind()
-      #expect(list.remove(clients[4]))
-      #expect(ClientList.names(&walk) == [1, 7])
-      #expect(list.names(in: red) == [1, 7] + every(1, of: 9..<300))
-      extendLifetime(more)
-    }
-
-    @Test func aWalkOverEverybodyCanBeRewound() {
-      let clients = addByTurns(0..<100)
-      var walk = list.beginWalk()
-      let first = ClientList.names(&walk)
-      let more = addByTurns(100..<200)
-      walk.rewind()
-      #expect(ClientList.names(&walk) == first)
-      #expect(first == Array(0..<100))
-      extendLifetime((clients, more))
-    }
-
-    @Test func aGroupWithoutAnybodyGoesAtTheNextCompaction() throws {
-      weak var subject: Subject?
-      var old: ClientGroup?
-      do {
-        let yellow = Subject()
-        subject = yellow
-        let client = Numbered(0)
-        list.add(client, in: yellow)
-        old = list.group(of: yellow)
-        #expect(list.groups.count == 1)
-        #expect(list.remove(client))
-        #expect(list.groups.isEmpty)
-      }
-      old = nil
-      #expect(subject == nil)
-      #expect(!list.hasGroups)
-      extendLifetime(old)
-    }
-
-    @Test func aGroupThatWasGivenUpStaysEmpty() throws {
-      let client = Numbered(0)
-      list.add(client, in: red)
-      let old = try #require(list.group(of: red))
-      #expect(list.remove(client))
-      list.add(client, in: blue)
-      list.add(Numbered(1), in: red)
-      #expect(list.names(in: old) == [])
-      #expect(list.group(of: red) !== old)
-    }
-
-    @Test func manyGroupsAreFoundAgain() {
-      let subjects = (0..<200).map { _ in Subject() }
-      var clients: [Numbered] = []
-      for name in 0..<2000 {
-        let client = Numbered(name)
-        list.add(client, in: subjects[name * 7 % 200])
-        clients.append(client)
-      }
-      #expect(list.groups.count == 200)
-      for group in list.groups {
-        let names = list.names(in: group)
-        #expect(names.count == 10 && names == names.sorted())
-      }
-      clients.removeAll { $0.name % 5 != 0 }
-      #expect(list.names().count == 400)
-      #expect(list.groups.count == 40)
-      #expect(list.groups.reduce(0) { $0 + list.names(in: $1).count } == 400)
-    }
-
-    // MARK: Numbers
-
-    func numbersByName() -> [Int: UInt64] {
-      var numbers: [Int: UInt64] = [:]
-      var walk = list.beginWalk()
-      while let box = walk.next() {
-        if let client = box.load() as? Numbered { numbers[client.name] = box.number }
-      }
-      return numbers
-    }
-
-    @Test func numbersRiseAndTellWhoWasThereBefore() {
-      let clients = addByTurns(0..<40)
-      let limit = list.nextNumber
-      let walk = list.beginWalk()
-      #expect(walk.limit == limit)
-      let more = addByTurns(40..<80)
-      let numbers = numbersByName()
-      for name in 1..<80 { #expect(numbers[name]! > numbers[name - 1]!) }
-      for (name, number) in numbers { #expect((number < limit) == (name < 40)) }
-      #expect(!list.add(clients[0]))
-      #expect(list.nextNumber == limit + 40)
-      extendLifetime((clients, more))
+  /// Adds clients by turns to no group, to red and to blue.
+  func addByTurns(_ names: Range<Int>) -> [Numbered] {
+    names.map { name in
+      let client = Numbered(name)
+      list.add(client, in: [nil, red, blue][name % 3])
+      return client
     }
   }
-#endif
+
+  func every(_ remainder: Int, of names: Range<Int>) -> [Int] {
+    names.filter { $0 % 3 == remainder }
+  }
+
+  @Test func aListWithoutGroupsHasNone() {
+    let clients = list.add(0..<20)
+    defer { extendLifetime(clients) }
+    #expect(!list.hasGroups)
+    #expect(list.groups.isEmpty)
+  }
+
+  @Test(arguments: [3, 12, 100, 2000]) func aGroupIsWalkedOverInTheOrderOfTheList(count: Int) throws
+  {
+    let clients = addByTurns(0..<count)
+    defer { extendLifetime(clients) }
+    #expect(list.hasGroups)
+    #expect(list.groups.count == 2)
+    #expect(list.groups.first?.subject === red)
+    let (red, blue) = (try #require(list.group(of: red)), try #require(list.group(of: blue)))
+    #expect(list.names(in: red) == every(1, of: 0..<count))
+    #expect(list.names(in: blue) == every(2, of: 0..<count))
+    #expect(list.names() == Array(0..<count))
+    #expect(red.count == every(1, of: 0..<count).count)
+  }
+
+  @Test func whoIsRemovedIsNotMetAndNotCounted() throws {
+    let clients = addByTurns(0..<30)
+    defer { extendLifetime(clients) }
+    let red = try #require(list.group(of: red))
+    #expect(list.remove(clients[4]))
+    #expect(!list.remove(clients[4]))
+    #expect(list.names(in: red) == every(1, of: 0..<30).filter { $0 != 4 })
+    #expect(red.count == 9)
+  }
+
+  @Test func whoIsDeadIsCountedOutByTheFirstWalkThatMeetsIt() throws {
+    var clients = addByTurns(0..<30)
+    let red = try #require(list.group(of: red))
+    clients.removeFirst(15)
+    #expect(red.count == 10)
+    #expect(list.names(in: red) == every(1, of: 15..<30))
+    #expect(red.count == 5)
+    #expect(list.names() == Array(15..<30))
+    #expect(red.count == 5)
+    extendLifetime(clients)
+  }
+
+  @Test(arguments: [64, 5000]) func groupsOutliveCompaction(count: Int) throws {
+    var clients = addByTurns(0..<count)
+    let red = try #require(list.group(of: red))
+    let numbers = numbersByName()
+    clients.removeAll { $0.name % 4 != 0 }
+    // The walk finds that the list is sparse, and closes the gaps.
+    #expect(list.names() == clients.map(\.name))
+    #expect(list.names(in: red) == clients.map(\.name).filter { $0 % 3 == 1 })
+    #expect(red.count == list.names(in: red).count)
+    for (name, number) in numbersByName() { #expect(numbers[name] == number) }
+    let more = addByTurns(count..<(count + 30))
+    #expect(list.group(of: self.red) === red)
+    #expect(
+      list.names(in: red) == (clients + more).map(\.name).filter { $0 % 3 == 1 })
+    extendLifetime(clients)
+  }
+
+  @Test(arguments: [64, 5000]) func groupsOutliveACopyDuringAWalk(count: Int) throws {
+    var clients = addByTurns(0..<count)
+    defer { extendLifetime((clients, list)) }
+    let red = try #require(list.group(of: red))
+    var walk = list.beginWalk(in: red)
+    var met: [Int] = []
+    while let box = walk.next() {
+      if let client = box.load() as? Numbered {
+        met.append(client.name)
+      } else {
+        walk.noteDead(box)
+      }
+      guard met.count == 3, clients.count == count else { continue }
+      clients.removeAll { $0.name % 4 != 0 }
+      // Replaces the generation, because the list is sparse and walked over.
+      #expect(list.names() == clients.map(\.name))
+      #expect(list.names(in: red) == clients.map(\.name).filter { $0 % 3 == 1 })
+      let more = addByTurns(count..<(count + 10))
+      #expect(list.remove(more[1]) && list.remove(more[2]) && list.remove(more[0]))
+      #expect(red.count == list.names(in: red).count)
+      clients += more
+    }
+    #expect(met == [1, 4, 7] + every(1, of: 10..<count).filter { $0 % 4 == 0 })
+    #expect(red.count == list.names(in: red).count)
+  }
+
+  @Test func whoIsAddedDuringAWalkWaits() throws {
+    let clients = addByTurns(0..<9)
+    defer { extendLifetime((clients, list)) }
+    let red = try #require(list.group(of: red))
+    var walk = list.beginWalk(in: red)
+    let more = addByTurns(9..<300)
+    #expect(ClientList.names(&walk) == [1, 4, 7])
+    walk.rewind()
+    #expect(list.remove(clients[4]))
+    #expect(ClientList.names(&walk) == [1, 7])
+    #expect(list.names(in: red) == [1, 7] + every(1, of: 9..<300))
+    extendLifetime(more)
+  }
+
+  @Test func aWalkOverEverybodyCanBeRewound() {
+    let clients = addByTurns(0..<100)
+    defer { extendLifetime((clients, list)) }
+    var walk = list.beginWalk()
+    let first = ClientList.names(&walk)
+    let more = addByTurns(100..<200)
+    walk.rewind()
+    #expect(ClientList.names(&walk) == first)
+    #expect(first == Array(0..<100))
+    extendLifetime(more)
+  }
+
+  @Test func aGroupWithoutAnybodyGoesAtTheNextCompaction() throws {
+    weak var subject: Subject?
+    var old: ClientGroup?
+    do {
+      let yellow = Subject()
+      subject = yellow
+      let client = Numbered(0)
+      list.add(client, in: yellow)
+      old = list.group(of: yellow)
+      #expect(list.groups.count == 1)
+      #expect(list.remove(client))
+      #expect(list.groups.isEmpty)
+    }
+    old = nil
+    #expect(subject == nil)
+    #expect(!list.hasGroups)
+    extendLifetime(old)
+  }
+
+  @Test func aGroupThatWasGivenUpStaysEmpty() throws {
+    let client = Numbered(0)
+    list.add(client, in: red)
+    let old = try #require(list.group(of: red))
+    #expect(list.remove(client))
+    list.add(client, in: blue)
+    list.add(Numbered(1), in: red)
+    #expect(list.names(in: old) == [])
+    #expect(list.group(of: red) !== old)
+  }
+
+  @Test func manyGroupsAreFoundAgain() {
+    let subjects = (0..<200).map { _ in Subject() }
+    var clients: [Numbered] = []
+    for name in 0..<2000 {
+      let client = Numbered(name)
+      list.add(client, in: subjects[name * 7 % 200])
+      clients.append(client)
+    }
+    #expect(list.groups.count == 200)
+    for group in list.groups {
+      let names = list.names(in: group)
+      #expect(names.count == 10 && names == names.sorted())
+    }
+    clients.removeAll { $0.name % 5 != 0 }
+    #expect(list.names().count == 400)
+    #expect(list.groups.count == 40)
+    #expect(list.groups.reduce(0) { $0 + list.names(in: $1).count } == 400)
+    extendLifetime(clients)
+  }
+
+  // MARK: Numbers
+
+  func numbersByName() -> [Int: UInt64] {
+    var numbers: [Int: UInt64] = [:]
+    var walk = list.beginWalk()
+    while let box = walk.next() {
+      if let client = box.load() as? Numbered { numbers[client.name] = box.number }
+    }
+    return numbers
+  }
+
+  @Test func numbersRiseAndTellWhoWasThereBefore() {
+    let clients = addByTurns(0..<40)
+    defer { extendLifetime((clients, list)) }
+    let limit = list.nextNumber
+    let walk = list.beginWalk()
+    #expect(walk.limit == limit)
+    let more = addByTurns(40..<80)
+    let numbers = numbersByName()
+    for name in 1..<80 { #expect(numbers[name]! > numbers[name - 1]!) }
+    for (name, number) in numbers { #expect((number < limit) == (name < 40)) }
+    #expect(!list.add(clients[0]))
+    #expect(list.nextNumber == limit + 40)
+    extendLifetime(more)
+  }
+}
