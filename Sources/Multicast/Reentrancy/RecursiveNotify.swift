@@ -35,7 +35,7 @@ extension RecursiveNotify: CustomStringConvertible {
     for (index, site) in path.enumerated() {
       if path.count > 12, index == 5 { lines.append("  ... \(path.count - 10) more") }
       if path.count > 12, (5..<path.count - 5).contains(index) { continue }
-      let step = index == 0 ? "" : isPost ? "handled, which posted at " : ""
+      let step = index == 0 ? "" : isPost ? "then posted at " : ""
       lines.append("  \(step)\(site)" + (index == path.count - 1 ? "  <- refused" : ""))
     }
     return (lines + [advice]).joined(separator: "\n")
@@ -51,15 +51,15 @@ extension RecursiveNotify: CustomStringConvertible {
 
   private var headline: String {
     isPost
-      ? "A post to \(key) was refused and reached nobody: it is one of more than \(Recurrences.limit) that "
-        + "a post has set off at call sites that recur."
+      ? "A post to \(key) was refused and reached nobody, because one post has set off more than "
+        + "\(Recurrences.limit) recurring posts."
       : "A recursive notification of \(key) was refused and reached nobody."
   }
 
   private var advice: String {
     isPost
-      ? "Post only if something has changed."
-      : "Decide before you notify whether there is something to tell, or post instead. A wrapper passes its "
-        + "caller's call site on. Recursion that ends is allowed by reentrancy: .allow(depth:)."
+      ? "To fix this, post only if something has changed."
+      : "To fix this, notify only if something has changed, or post instead. A wrapper must pass its caller's "
+        + "call site on. If the recursion is meant and ends, use reentrancy: .allow(depth:)."
   }
 }
