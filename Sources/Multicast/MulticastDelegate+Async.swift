@@ -44,7 +44,7 @@ extension MulticastDelegate {
     }
   }
 
-  /// As ``forEachClient(_:)``, awaiting each client's call.
+  /// Like ``forEachClient(_:)``, awaiting each client's call.
   @inlinable
   nonisolated(nonsending) func forEachClient<Failure: Error>(
     from site: CallSite,

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Decides whether a notify may begin inside the ones that are active, and reports it if not.
+/// Decides whether a `notify` may begin inside the active ones, and reports it if not.
 @usableFromInline
 final class ReentrancyGuard: Sendable {
-  /// What the default handler has said already: one line for one loop, however often it is refused.
+  /// A loop that the default handler has printed, so that it prints each loop once.
   ///
-  /// A loop is known by the name of its protocol or topic. The address of a list would not do: topics come
-  /// and go, and another one may have it next.
+  /// The name of the protocol or topic identifies a loop. The address of a list does not: a later topic may
+  /// have it.
   private struct Loop: Hashable {
     let key: String
     let site: CallSite
