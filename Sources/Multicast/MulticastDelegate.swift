@@ -174,7 +174,7 @@ extension MulticastDelegate {
       wasRegistered = box.isAlive
       group = box.group
     }
-    group?.giveUpLettersIfEmpty(in: clientList)
+    group?.giveUpLettersIfEmpty(in: clientList, of: office)
     office.giveUpLane(.client(ObjectIdentifier(object).address), of: clientList)
     return wasRegistered
   }
@@ -191,7 +191,7 @@ extension MulticastDelegate {
       identities.append(box.identity)
       return true
     }
-    for group in groups { group.giveUpLettersIfEmpty(in: clientList) }
+    for group in groups { group.giveUpLettersIfEmpty(in: clientList, of: office) }
     for identity in identities { office.giveUpLane(.client(identity), of: clientList) }
   }
 

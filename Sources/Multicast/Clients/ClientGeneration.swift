@@ -128,9 +128,9 @@ struct ClientGeneration: ~Copyable {
   /// All boxes, in order, the vacated ones among them.
   var boxes: BoxCursor { BoxCursor(first: first, count: count, stride: stride) }
 
-  /// The boxes of a group, in the same order; none if the group is not in here.
-  func boxes(of group: ClientGroup) -> BoxCursor {
-    chains.boxes(of: group, stride: stride)
+  /// The boxes in the group of a subject, in the same order.
+  func boxes(inGroupOf subject: AnyObject & Sendable) -> BoxCursor {
+    existingGroup(of: subject).flatMap { chains.boxes(of: $0, stride: stride) }
       ?? BoxCursor(first: first, count: 0, stride: stride)
   }
 }
@@ -154,8 +154,13 @@ extension ClientGeneration {
   }
 
   /// The group of a subject, which is new if it has none here yet.
-  mutating func group(of subject: AnyObject & Sendable) -> ClientGroup {
-    chains.group(of: subject)
+  func group(of subject: AnyObject & Sendable) -> ClientGroup {
+    existingGroup(of: subject) ?? ClientGroup(subject)
+  }
+
+  /// The group of a subject, if it has one here.
+  func existingGroup(of subject: AnyObject & Sendable) -> ClientGroup? {
+    chains.existingGroup(of: subject)
   }
 
   /// Appends a box for a client that has none here. Returns false if the client is in its `deinit`.

@@ -8,8 +8,8 @@
 // before a slow one has heard the question; and so would a home that got its letter while somebody without a
 // home has yet to be called.
 
-/// One post, as its poster gives it to the office.
-struct Posting {
+/// One post, as its poster gives it to the office. Not copied, which would retain all that it refers to.
+struct Posting: ~Copyable {
   let list: ClientList
   let site: CallSite
 
@@ -42,7 +42,7 @@ struct Posting {
   }
 
   /// The same, with somebody who waits.
-  func waited(by receipt: Receipt) -> Posting {
+  borrowing func waited(by receipt: Receipt) -> Posting {
     Posting(
       to: list, from: site, isolation: isolation, actor: actor, isAwaited: isAwaited,
       keeper: keeper,
@@ -117,7 +117,7 @@ extension PostOffice {
   ///   - call: Calls the client in a box.
   ///   - make: Makes the post that letters share.
   func post(
-    _ posting: Posting, subject: () -> DeliverySubject, call: (WeakBox) -> CallOutcome,
+    _ posting: borrowing Posting, subject: () -> DeliverySubject, call: (WeakBox) -> CallOutcome,
     make: (Cause?, Recurrences?, PostTrace?) -> any Post
   ) -> Int {
     let chain = DeliveryChain(threads)
@@ -153,14 +153,14 @@ extension PostOffice {
 
   /// Posts, and returns when every client was called or is not to be called any more.
   nonisolated(nonsending) func postAndWait<Content: PostContent>(
-    _ posting: Posting, subject: @Sendable () -> DeliverySubject, _ content: Content
+    _ posting: borrowing Posting, subject: @Sendable () -> DeliverySubject, _ content: Content
   ) async -> Int {
     if posting.list.isEmpty, posting.keeper == nil { return 0 }
     var called = 0
     await withCheckedContinuation { continuation in
       called = post(
         posting.waited(by: Receipt(continuation)), subject: subject,
-        call: { box in content.call(box, on: .posting) },
+        call: { box in content.call(box, of: posting.list, on: .posting) },
         make: { cause, recurrences, trace in
           PostOf(
             content, list: posting.list, site: posting.site, parent: cause,
@@ -225,7 +225,7 @@ extension PostOffice {
 
   /// Whether a post may be made that another one has set off. Reports it if not.
   private func admit(
-    _ posting: Posting, after cause: Cause, _ subject: () -> DeliverySubject
+    _ posting: borrowing Posting, after cause: Cause, _ subject: () -> DeliverySubject
   ) -> Bool {
     guard cause.sites.contains(posting.site) else { return true }
     let verdict = cause.recurrences.countOne()
@@ -244,7 +244,7 @@ extension PostOffice {
   /// Calls and leaves one post with what goes along, and returns how many clients were called or will be.
   @inline(__always)
   private func deliver(
-    _ posting: Posting, _ trace: PostTrace?, limit: UInt64?, moves: Int?,
+    _ posting: borrowing Posting, _ trace: PostTrace?, limit: UInt64?, moves: Int?,
     active: UnsafeMutablePointer<ActivePost>,
     call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
@@ -265,7 +265,7 @@ extension PostOffice {
   ///   - limit: The number that the next registration had when the post was made; nil if it is made now.
   ///   - moves: How many registrations had been replaced then.
   private func deliver(
-    _ posting: Posting, tellingTo pass: DeliveryPass?, limit: UInt64?, moves: Int?,
+    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, limit: UInt64?, moves: Int?,
     active: UnsafeMutablePointer<ActivePost>,
     call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
@@ -327,10 +327,10 @@ extension PostOffice {
         break
       }
     }
-    here?.mailbox.leave()
+    here?.mailbox.leave(of: self)
     if posting.keeper != nil {
       for group in list.groups where unsafe enter(group.mailbox, for: posting, active) {
-        group.mailbox.leave()
+        group.mailbox.leave(of: self)
       }
     }
     return called
@@ -343,7 +343,7 @@ extension PostOffice {
   ) -> Int {
     var called = 0
     while let (queue, registration) = departure.queues.popLast() {
-      if queue.enqueue(QueuedPost(post: post, receipt: receipt)) {
+      if queue.enqueue(QueuedPost(post, receipt: receipt)) {
         called += 1
       } else {
         called += call(registration, with: post, &departure, tellingTo: pass)
@@ -369,7 +369,8 @@ extension PostOffice {
 
   /// Calls everybody in one actor, or leaves a letter for it.
   private func deliver(
-    _ posting: Posting, tellingTo pass: DeliveryPass?, in actor: any Actor, limit: UInt64?,
+    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, in actor: any Actor,
+    limit: UInt64?,
     active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
     defer { extendLifetime(posting.list) }
@@ -377,7 +378,7 @@ extension PostOffice {
     let range = 0..<(limit ?? next)
     let mailbox = mailbox(of: actor)
     if unsafe enter(mailbox, for: posting, active) {
-      defer { mailbox.leave() }
+      defer { mailbox.leave(of: self) }
       var departure = Departure()
       var called = 0
       var walk = posting.list.beginWalk()
@@ -386,21 +387,25 @@ extension PostOffice {
       }
       return called
     }
-    let letter = Letter(
-      post: make(), addressee: .everyone, range: range, receipt: posting.receipt)
-    let isToBeDrained = withLock { state in mailbox.put(letter, number: state.nextNumber()) }
+    let post = make()
+    let isToBeDrained = withLock { state in
+      mailbox.put(
+        Letter(
+          state.nextNumber(), post, to: .everyone, before: range.upperBound,
+          receipt: posting.receipt))
+    }
     pass?.left(for: mailbox.home, clients: count)
-    if isToBeDrained { mailbox.startDrain() }
+    if isToBeDrained { mailbox.startDrain(of: self) }
     return count
   }
 
   /// Claims a home for a post, if this is where it is made.
   private func enter(
-    _ mailbox: Mailbox, for posting: Posting, _ active: UnsafeMutablePointer<ActivePost>
+    _ mailbox: Mailbox, for posting: borrowing Posting, _ active: UnsafeMutablePointer<ActivePost>
   ) -> Bool {
     // What follows a letter is not called in the letter's home at once: others wait there.
-    unsafe mailbox !== active.pointee.draining
-      && mailbox.home.isCurrent(from: posting.isolation) && mailbox.enter()
+    unsafe ObjectIdentifier(mailbox) != active.pointee.draining
+      && mailbox.home.isCurrent(from: posting.isolation) && mailbox.enter(of: self)
   }
 
   private enum LeaveOutcome {
@@ -422,7 +427,7 @@ extension PostOffice {
   /// - Parameters:
   ///   - seen: The number up to which those without a home have been called.
   private func leave(
-    _ post: any Post, _ departure: inout Departure, seen: UInt64, _ posting: Posting,
+    _ post: any Post, _ departure: inout Departure, seen: UInt64, _ posting: borrowing Posting,
     tellingTo pass: DeliveryPass?
   ) -> LeaveOutcome {
     var toBeDrained: [Mailbox] = []
@@ -452,23 +457,23 @@ extension PostOffice {
         guard near.isEmpty else { return .callAgain(near) }
       }
       let number = state.nextNumber()
-      func put(_ addressee: Letter.Addressee, _ range: Range<UInt64>, in mailbox: Mailbox) {
-        let letter = Letter(
-          post: post, addressee: addressee, range: range, receipt: posting.receipt)
-        if mailbox.put(letter, number: number) { toBeDrained.append(mailbox) }
-      }
       var count = others.count + departure.lanes.count
       for group in departure.groups where group.count > 0 {
-        put(.group(group), 0..<seen, in: group.mailbox)
         count += group.count
+        let mailbox = group.mailbox
+        let letter = Letter(number, post, to: .home, before: seen, receipt: posting.receipt)
+        if mailbox.put(letter) { toBeDrained.append(mailbox) }
       }
-      for (mailbox, registration) in others { put(.one(registration), 0..<UInt64.max, in: mailbox) }
+      for (mailbox, registration) in others {
+        let letter = Letter(number, post, to: .one(registration), receipt: posting.receipt)
+        if mailbox.put(letter) { toBeDrained.append(mailbox) }
+      }
       for (key, registration) in departure.lanes {
         let lane = lane(key, in: &state)
-        let letter = Letter(
-          post: post, addressee: .one(registration), range: 0..<UInt64.max,
-          receipt: posting.receipt?.wait(for: lane))
-        if lane.put(letter, number: number) { toBeDrained.append(lane) }
+        let receipt = posting.receipt?.wait(for: lane)
+        if lane.put(Letter(number, post, to: .one(registration), receipt: receipt)) {
+          toBeDrained.append(lane)
+        }
       }
       return .left(count)
     }
@@ -476,7 +481,7 @@ extension PostOffice {
     if let pass, case .left = outcome {
       pass.left(departure, others: others.map(\.0))
     }
-    for mailbox in toBeDrained { mailbox.startDrain() }
+    for mailbox in toBeDrained { mailbox.startDrain(of: self) }
     return outcome
   }
 }
