@@ -63,9 +63,11 @@ enum CallOutcome {
 
 /// The posts that a client without a home has to be called with before others.
 protocol PostQueue: AnyObject, Sendable {
-  /// Puts a post behind the others. Returns false if there is no queue any more: then the client can be
-  /// called.
-  func enqueue(_ post: QueuedPost) -> Bool
+  /// Whether posts have to be put behind others. It does not end while the office's lock is held.
+  var isOpen: Bool { get }
+
+  /// Puts a post behind the others. The office's lock is held.
+  func enqueue(_ post: QueuedPost)
 }
 
 struct QueuedPost: Sendable {

@@ -106,6 +106,13 @@ private struct Departure {
     }
   }
 
+  /// Takes out those that can be called, or have moved. The office's lock is held.
+  mutating func takeClosedQueues() -> [Registration] {
+    let closed = queues.filter { !$0.0.isOpen }.map(\.1)
+    if !closed.isEmpty { queues.removeAll { closed.contains($0.1) } }
+    return closed
+  }
+
   var isEmpty: Bool { groups.isEmpty && lanes.isEmpty && moved.isEmpty && queues.isEmpty }
 }
 
@@ -306,7 +313,6 @@ extension PostOffice {
       let post = make()
       var seen = upper
       while true {
-        called += callQueues(of: &departure, with: post, posting.receipt, tellingTo: pass)
         switch leave(post, &departure, seen: seen, posting, tellingTo: pass) {
         case .left(let count):
           called += count
@@ -331,22 +337,6 @@ extension PostOffice {
     if posting.keeper != nil {
       for group in list.groups where unsafe enter(group.mailbox, for: posting, active) {
         group.mailbox.leave(of: self)
-      }
-    }
-    return called
-  }
-
-  /// Puts the post behind those that come first for some of the clients, or calls these if that is over.
-  private func callQueues(
-    of departure: inout Departure, with post: any Post, _ receipt: Receipt?,
-    tellingTo pass: DeliveryPass?
-  ) -> Int {
-    var called = 0
-    while let (queue, registration) = departure.queues.popLast() {
-      if queue.enqueue(QueuedPost(post, receipt: receipt)) {
-        called += 1
-      } else {
-        called += call(registration, with: post, &departure, tellingTo: pass)
       }
     }
     return called
@@ -435,6 +425,8 @@ extension PostOffice {
     var dropped: (any Post)?
     let outcome: LeaveOutcome = withLock { state in
       let list = post.list
+      let closed = departure.takeClosedQueues()
+      guard closed.isEmpty else { return .callAgain(closed) }
       if let keeper = posting.keeper {
         // Who takes another one's place begins anew, and is among the new ones.
         departure.moved = []
@@ -457,7 +449,11 @@ extension PostOffice {
         guard near.isEmpty else { return .callAgain(near) }
       }
       let number = state.nextNumber()
-      var count = others.count + departure.lanes.count
+      var count = others.count + departure.lanes.count + departure.queues.count
+      // In the same moment: another thread handles them, and what it posts then is an effect of this.
+      for (queue, _) in departure.queues {
+        queue.enqueue(QueuedPost(post, receipt: posting.receipt))
+      }
       for group in departure.groups where group.count > 0 {
         count += group.count
         let mailbox = group.mailbox

@@ -102,21 +102,8 @@ extension TopicList {
 
   /// Calls a handler without a home with what has to come first.
   private func handleQueue(of observer: TopicObserver, number: UInt64) {
-    defer { extendLifetime(self) }
-    guard observer.beginHandlingQueue() else { return }
     let registration = Registration(identity: observer.owner.address, number: number)
-    while let queued = observer.firstInQueue() {
-      var wasCalled = false
-      if var walk = clientList.beginWalk(at: registration), let box = walk.next() {
-        office.handle(queued.post, in: nil) {
-          queued.post.handle(in: nil, on: .queue) { call in
-            if case .called = call(box) { wasCalled = true }
-          }
-        }
-      }
-      // Otherwise it is being removed, or the queue goes to the one in its place.
-      guard wasCalled else { return }
-    }
+    observer.handleQueue(registration, of: clientList, in: office)
   }
 
   /// Handles what waits in a home, if this is it.
