@@ -50,7 +50,7 @@ extension ClientList {
       {
         return .existing(companion)
       }
-      if state.current.isFull { return nil }
+      if state.isFull { return nil }
       let reference = unsafe Unmanaged.passUnretained(companion)
       let number = unsafe withUnsafePointer(to: reference) { bits in
         unsafe append(

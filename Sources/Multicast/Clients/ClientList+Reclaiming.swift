@@ -12,6 +12,8 @@ extension ClientList {
         state.current.raiseLimit()
       } else {
         replaceCurrent(&state, droppingInto: &toRelease)
+        // The walk in the old one learns here that it has something to free.
+        reclaim(&state, droppingInto: &toRelease)
       }
       publish(state)
     }

@@ -22,6 +22,26 @@ extension ClientList {
     }
   }
 
+  /// What a post begins with: a walk over the clients of this moment, the groups that they are in, and how
+  /// many registrations have been replaced.
+  struct PostStart: ~Copyable {
+    var walk: Walk
+    let groups: [ClientGroup]
+    let moves: Int
+  }
+
+  /// Begins a post. The lock is held for a few instructions.
+  func beginPost() -> PostStart {
+    state.withLock { state in
+      state.current.beginWalk()
+      return unsafe PostStart(
+        walk: Walk(
+          over: state.current.boxes, of: self, counters: state.current.counters,
+          limit: state.nextNumber),
+        groups: state.current.groups, moves: state.moves.count)
+    }
+  }
+
   /// Called by a walk at its end.
   ///
   /// - Parameter foundDead: Whether the walk has vacated boxes of dead clients.

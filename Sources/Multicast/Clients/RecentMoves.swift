@@ -1,7 +1,7 @@
 /// The last registrations of a list that were replaced by others, in other groups: for posts that were made
 /// before and have not reached everybody.
 ///
-/// A fixed number is kept. A post would have to be calling clients while more than these are replaced to miss
+/// At least 4,096 are kept. A post would have to be calling clients while more than these are replaced to miss
 /// one.
 struct RecentMoves {
   struct Move: Sendable {
@@ -20,15 +20,14 @@ struct RecentMoves {
   private(set) var count = 0
 
   mutating func append(_ move: Move) {
-    if moves.count == Self.capacity { moves.removeFirst() }
+    if moves.count == 2 * Self.capacity { moves.removeFirst(Self.capacity) }
     moves.append(move)
     count += 1
   }
 
-  /// Those that have come since there were as many as this, with the numbers that they have.
-  func since(_ index: Int) -> [(index: Int, move: Move)] {
-    let first = count - moves.count
-    return moves.indices.dropFirst(max(0, index - first)).map { (first + $0, moves[$0]) }
+  /// Those that have come since there were as many as `index`.
+  func since(_ index: Int) -> ArraySlice<Move> {
+    moves.suffix(count - index)
   }
 
   /// The registration that has replaced one of this number.
@@ -38,16 +37,22 @@ struct RecentMoves {
 }
 
 extension ClientList {
-  /// How many registrations have been replaced by others.
-  var moveCount: Int { hasMoved ? state.withLock { $0.moves.count } : 0 }
-
-  /// The replacements since there were as many as `index`.
-  func moves(since index: Int) -> [(index: Int, move: RecentMoves.Move)] {
-    hasMoved ? state.withLock { $0.moves.since(index) } : []
+  /// The replacements since there were as many as `index`, and how many there are.
+  func moves(since index: Int) -> (ArraySlice<RecentMoves.Move>, count: Int) {
+    state.withLock { state in (state.moves.since(index), state.moves.count) }
   }
 
-  /// The registration that has replaced another one.
-  func successor(of registration: Registration) -> Registration? {
-    hasMoved ? state.withLock { $0.moves.successor(of: registration.number) } : nil
+  /// A registration, or the one that has taken its place at last, with its group; nil if that has ended.
+  func current(_ registration: Registration) -> (Registration, ClientGroup?)? {
+    state.withLock { state in
+      var registration = registration
+      while true {
+        if let box = state.current.find(ClientKey(registration)) {
+          return (registration, box.group)
+        }
+        guard let next = state.moves.successor(of: registration.number) else { return nil }
+        registration = next
+      }
+    }
   }
 }

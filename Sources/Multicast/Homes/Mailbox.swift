@@ -25,6 +25,18 @@ final class Mailbox: Sendable {
 
     var isEmpty: Bool { incoming.isEmpty && outgoing.isEmpty }
 
+    /// Puts a letter behind all of smaller or the same numbers. Nearly always, these are all.
+    mutating func insert(_ letter: Letter) {
+      if let last = outgoing.first, letter.number < last.number {
+        outgoing.insert(
+          letter, at: outgoing.firstIndex { $0.number <= letter.number } ?? outgoing.endIndex)
+      } else {
+        var index = incoming.endIndex
+        while index > 0, incoming[index - 1].number > letter.number { index -= 1 }
+        incoming.insert(letter, at: index)
+      }
+    }
+
     /// Takes over the letters that came in.
     mutating func takeOver() {
       guard !incoming.isEmpty else { return }
@@ -39,8 +51,8 @@ final class Mailbox: Sendable {
       if incoming.capacity > Mailbox.largestIdleCapacity { incoming = [] }
     }
 
-    mutating func popNext() -> Letter? {
-      current = outgoing.popLast()
+    mutating func popNext(upTo last: UInt64 = .max) -> Letter? {
+      current = outgoing.last.map { $0.number <= last } == true ? outgoing.popLast() : nil
       if current == nil, outgoing.capacity > Mailbox.largestIdleCapacity { outgoing = [] }
       return current
     }
@@ -64,14 +76,15 @@ final class Mailbox: Sendable {
 // MARK: - Putting letters in
 
 extension Mailbox {
-  /// Puts a letter in. Returns whether the caller must call ``startDrain()``, without a lock.
+  /// Puts a letter in, in the order of the numbers. Returns whether the caller must call ``startDrain()``,
+  /// without a lock.
   ///
   /// The office's lock is held.
   func put(_ letter: Letter, number: UInt64) -> Bool {
     contents.withLock { contents in
       var letter = letter
       letter.number = number
-      contents.incoming.append(letter)
+      contents.insert(letter)
       defer { contents.isScheduled = true }
       return !contents.isScheduled
     }
@@ -220,20 +233,18 @@ extension Mailbox {
   /// Returns false if a thread is calling here already: another one, on a concurrent queue, or this one,
   /// further up the stack. After true, ``leave()`` is to be called.
   func enter() -> Bool {
-    let waiting: Int? = office.withLock { _ in
+    let last: UInt64? = office.withLock { _ in
       contents.withLock { contents in
         guard !contents.isCalling else { return nil }
         contents.isCalling = true
         contents.takeOver()
-        return contents.outgoing.count
+        return contents.outgoing.first?.number ?? 0
       }
     }
-    guard let waiting else { return false }
+    guard let last else { return false }
     // Letters that come in meanwhile have to wait, or this might never end.
-    for _ in 0..<waiting {
-      guard let letter = contents.withLock({ $0.popNext() }) else { break }
+    while let letter = contents.withLock({ $0.popNext(upTo: last) }) {
       handle(letter)
-      contents.withLock { $0.current = nil }
       extendLifetime(letter)
     }
     return true
@@ -254,17 +265,20 @@ extension Mailbox {
   /// these calls.
   private func handle(_ letter: Letter) {
     let list = letter.post.list
+    defer { extendLifetime(list) }
     office.handle(letter.post, in: self) {
-      switch letter.addressee {
-      case .group(let group):
-        var walk = list.beginWalk(in: group)
-        walk.call(letter)
-      case .everyone:
-        var walk = list.beginWalk()
-        walk.call(letter)
-      case .one(let registration):
-        guard var walk = list.beginWalk(at: registration) else { return }
-        walk.call(letter)
+      letter.post.handle(in: home, on: .letter(letter.number)) { call in
+        switch letter.addressee {
+        case .group(let group):
+          var walk = list.beginWalk(in: group)
+          walk.call(letter, call)
+        case .everyone:
+          var walk = list.beginWalk()
+          walk.call(letter, call)
+        case .one(let registration):
+          guard var walk = list.beginWalk(at: registration) else { return }
+          walk.call(letter, call)
+        }
       }
     }
   }
@@ -280,7 +294,7 @@ extension Mailbox {
         let post = current.post
         let cause = Cause(site: post.site, parent: post.parent, recurrences: post.recurrences)
         await AwaitedCall.run(in: self, cause: cause) {
-          await post.callAwaiting(registration, letter: current.number)
+          await post.handle(in: home, registration, letter: current.number)
         }
       }
       letter = nextInLane()
@@ -305,10 +319,10 @@ extension Mailbox {
 
 extension Walk {
   /// Calls the clients that the walk comes to and that a letter is for.
-  fileprivate mutating func call(_ letter: Letter) {
+  fileprivate mutating func call(_ letter: Letter, _ call: (WeakBox) -> CallOutcome) {
     while let box = next() {
       guard letter.range.contains(box.number) else { continue }
-      if case .dead = letter.post.call(box, on: .letter(letter.number)) { noteDead(box) }
+      if case .dead = call(box) { noteDead(box) }
     }
   }
 }

@@ -77,47 +77,33 @@ private struct Departure {
   /// The registrations that have to be called with other posts first.
   var queues: [(any PostQueue, Registration)] = []
 
-  /// The registrations that have moved to another home since the post was made.
+  /// The registrations that are to have the post because they have taken another one's place: one that the post
+  /// was for, and that has not had it.
   var moved: [Registration] = []
 
-  /// Single registrations that live elsewhere.
-  var others: [(Mailbox, Registration)] = []
+  /// The number of replacements up to which this is known.
+  var moves = 0
 
-  /// Notes the registrations that have been replaced and that the post does not reach otherwise: neither the
-  /// old one, nor, being too new, the one in its place. Returns how many replacements there have been.
-  ///
-  /// - Parameters:
-  ///   - limit: The number that the next registration had when the post was made.
-  ///   - before: How many replacements came before the walk that has called those without a home.
-  ///   - here: The clients that this walk has called as well.
-  ///   - noted: How many replacements have been noted before.
-  mutating func note(
-    _ moves: [(index: Int, move: RecentMoves.Move)], before limit: UInt64,
-    walkedAfter before: Int, here: ClientGroup?, noted: Int
-  ) -> Int {
-    for (index, move) in moves where move.old < limit && limit <= move.new.number {
-      let isWalkedOver = index >= before && (move.from == nil || move.from === here)
+  /// Takes note of replacements that came before the walk began: it comes to nobody who was replaced.
+  mutating func note(_ moves: some Sequence<RecentMoves.Move>, before limit: UInt64) {
+    for move in moves where move.old < limit && limit <= move.new.number { moved.append(move.new) }
+  }
+
+  /// Takes note of replacements since then. The walk has come to everybody whom it was to call: they have had
+  /// the post, or told who has taken their place. So these are those who live elsewhere, and those who await.
+  mutating func noteSinceWalk(_ list: ClientList, before limit: UInt64) {
+    guard list.hasMoved else { return }
+    let (new, count) = list.moves(since: moves)
+    moves = count
+    for move in new {
       let lane = lanes.firstIndex { $0.1.number == move.old }
       if let lane { lanes.remove(at: lane) }
-      // Who was walked over was called, or was found to be replaced then.
-      if !isWalkedOver || lane != nil { moved.append(move.new) }
+      let isElsewhere =
+        move.old < limit && move.from.map { from in groups.contains { $0 === from } } == true
+      if lane != nil || isElsewhere {
+        moved.append(move.new)
+      }
     }
-    return moves.last.map { $0.index + 1 } ?? noted
-  }
-
-  /// Has the single registrations be looked up again.
-  mutating func lookUpAgain() {
-    moved += others.map(\.1)
-    others = []
-  }
-
-  mutating func takeQueues() -> [(any PostQueue, Registration)] {
-    defer { queues = [] }
-    return queues
-  }
-
-  mutating func takeFirstMoved() -> Registration? {
-    moved.isEmpty ? nil : moved.removeFirst()
   }
 
   var isEmpty: Bool { groups.isEmpty && lanes.isEmpty && moved.isEmpty && queues.isEmpty }
@@ -127,34 +113,38 @@ extension PostOffice {
   /// Posts, and returns how many clients were called or will be.
   ///
   /// - Parameters:
-  ///   - key: Names the protocol or the topic, for a report.
+  ///   - subject: The protocol or the topic, for a report.
   ///   - call: Calls the client in a box.
   ///   - make: Makes the post that letters share.
   func post(
-    _ posting: Posting, key: () -> String, call: (WeakBox) -> CallOutcome,
-    make: (Cause?, Recurrences?) -> any Post
+    _ posting: Posting, subject: () -> DeliverySubject, call: (WeakBox) -> CallOutcome,
+    make: (Cause?, Recurrences?, PostTrace?) -> any Post
   ) -> Int {
     let chain = DeliveryChain(threads)
     if let active = unsafe chain.innermostPost(of: self) {
       // Inside of another post's call: this one follows.
       let cause = unsafe active.pointee.cause()
-      guard admit(posting, after: cause, key: key) else { return 0 }
+      guard admit(posting, after: cause, subject) else { return 0 }
       let (limit, count, moves) = posting.list.moment
       unsafe active.pointee.pending.append(
         ActivePost.Pending(
-          post: make(cause, nil), limit: limit, moves: moves, keeper: posting.keeper,
+          post: make(cause, nil, tracing?.trace(subject(), from: posting.site)), limit: limit,
+          moves: moves, keeper: posting.keeper,
           receipt: posting.receipt))
       return count
     }
     // A post of another office may be calling here. It does not hold this one up, but it is its cause.
     let cause = unsafe chain.innermostPost()?.pointee.cause() ?? AwaitedCall.current?.cause
-    if let cause, !admit(posting, after: cause, key: key) { return 0 }
+    if let cause, !admit(posting, after: cause, subject) { return 0 }
+    let trace = tracing?.trace(subject(), from: posting.site)
     var active = ActivePost(office: self, site: posting.site, parent: cause)
     var called = 0
     unsafe withUnsafeMutablePointer(to: &active) { active in
       unsafe perform(active, list: posting.list, in: chain) {
-        called = unsafe deliver(posting, limit: nil, moves: nil, active: active, call: call) {
-          unsafe make(cause, active.pointee.recurrences)
+        called = unsafe deliver(
+          posting, trace, limit: nil, moves: nil, active: active, call: call
+        ) {
+          unsafe make(cause, active.pointee.recurrences, trace)
         }
       }
     }
@@ -163,18 +153,18 @@ extension PostOffice {
 
   /// Posts, and returns when every client was called or is not to be called any more.
   nonisolated(nonsending) func postAndWait<Content: PostContent>(
-    _ posting: Posting, key: @Sendable () -> String, _ content: Content
+    _ posting: Posting, subject: @Sendable () -> DeliverySubject, _ content: Content
   ) async -> Int {
     if posting.list.isEmpty, posting.keeper == nil { return 0 }
     var called = 0
     await withCheckedContinuation { continuation in
       called = post(
-        posting.waited(by: Receipt(continuation)), key: key,
+        posting.waited(by: Receipt(continuation)), subject: subject,
         call: { box in content.call(box, on: .posting) },
-        make: { cause, recurrences in
+        make: { cause, recurrences, trace in
           PostOf(
-            content, list: posting.list, site: posting.site, parent: cause, recurrences: recurrences
-          )
+            content, list: posting.list, site: posting.site, parent: cause,
+            recurrences: recurrences, trace: trace)
         })
     }
     return called
@@ -226,7 +216,7 @@ extension PostOffice {
           to: post.list, from: post.site, isolation: nil, actor: post.actor,
           isAwaited: post.isAwaited, keeper: pending.keeper, receipt: pending.receipt)
         _ = unsafe deliver(
-          posting, limit: pending.limit, moves: pending.moves, active: active,
+          posting, post.trace, limit: pending.limit, moves: pending.moves, active: active,
           call: { post.call($0, on: .posting) },
           make: { post })
       }
@@ -234,48 +224,70 @@ extension PostOffice {
   }
 
   /// Whether a post may be made that another one has set off. Reports it if not.
-  private func admit(_ posting: Posting, after cause: Cause, key: () -> String) -> Bool {
+  private func admit(
+    _ posting: Posting, after cause: Cause, _ subject: () -> DeliverySubject
+  ) -> Bool {
     guard cause.sites.contains(posting.site) else { return true }
-    switch cause.recurrences.countOne() {
-    case .legitimate: return true
-    case .firstTooMany:
-      reentrancyGuard.reportPost(
-        from: posting.site, after: cause, key: key())
-      return false
-    case .tooMany: return false
+    let verdict = cause.recurrences.countOne()
+    if verdict == .legitimate { return true }
+    if verdict == .firstTooMany {
+      reentrancyGuard.reportPost(from: posting.site, after: cause, key: subject().description)
     }
+    tracing?.reporter?.refuse(.post, subject(), from: posting.site)
+    return false
   }
 }
 
 // MARK: - The three steps
 
 extension PostOffice {
+  /// Calls and leaves one post with what goes along, and returns how many clients were called or will be.
+  @inline(__always)
+  private func deliver(
+    _ posting: Posting, _ trace: PostTrace?, limit: UInt64?, moves: Int?,
+    active: UnsafeMutablePointer<ActivePost>,
+    call: (WeakBox) -> CallOutcome, make: () -> any Post
+  ) -> Int {
+    guard let trace else {
+      return unsafe deliver(
+        posting, tellingTo: nil, limit: limit, moves: moves, active: active, call: call, make: make)
+    }
+    return trace.deliver(follows: limit != nil) { pass in
+      unsafe deliver(
+        posting, tellingTo: pass, limit: limit, moves: moves, active: active,
+        call: { box in pass.call(box, call) }, make: make)
+    }
+  }
+
   /// Calls and leaves one post, and returns how many clients were called or will be.
   ///
   /// - Parameters:
   ///   - limit: The number that the next registration had when the post was made; nil if it is made now.
   ///   - moves: How many registrations had been replaced then.
   private func deliver(
-    _ posting: Posting, limit: UInt64?, moves: Int?, active: UnsafeMutablePointer<ActivePost>,
+    _ posting: Posting, tellingTo pass: DeliveryPass?, limit: UInt64?, moves: Int?,
+    active: UnsafeMutablePointer<ActivePost>,
     call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
     let list = posting.list
+    // Walks do not keep it.
+    defer { extendLifetime(list) }
     if list.isEmpty, posting.keeper == nil { return 0 }
     if let actor = posting.actor, !posting.isAwaited {
       return unsafe deliver(
-        posting, in: actor, limit: limit, active: active, call: call, make: make)
+        posting, tellingTo: pass, in: actor, limit: limit, active: active, call: call, make: make)
     }
+    var start = list.beginPost()
+    let upper = limit ?? start.walk.limit
     var departure = Departure()
+    departure.moves = start.moves
+    if let moves, moves < start.moves {
+      let (all, count) = list.moves(since: moves)
+      departure.note(all.dropLast(count - start.moves), before: upper)
+    }
     var here: ClientGroup?
-    var limit = limit
-    var noted = moves
-    if list.hasGroups, !posting.isAwaited {
-      // The post's moment comes before that of what waits here.
-      if limit == nil {
-        let moment = list.moment
-        (limit, noted) = (moment.limit, moment.moves)
-      }
-      departure.groups = list.groups
+    if !posting.isAwaited {
+      departure.groups = start.groups
       // What a topic keeps goes to every home by letter, in the order in which it is kept.
       let index =
         posting.keeper != nil
@@ -285,44 +297,34 @@ extension PostOffice {
         }
       if let index { here = departure.groups.remove(at: index) }
     }
-    var movesBefore = list.moveCount
-    var walk = list.beginWalk()
-    while movesBefore != list.moveCount {
-      movesBefore = list.moveCount
-      walk = list.beginWalk()
-    }
-    let upper = limit ?? walk.limit
     var called = 0
-    while let box = walk.next() {
+    while let box = start.walk.next() {
       guard posting.isAwaited || box.isInNoGroup || here.map(box.isIn) == true else { continue }
-      called += walk.call(box, in: 0..<upper, collecting: &departure, call)
+      called += start.walk.call(box, in: 0..<upper, collecting: &departure, call)
     }
     if !departure.isEmpty || posting.keeper != nil || list.hasMoved {
       let post = make()
       var seen = upper
-      var moves = noted ?? movesBefore
       while true {
-        // They may have moved once more since they were looked up.
-        departure.lookUpAgain()
-        moves = departure.note(
-          list.moves(since: moves), before: upper, walkedAfter: movesBefore, here: here,
-          noted: moves)
-        called += callRest(of: &departure, with: post, here: here, posting.receipt)
-        guard
-          let now = leave(
-            post, departure, 0..<upper, seen: seen, moves: moves, here: here, posting)
-        else { break }
-        if now > seen {
+        called += callQueues(of: &departure, with: post, posting.receipt, tellingTo: pass)
+        switch leave(post, &departure, seen: seen, posting, tellingTo: pass) {
+        case .left(let count):
+          called += count
+        case .callAgain(let registrations):
+          for registration in registrations {
+            called += self.call(registration, with: post, &departure, tellingTo: pass)
+          }
+          continue
+        case .callNew(let limit):
           var walk = list.beginWalk()
           while let box = walk.next() {
             guard box.isInNoGroup else { continue }
-            called += walk.call(box, in: seen..<now, collecting: &departure, call)
+            called += walk.call(box, in: seen..<limit, collecting: &departure, call)
           }
+          seen = limit
+          continue
         }
-        seen = now
-      }
-      called += departure.groups.reduce(departure.lanes.count + departure.others.count) {
-        $0 + $1.count
+        break
       }
     }
     here?.mailbox.leave()
@@ -334,39 +336,43 @@ extension PostOffice {
     return called
   }
 
-  /// Calls those whom the walk has not called because they have moved, or are called with other posts first.
-  private func callRest(
-    of departure: inout Departure, with post: any Post, here: ClientGroup?, _ receipt: Receipt?
+  /// Puts the post behind those that come first for some of the clients, or calls these if that is over.
+  private func callQueues(
+    of departure: inout Departure, with post: any Post, _ receipt: Receipt?,
+    tellingTo pass: DeliveryPass?
   ) -> Int {
     var called = 0
-    for (queue, registration) in departure.takeQueues() {
+    while let (queue, registration) = departure.queues.popLast() {
       if queue.enqueue(QueuedPost(post: post, receipt: receipt)) {
         called += 1
       } else {
-        departure.moved.append(registration)
-      }
-    }
-    while let registration = departure.takeFirstMoved() {
-      guard var walk = post.list.beginWalk(at: registration), let box = walk.next() else {
-        if let next = post.list.successor(of: registration) { departure.moved.append(next) }
-        continue
-      }
-      if box.isInNoGroup || here.map(box.isIn) == true {
-        called += walk.call(box, in: 0..<UInt64.max, collecting: &departure) { box in
-          post.call(box, on: .posting)
-        }
-      } else if let group = box.group {
-        departure.others.append((group.mailbox, registration))
+        called += call(registration, with: post, &departure, tellingTo: pass)
       }
     }
     return called
   }
 
+  /// Calls who lives nowhere, by its registration, or takes note of what is to be done instead.
+  private func call(
+    _ registration: Registration, with post: any Post, _ departure: inout Departure,
+    tellingTo pass: DeliveryPass?
+  ) -> Int {
+    defer { extendLifetime(post) }
+    guard var walk = post.list.beginWalk(at: registration), let box = walk.next() else {
+      departure.moved.append(registration)
+      return 0
+    }
+    return walk.call(box, in: 0..<UInt64.max, collecting: &departure) { box in
+      pass.call(box) { box in post.call(box, on: .posting) }
+    }
+  }
+
   /// Calls everybody in one actor, or leaves a letter for it.
   private func deliver(
-    _ posting: Posting, in actor: any Actor, limit: UInt64?,
+    _ posting: Posting, tellingTo pass: DeliveryPass?, in actor: any Actor, limit: UInt64?,
     active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
+    defer { extendLifetime(posting.list) }
     let (next, count, _) = posting.list.moment
     let range = 0..<(limit ?? next)
     let mailbox = mailbox(of: actor)
@@ -383,6 +389,7 @@ extension PostOffice {
     let letter = Letter(
       post: make(), addressee: .everyone, range: range, receipt: posting.receipt)
     let isToBeDrained = withLock { state in mailbox.put(letter, number: state.nextNumber()) }
+    pass?.left(for: mailbox.home, clients: count)
     if isToBeDrained { mailbox.startDrain() }
     return count
   }
@@ -396,62 +403,94 @@ extension PostOffice {
       && mailbox.home.isCurrent(from: posting.isolation) && mailbox.enter()
   }
 
-  /// Leaves a post in all homes at once.
+  private enum LeaveOutcome {
+    /// All is done, for so many clients.
+    case left(Int)
+
+    /// These are to be called first: they live nowhere, and have taken the place of others.
+    case callAgain([Registration])
+
+    /// Those up to this number are to be called first, who have begun to observe.
+    case callNew(UInt64)
+  }
+
+  /// Leaves a post in all homes at once, or returns what comes before that.
   ///
   /// A topic that keeps its latest message keeps this one in the same moment. So who begins to observe it
   /// before that moment must get this message, too, and who begins after it begins with this one.
   ///
   /// - Parameters:
-  ///   - range: The registrations from before the post.
   ///   - seen: The number up to which those without a home have been called.
-  ///   - moves: How many replacements of registrations have been noted.
-  ///   - here: The clients that were called at home.
-  /// - Returns: Nil if all is done. If registrations have been replaced, or the post is to be kept and others
-  ///   have begun to observe: the number up to which these are to be called, and then this is to be tried again.
   private func leave(
-    _ post: any Post, _ departure: Departure, _ range: Range<UInt64>, seen: UInt64,
-    moves: Int, here: ClientGroup?, _ posting: Posting
-  ) -> UInt64? {
-    struct Outcome: Sendable {
-      var next: UInt64?
-      var toBeDrained: [Mailbox] = []
-      var replaced: (any Post)?
-    }
-    let outcome = withLock { state in
-      var outcome = Outcome()
-      var groups = departure.groups
-      guard post.list.moveCount == moves else { return Outcome(next: seen) }
+    _ post: any Post, _ departure: inout Departure, seen: UInt64, _ posting: Posting,
+    tellingTo pass: DeliveryPass?
+  ) -> LeaveOutcome {
+    var toBeDrained: [Mailbox] = []
+    var others: [(Mailbox, Registration)] = []
+    var dropped: (any Post)?
+    let outcome: LeaveOutcome = withLock { state in
+      let list = post.list
       if let keeper = posting.keeper {
-        let now = post.list.moment.limit
-        guard now == seen else { return Outcome(next: now) }
-        groups = post.list.groups
-        outcome.replaced = keeper.exchange(post)
+        // Who takes another one's place begins anew, and is among the new ones.
+        departure.moved = []
+        let now = list.nextNumber
+        guard now == seen else { return .callNew(now) }
+        departure.groups = list.groups
+        dropped = keeper.exchange(post)
+      } else {
+        departure.noteSinceWalk(list, before: seen)
+        var near: [Registration] = []
+        for registration in departure.moved {
+          guard let (last, group) = list.current(registration) else { continue }
+          if let group {
+            others.append((group.mailbox, last))
+          } else {
+            near.append(last)
+          }
+        }
+        departure.moved = near.isEmpty ? [] : others.map(\.1)
+        guard near.isEmpty else { return .callAgain(near) }
       }
       let number = state.nextNumber()
       func put(_ addressee: Letter.Addressee, _ range: Range<UInt64>, in mailbox: Mailbox) {
         let letter = Letter(
           post: post, addressee: addressee, range: range, receipt: posting.receipt)
-        if mailbox.put(letter, number: number) { outcome.toBeDrained.append(mailbox) }
+        if mailbox.put(letter, number: number) { toBeDrained.append(mailbox) }
       }
-      for group in groups {
-        put(.group(group), range.lowerBound..<seen, in: group.mailbox)
+      var count = others.count + departure.lanes.count
+      for group in departure.groups where group.count > 0 {
+        put(.group(group), 0..<seen, in: group.mailbox)
+        count += group.count
       }
-      // The letters of groups that are taken now are for those as well.
-      for (mailbox, registration) in departure.others
-      where posting.keeper == nil || registration.number >= seen {
-        put(.one(registration), 0..<UInt64.max, in: mailbox)
-      }
+      for (mailbox, registration) in others { put(.one(registration), 0..<UInt64.max, in: mailbox) }
       for (key, registration) in departure.lanes {
         let lane = lane(key, in: &state)
         let letter = Letter(
           post: post, addressee: .one(registration), range: 0..<UInt64.max,
           receipt: posting.receipt?.wait(for: lane))
-        if lane.put(letter, number: number) { outcome.toBeDrained.append(lane) }
+        if lane.put(letter, number: number) { toBeDrained.append(lane) }
       }
-      return outcome
+      return .left(count)
     }
-    for mailbox in outcome.toBeDrained { mailbox.startDrain() }
-    return outcome.next
+    extendLifetime(dropped)
+    if let pass, case .left = outcome {
+      pass.left(departure, others: others.map(\.0))
+    }
+    for mailbox in toBeDrained { mailbox.startDrain() }
+    return outcome
+  }
+}
+
+extension DeliveryPass {
+  /// Reports what was left, also for single clients that live in these other homes.
+  fileprivate func left(_ departure: Departure, others: [Mailbox]) {
+    for group in departure.groups where group.count > 0 {
+      left(for: group.mailbox.home, clients: group.count)
+    }
+    for mailbox in others { left(for: mailbox.home, clients: 1) }
+    if let (key, _) = departure.lanes.first {
+      left(for: .lane(key), clients: departure.lanes.count)
+    }
   }
 }
 

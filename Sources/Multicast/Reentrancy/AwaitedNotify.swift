@@ -60,25 +60,29 @@ final class AwaitedNotify: Sendable {
     return try outcome.get()
   }
 
+  /// How many links of other tasks are passed over before one is taken for part of this call stack.
+  private static var unprovenLinks: Int { 64 }
+
   /// Calls `body` with the awaited notifies that are delivering in the current task, innermost first, and
   /// with those of tasks that run further down this very stack, because they have started this one with
   /// `Task.immediate`.
   ///
   /// Nobody can ask whether another task runs on this stack. A link knows where on which stack it began,
   /// and a task that runs on top of it begins further up. But a task that was suspended has left its place
-  /// to others. So the first such link is not believed: a loop has more of them, each further up than the
-  /// one before, while tasks that run one after the other begin at the same place.
+  /// to others, so that one link, or a few, prove nothing. A recursion has ever more of them, each
+  /// further up than the one before. Tasks that run one after the other begin in a few places, which do not
+  /// rise so often.
   static func forEachOfTask(_ body: (AwaitedNotify) -> Void) {
     guard var next = innermost else { return }
     let task = currentTask
     var place = StackPlace.current
-    var isBelieved = false
+    var rising = 0
     while true {
       if next.isDelivering(in: task) {
         body(next)
       } else if next.isDelivering(below: place) {
-        if isBelieved { body(next) }
-        isBelieved = true
+        rising += 1
+        if rising > unprovenLinks { body(next) }
         place = next.place
       }
       guard let outer = next.outer else { return }

@@ -2,7 +2,7 @@
 ///
 /// A *nested* notify is one that is made while the same listener protocol is being delivered to on
 /// the same call stack, or, with `awaiting:`, in the same task. A task that a client starts is not
-/// nested, unless `Task.immediate` runs it on the very call stack.
+/// nested.
 ///
 /// The policy is about notifies. A post inside a call is never nested: it follows, and may recur
 /// 1,000 times whatever the policy is. See <doc:Loops>.

@@ -71,43 +71,51 @@ extension TopicList {
       (outcome.placement, outcome.leftovers) = clientList.placeIfThereIsRoom(
         observer, of: owner, for: key, in: observer.mailbox)
       if case .added(let number) = outcome.placement, let post = latest.current {
-        let registration = Registration(identity: observer.owner.address, number: number)
-        leave(post, for: registration, of: observer, &state, &outcome.toBeDrained)
+        let queued = QueuedPost(post: post, receipt: nil)
+        if observer.mailbox == nil, !observer.isAwaited {
+          observer.putFirst([queued])
+        } else {
+          let registration = Registration(identity: observer.owner.address, number: number)
+          leave(queued, for: registration, of: observer, &state, &outcome.toBeDrained)
+        }
       }
       return outcome
     }
   }
 
-  /// Leaves a post for one observer, where it lives. The office's lock is held.
+  /// Leaves a post in the home of one observer. The office's lock is held.
+  ///
+  /// - Parameter number: The number of the letter, if it has waited in another home: there it has its place
+  ///   among the others.
   private func leave(
-    _ post: any Post, receipt: (AnyObject & Sendable)? = nil, for registration: Registration,
-    of observer: TopicObserver,
-    _ state: inout PostOffice.State, _ toBeDrained: inout [Mailbox]
+    _ queued: QueuedPost, number: UInt64? = nil, for registration: Registration,
+    of observer: TopicObserver, _ state: inout PostOffice.State, _ toBeDrained: inout [Mailbox]
   ) {
-    let mailbox: Mailbox
-    if let home = observer.mailbox {
-      mailbox = home
-    } else if observer.isAwaited {
-      let key = PostOffice.LaneKey.registration(ObjectIdentifier(clientList), registration.number)
-      mailbox = office.lane(key, in: &state)
-    } else {
-      observer.beginQueue(with: QueuedPost(post: post, receipt: receipt))
-      return
-    }
+    let mailbox =
+      observer.mailbox
+      ?? office.lane(observer.laneKey(of: registration, in: clientList), in: &state)
     let letter = Letter(
-      post: post, addressee: .one(registration), range: 0..<UInt64.max, receipt: receipt)
-    if mailbox.put(letter, number: state.nextNumber()) { toBeDrained.append(mailbox) }
+      post: queued.post, addressee: .one(registration), range: 0..<UInt64.max,
+      receipt: queued.receipt)
+    if mailbox.put(letter, number: number ?? state.nextNumber()) { toBeDrained.append(mailbox) }
   }
 
   /// Calls a handler without a home with what has to come first.
   private func handleQueue(of observer: TopicObserver, number: UInt64) {
+    defer { extendLifetime(self) }
     guard observer.beginHandlingQueue() else { return }
     let registration = Registration(identity: observer.owner.address, number: number)
-    while let queued = observer.nextInQueue() {
-      guard var walk = clientList.beginWalk(at: registration), let box = walk.next() else {
-        continue
+    while let queued = observer.firstInQueue() {
+      var wasCalled = false
+      if var walk = clientList.beginWalk(at: registration), let box = walk.next() {
+        office.handle(queued.post, in: nil) {
+          queued.post.handle(in: nil, on: .queue) { call in
+            if case .called = call(box) { wasCalled = true }
+          }
+        }
       }
-      office.handle(queued.post, in: nil) { _ = queued.post.call(box, on: .queue) }
+      // Otherwise it is being removed, or the queue goes to the one in its place.
+      guard wasCalled else { return }
     }
   }
 
@@ -153,7 +161,11 @@ extension TopicList {
         ? exchange(handler, of: existing, old, once: once, &state)
         : move(existing, old, to: observer, owner: owner, &state)
     }
-    guard let replacement else { return nil }
+    guard let replacement else {
+      // It was removed meanwhile, so that nobody else ends what has been prepared.
+      clientList.makeSuccessor()
+      return nil
+    }
     if let leftovers = replacement.leftovers { clientList.finish(leftovers) }
     guard let number = replacement.number else { return nil }
     for mailbox in replacement.toBeDrained { mailbox.startDrain() }
@@ -182,24 +194,33 @@ extension TopicList {
   ) -> Replacement? {
     // Looked at before: a drain that comes to a letter after the replacement finds nobody, and goes on.
     let letters = unhandledLetters(for: old, of: existing, state)
+    // A post that finds the new observer from now on comes after what the old one has not handled.
+    if observer.mailbox == nil, !observer.isAwaited { observer.beginQueue() }
+    observer.inheritLane(of: existing, old)
     let (number, leftovers) = clientList.replaceHandingOut(
       existing, with: observer, of: owner, in: observer.mailbox)
     guard let number else { return Replacement(number: nil, leftovers: leftovers) }
     var replacement = Replacement(number: number, leftovers: leftovers)
     let new = Registration(identity: old.identity, number: number)
-    let queue = existing.move(to: new, droppingInto: &replacement.dropped)
-    let last = existing.lastLetter
-    let waiting =
-      queue
-      + letters.filter { $0.number > last }
-      .map { QueuedPost(post: $0.post, receipt: $0.receipt) }
-    for queued in waiting {
-      leave(
-        queued.post, receipt: queued.receipt, for: new, of: observer, &state,
-        &replacement.toBeDrained)
+    let (queue, last) = existing.move(to: new, droppingInto: &replacement.dropped)
+    let waiting = letters.filter { $0.number > last }
+    let begin = latest?.current.flatMap { post in
+      let isWaiting =
+        queue.contains { $0.post === post } || waiting.contains { $0.post === post }
+      return isWaiting ? nil : QueuedPost(post: post, receipt: nil)
     }
-    if let post = latest?.current, !waiting.contains(where: { $0.post === post }) {
-      leave(post, for: new, of: observer, &state, &replacement.toBeDrained)
+    if observer.mailbox == nil, !observer.isAwaited {
+      let posts = waiting.map { QueuedPost(post: $0.post, receipt: $0.receipt) }
+      observer.putFirst(queue + posts + [begin].compactMap(\.self))
+      return replacement
+    }
+    for letter in waiting {
+      leave(
+        QueuedPost(post: letter.post, receipt: letter.receipt), number: letter.number, for: new,
+        of: observer, &state, &replacement.toBeDrained)
+    }
+    for queued in queue + [begin].compactMap(\.self) {
+      leave(queued, for: new, of: observer, &state, &replacement.toBeDrained)
     }
     return replacement
   }
@@ -208,7 +229,7 @@ extension TopicList {
   private func unhandledLetters(
     for registration: Registration, of observer: TopicObserver, _ state: PostOffice.State
   ) -> [Letter] {
-    let lane = PostOffice.LaneKey.registration(ObjectIdentifier(clientList), registration.number)
+    let lane = observer.laneKey(of: registration, in: clientList)
     guard let mailbox = observer.mailbox ?? state.existingLane(lane) else { return [] }
     var letters: [Letter] = []
     mailbox.forEachUnhandled { letter in
@@ -254,7 +275,7 @@ extension TopicList {
   /// Observers that are being removed. They are cancelled without the list's lock: their handlers end then.
   private struct EndedObservers {
     let list: TopicList
-    private var observers: [(TopicObserver, UInt64)] = []
+    private var observers: [(TopicObserver, Registration)] = []
     private var groups: [ClientGroup] = []
 
     init(in list: TopicList) {
@@ -262,21 +283,23 @@ extension TopicList {
     }
 
     mutating func add(_ box: WeakBox) -> Bool {
-      if let observer = box.companion as? TopicObserver { observers.append((observer, box.number)) }
+      if let observer = box.companion as? TopicObserver {
+        observers.append((observer, box.registration))
+      }
       if let group = box.group, group !== groups.last { groups.append(group) }
       return true
     }
 
     func cancel() {
       let clients = list.clientList
-      for (observer, number) in observers {
+      for (observer, registration) in observers {
         observer.cancel()
         if observer.isAwaited {
-          list.office.giveUpLane(.registration(ObjectIdentifier(clients), number), of: clients)
+          list.office.giveUpLane(observer.laneKey(of: registration, in: clients), of: clients)
         }
         observer.mailbox?.giveUpLetters { letter in
-          guard case .one(let registration) = letter.addressee else { return false }
-          return letter.post.list === clients && registration.number == number
+          guard case .one(let other) = letter.addressee else { return false }
+          return letter.post.list === clients && other.number == registration.number
         }
       }
       for group in groups { group.giveUpLettersIfEmpty(in: clients) }

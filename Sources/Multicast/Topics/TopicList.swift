@@ -19,9 +19,7 @@ final class TopicList: Sendable {
     latest = key.keepsLatest ? LatestPost() : nil
   }
 
-  var description: String {
-    topicDescription(message: String(describing: message.type), key)
-  }
+  var subject: DeliverySubject { .topic(key, message: message.type) }
 }
 
 // MARK: - Posting
@@ -40,10 +38,12 @@ extension TopicList {
     if clientList.isEmpty, latest == nil { return 0 }
     return office.post(
       Posting(to: clientList, from: site, isolation: isolation, keeper: latest),
-      key: { description }, call: { box in clientList.callHandler(in: box, message, on: .posting) },
-      make: { cause, recurrences in
+      subject: { subject },
+      call: { box in clientList.callHandler(in: box, message, on: .posting) },
+      make: { cause, recurrences, trace in
         PostOf(
-          content(), list: clientList, site: site, parent: cause, recurrences: recurrences)
+          content(), list: clientList, site: site, parent: cause, recurrences: recurrences,
+          trace: trace)
       })
   }
 
@@ -53,7 +53,7 @@ extension TopicList {
   ) async -> Int {
     await office.postAndWait(
       Posting(to: clientList, from: site, isolation: #isolation, keeper: latest),
-      key: { description }, TopicContent(message: message, clients: clientList))
+      subject: { subject }, TopicContent(message: message, clients: clientList))
   }
 }
 
@@ -107,12 +107,12 @@ extension ClientList {
     _ observer: TopicObserver, of owner: AnyObject, _ registration: Registration,
     _ message: ErasedMessage, on occasion: CallOccasion
   ) -> CallOutcome {
-    switch observer.take(on: occasion) {
+    switch observer.take(registration, in: self, on: occasion) {
     case .called(let call, let isLast):
       call(owner, message)
       if isLast { remove(registration) }
       return .called
-    case .awaited: return .awaits(.registration(ObjectIdentifier(self), registration.number))
+    case .awaited(let lane): return .awaits(lane)
     case .queued: return .queues(observer, registration)
     case .moved(let registration): return .moved(registration)
     case .refused: return .refused
@@ -121,6 +121,7 @@ extension ClientList {
 
   /// The owner and the observer of a registration; nil if it was removed or the owner is not alive.
   fileprivate func observer(of registration: Registration) -> (AnyObject, TopicObserver)? {
+    defer { extendLifetime(self) }
     guard var walk = beginWalk(at: registration), let box = walk.next(), let owner = box.load(),
       let observer = box.companion as? TopicObserver
     else { return nil }

@@ -32,6 +32,9 @@ final class TopicObserver: Sendable {
 
     /// The registration that has taken this one's place, in another home.
     var successor: Registration?
+
+    /// The number of the registration that its lane is named after: of the first one in this place.
+    var lane: UInt64?
   }
 
   /// The owner's identity, by which it is found. The address alone: it says nothing of life.
@@ -63,7 +66,7 @@ final class TopicObserver: Sendable {
 extension TopicObserver: PostQueue {
   enum Reception {
     case called(ErasedMessage.Handler, isLast: Bool)
-    case awaited
+    case awaited(PostOffice.LaneKey)
 
     /// Another message has to come first.
     case queued
@@ -82,7 +85,7 @@ extension TopicObserver: PostQueue {
   }
 
   /// Takes a message in the usual case: for a handler that is called, that does not end with this message, and
-  /// that has nothing to handle first. Returns nil in any other case; then ``take(on:)`` says which.
+  /// that has nothing to handle first. Returns nil in any other case; then ``take(_:in:on:)`` says which.
   func takeUsual(on occasion: CallOccasion) -> UsualReception? {
     state.withLock { state in
       guard case .called(let call) = state.handler, !state.endsAfterOne, state.queue == nil else {
@@ -94,7 +97,9 @@ extension TopicObserver: PostQueue {
   }
 
   /// Takes a message for a handler that is called, and returns the handler.
-  func take(on occasion: CallOccasion) -> Reception {
+  func take(_ registration: Registration, in list: ClientList, on occasion: CallOccasion)
+    -> Reception
+  {
     state.withLock { state in
       if let successor = state.successor { return .moved(successor) }
       switch state.handler {
@@ -102,11 +107,12 @@ extension TopicObserver: PostQueue {
         switch occasion {
         case .posting: if state.queue != nil { return .queued }
         case .letter(let number): state.lastLetter = number
-        case .queue: break
+        case .queue: state.queue?.removeFirst()
         }
         if state.endsAfterOne { state.handler = nil }
         return .called(call, isLast: state.endsAfterOne)
-      case .awaited: return .awaited
+      case .awaited:
+        return .awaited(.registration(ObjectIdentifier(list), state.lane ?? registration.number))
       case nil: return .refused
       }
     }
@@ -139,20 +145,24 @@ extension TopicObserver: PostQueue {
     }
   }
 
-  /// The next post of those that have to be handled first. After nil, others call the handler again.
-  func nextInQueue() -> QueuedPost? {
+  /// The next post of those that have to be handled first. It stays the first one until the handler has taken
+  /// it, so that it goes on to another home with the others. After nil, others call the handler again.
+  func firstInQueue() -> QueuedPost? {
     state.withLock { state in
-      guard state.queue?.isEmpty == false else {
-        (state.queue, state.isHandlingQueue) = (nil, false)
-        return nil
-      }
-      return state.queue?.removeFirst()
+      if let first = state.queue?.first { return first }
+      (state.queue, state.isHandlingQueue) = (nil, false)
+      return nil
     }
   }
 
-  /// Has posts be handled first, before others may call the handler.
-  func beginQueue(with post: QueuedPost) {
-    state.withLock { state in state.queue = (state.queue ?? []) + [post] }
+  /// Has others wait until the posts have been handled that are put before them.
+  func beginQueue() {
+    state.withLock { state in if state.queue == nil { state.queue = [] } }
+  }
+
+  /// Puts posts before those of others.
+  func putFirst(_ posts: [QueuedPost]) {
+    state.withLock { state in state.queue?.insert(contentsOf: posts, at: 0) }
   }
 
   /// Whether it takes messages.
@@ -183,21 +193,30 @@ extension TopicObserver {
   }
 
   /// Has another registration take this one's place: nothing is handled here from now on. Returns what was
-  /// to be handled first.
+  /// to be handled first, and the number of the last letter that was handled here.
   func move(
     to successor: Registration, droppingInto dropped: inout [TopicHandler]
-  ) -> [QueuedPost] {
-    let (old, queue) = state.withLock { state in
+  ) -> (queue: [QueuedPost], lastLetter: UInt64) {
+    let (old, queue, letter) = state.withLock { state in
       defer { (state.handler, state.queue) = (nil, nil) }
       state.successor = successor
-      return (state.handler, state.queue ?? [])
+      return (state.handler, state.queue ?? [], state.lastLetter)
     }
     if let old { dropped.append(old) }
-    return queue
+    return (queue, letter)
   }
 
-  /// The number of the last letter that was handled here.
-  var lastLetter: UInt64 { state.withLock { $0.lastLetter } }
+  /// Takes over the lane of the observer in whose place this one comes: a call of that one may be under way.
+  func inheritLane(of old: TopicObserver, _ registration: Registration) {
+    let lane = old.state.withLock { $0.lane } ?? registration.number
+    state.withLock { $0.lane = lane }
+  }
+
+  /// The lane in which the handler is awaited.
+  func laneKey(of registration: Registration, in list: ClientList) -> PostOffice.LaneKey {
+    .registration(
+      ObjectIdentifier(list), state.withLock { $0.lane } ?? registration.number)
+  }
 
   /// Ends it: no call of the handler begins any more. The handler is dropped, not with a lock held.
   ///

@@ -165,3 +165,52 @@ import Testing
     }
   }
 }
+
+extension GrowingTests {
+  @Test func aListThatMakesRoomWhileItIsWalkedFreesTheOldStorage() {
+    let list = ClientList()
+    var clients = list.add(0..<16)
+    var others: [Numbered] = []
+    for round in 1...20 {
+      let walk = list.beginWalk()
+      defer { _ = walk.limit }
+      for number in 0..<20 {
+        // One dies, and one on an address comes that nobody has had.
+        let new = Numbered(100 * round + number)
+        clients.removeFirst()
+        others.append(Numbered(0))
+        list.add(new)
+        clients.append(new)
+      }
+      extendLifetime(list)
+    }
+    list.withState { state, _ in
+      let count = state.retired.count
+      #expect(count <= 2)
+    }
+    extendLifetime((clients, others, list))
+  }
+
+  @Test func aListIsNotFullWhileItsNextStorageIsMade() {
+    let list = ClientList(companions: true)
+    let owners = (0..<300).map { Numbered($0) }
+    let walk = list.beginWalk()
+    defer { _ = walk.limit }
+    let notes = owners.map { Note("\($0.name)") }
+    for (owner, note) in zip(owners, notes) {
+      _ = list.place(note, of: owner, for: ClientList.key(owner, note.text))
+    }
+    list.prepareToReplace(notes[1], of: owners[1])
+    #expect(list.remove(owners[1]))
+    // Nobody ends what was prepared, and the list takes as many as may come.
+    let others = (300..<1000).map { Numbered($0) }
+    for owner in others {
+      let (placement, leftovers) = list.placeIfThereIsRoom(
+        Note(""), of: owner, for: ClientList.key(owner, ""), in: nil)
+      list.finish(leftovers)
+      if placement == nil { list.makeRoom() }
+    }
+    #expect(list.names().count > 900)
+    extendLifetime((owners, others, list))
+  }
+}
