@@ -174,6 +174,28 @@ extension ClientGeneration {
         client: client, number: number, group: group, bits: bits,
         size: stride - WeakBox.headerSize)
     else { return false }
+    take(box, group: group, droppingInto: &toRelease)
+    return true
+  }
+
+  /// Makes the index of a generation that is to have `count` boxes, so that it need not grow to that size.
+  mutating func reserveIndex(for count: Int) {
+    if count > IdentityIndex.largestCountWithoutTable { index.make(for: count) }
+  }
+
+  /// Appends a copy of a box of another generation, whose client had this identity and may be dead.
+  mutating func append(
+    copyOf box: WeakBox, identity: UInt, droppingInto toRelease: inout [AnyObject]
+  ) {
+    let copy = nextFreeBox()
+    copy.initialize(copyOf: box, identity: identity, size: stride - WeakBox.headerSize)
+    take(copy, group: box.group, droppingInto: &toRelease)
+  }
+
+  /// Takes the next free box, which has been filled, into the list.
+  private mutating func take(
+    _ box: WeakBox, group: ClientGroup?, droppingInto toRelease: inout [AnyObject]
+  ) {
     if let group {
       group.countIn()
       chains.append(box, to: group)
@@ -182,7 +204,6 @@ extension ClientGeneration {
     usedOfLast += 1
     count += 1
     indexLast(droppingInto: &toRelease)
-    return true
   }
 
   /// Adds the last box to the index, if the list is long enough for one.
@@ -190,7 +211,7 @@ extension ClientGeneration {
     var place = UInt32(count - 1)
     if !index.exists {
       guard count > IdentityIndex.largestCountWithoutTable else { return }
-      index.make()
+      index.make(for: count)
       place = 0
     }
     while place < count {
