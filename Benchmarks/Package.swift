@@ -8,6 +8,7 @@ let package = Package(
   dependencies: [
     .package(name: "Multicast", path: ".."),
     .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+    .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
     // Without its interposers, which replace the functions of the runtime that are measured here.
     .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
   ],
@@ -26,6 +27,14 @@ let package = Package(
       name: "Compare",
       dependencies: [
         "CAllocator", "Clients", "Systems", .product(name: "Multicast", package: "Multicast"),
+      ]),
+    .executableTarget(
+      name: "Behave",
+      dependencies: [
+        .product(name: "Multicast", package: "Multicast"),
+        .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+        .product(name: "OpenCombine", package: "OpenCombine"),
+        .product(name: "OpenCombineDispatch", package: "OpenCombine"),
       ]),
     .executableTarget(
       name: "Probe",

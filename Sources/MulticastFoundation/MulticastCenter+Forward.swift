@@ -36,7 +36,7 @@ extension MulticastCenter {
     _ userInfo: @escaping @Sendable (Message) -> [AnyHashable: Any]? = { _ in nil }
   ) -> TopicObservation {
     let forward = NotificationForward()
-    let id = NotificationForward.ID(target: ObjectIdentifier(target), name: name)
+    let id = NotificationForward.ID(target: target, name: name.rawValue)
     return observe(topic, owner: forward, id: id) { _, message in
       target.post(name: name, object: nil, userInfo: userInfo(message))
       extendLifetime(forward)
@@ -53,7 +53,7 @@ extension MulticastCenter {
   ///
   /// The sender is the notification's object. The forward lives with it, and holds it weakly. There
   /// is one forward for each topic, sender, target and name: to make it again replaces the first
-  /// one, in its place in the order. Everything else is as in ``forward(_:to:as:_:)``.
+  /// one, in its place in the order. Everything else is as in ``forward(_:to:as:_:)-(_,_,Notification.Name,_)``.
   ///
   /// - Parameters:
   ///   - topic: The topic.
@@ -71,7 +71,7 @@ extension MulticastCenter {
     object sender: Sender,
     _ userInfo: @escaping @Sendable (Message) -> [AnyHashable: Any]? = { _ in nil }
   ) -> TopicObservation {
-    let id = NotificationForward.ID(target: ObjectIdentifier(target), name: name)
+    let id = NotificationForward.ID(target: target, name: name.rawValue)
     return observe(topic, owner: sender, id: id) { sender, message in
       target.post(name: name, object: sender, userInfo: userInfo(message))
     }
@@ -85,11 +85,16 @@ final class NotificationForward: Sendable {
   /// targets, so that no other one takes a target's identity.
   struct ID: Hashable, Sendable {
     let target: ObjectIdentifier
-    let name: Notification.Name
+    let name: String
+
+    init(target: NotificationCenter, name: String) {
+      self.target = ObjectIdentifier(target)
+      self.name = name
+    }
   }
 }
 
 extension NotificationForward.ID: CustomStringConvertible {
   /// What a ``Multicast/Wiring`` shows.
-  var description: String { name.rawValue }
+  var description: String { name }
 }

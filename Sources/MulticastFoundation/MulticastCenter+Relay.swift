@@ -8,27 +8,25 @@ extension MulticastCenter {
   ///
   /// <!-- example: in Bridge -->
   /// ```swift
-  /// center.relay(.powerStateDidChange, to: PowerProtocol.self) { client, _ in
-  ///   client.powerStateChanged()
-  /// }
+  /// center.relay(.powerStateDidChange, to: PowerProtocol.self) { $0.powerStateChanged() }
   /// ```
   ///
-  /// The clients are called as by a notify: synchronously, on the thread that posts, before the
-  /// post returns. So a `@MainActor` protocol, or one whose clients were added inside an actor, is
-  /// out of reach, and the compiler says so, or a debug build: relay to a topic, whose handlers run
-  /// where they were written, and notify in there.
+  /// The clients are called as by a post: each one at home, whatever thread the notification is
+  /// posted on. Those without a home have been called when the notification's post returns. A body
+  /// that names an actor, as in `{ @MainActor in $0.show() }`, is called there: a main-actor protocol
+  /// needs that.
   ///
   /// The relay lasts until ``NotificationRelay/cancel()``, the center's end or the sender's,
   /// whichever comes first. It holds center and sender weakly, and keeps `source` and what `body`
   /// captures alive. It is no client, and `removeAll()` leaves it. Each call makes another relay:
   /// two of the same notification call the clients twice.
   ///
-  /// A relay counts as the call site of what it delivers. A notification that is posted by a
-  /// delivery of the same relay, directly or through a forward, is a loop: it is refused and
-  /// reported, like any other.
+  /// A relay counts as the call site of what it delivers. A notification that a client posts while
+  /// it is called by a post of this center follows that one. If it recurs more than 1,000 times, it is
+  /// refused and reported.
   ///
   /// Foundation says nothing on the order of a notification's observers, and so of a relay among
-  /// them. There is no relay by way of an `OperationQueue`: topics have handlers on queues.
+  /// them. There is no relay by way of an `OperationQueue`: clients and handlers live on queues.
   ///
   /// May be called from any thread.
   ///
@@ -42,21 +40,19 @@ extension MulticastCenter {
   ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
-  ///   - body: Is called with each client and the notification, on any thread.
+  ///   - body: Is called with each client, at the client's home.
   /// - Returns: A token to cancel with. It may be ignored. Nothing is ever dropped.
   /// - Complexity: Each notification of this name costs a few instructions, whoever its sender is;
-  ///   one that is relayed, those of a notify.
+  ///   one that is relayed, those of a post.
   @discardableResult
   public func relay<Listener>(
     _ name: Notification.Name, from source: NotificationCenter = .default,
     object sender: AnyObject? = nil, to listener: Listener.Type,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
-    _ body: @escaping @Sendable (Listener, Notification) -> Void
+    _ body: @escaping @isolated(any) @Sendable (Listener) -> Void
   ) -> NotificationRelay {
     relay(name, from: source, object: sender) { center, notification in
-      center.notify(Listener.self, fileID: fileID, line: line, column: column) { client in
-        body(client, notification)
-      }
+      center.post(Listener.self, fileID: fileID, line: line, column: column, body)
       return true
     }
   }
@@ -71,9 +67,9 @@ extension MulticastCenter {
   /// ) { client, fraction in client.downloadDidProgress(fraction) }
   /// ```
   ///
-  /// A notification is mapped once, however many clients there are. One that cannot be mapped is
-  /// dropped, and counted by ``NotificationRelay/dropped``. Everything else is as without a
-  /// mapping.
+  /// A notification stays on its thread, and the value goes to every home. A notification is mapped
+  /// once, however many clients there are. One that cannot be mapped is dropped, and counted by
+  /// ``NotificationRelay/dropped``. Everything else is as without a mapping.
   ///
   /// - Parameters:
   ///   - name: The notification's name.
@@ -85,21 +81,20 @@ extension MulticastCenter {
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   ///   - transform: Is called with each notification, on the thread that posts; nil drops it.
-  ///   - body: Is called with each client and the value, on the same thread.
+  ///   - body: Is called with each client and the value, at the client's home.
   /// - Returns: A token to cancel with. It may be ignored.
   @discardableResult
-  public func relay<Listener, Value>(
+  public func relay<Listener, Value: Sendable>(
     _ name: Notification.Name, from source: NotificationCenter = .default,
     object sender: AnyObject? = nil, to listener: Listener.Type,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     map transform: @escaping @Sendable (Notification) -> Value?,
-    _ body: @escaping @Sendable (Listener, Value) -> Void
+    _ body: @escaping @isolated(any) @Sendable (Listener, Value) -> Void
   ) -> NotificationRelay {
-    relay(name, from: source, object: sender) { center, notification in
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    return relay(name, from: source, object: sender) { center, notification in
       guard let value = transform(notification) else { return false }
-      center.notify(Listener.self, fileID: fileID, line: line, column: column) { client in
-        body(client, value)
-      }
+      center.post(value, to: Listener.self, isolation: nil, from: site, body)
       return true
     }
   }
@@ -123,19 +118,8 @@ extension MulticastCenter {
   /// others. A notification that is posted while a client or a handler is being called by a post of
   /// this center follows that one.
   ///
-  /// This is the way to what belongs to the main actor, a `@MainActor` protocol's clients for
-  /// instance:
-  ///
-  /// <!-- example: in BridgeObserver -->
-  /// ```swift
-  /// center.observe(.powerState, owner: self) { owner, state in
-  ///   owner.center.notify(ScreenProtocol.self) { $0.show(state) }
-  /// }
-  /// ```
-  ///
   /// A notification that cannot be mapped is dropped, and counted by ``NotificationRelay/dropped``.
-  /// Everything else is as in a relay to clients, but for loops: a post may recur, and after 1,000
-  /// times the next one is refused and reported. A loop that leads through a task which a handler
+  /// Everything else is as in a relay to clients. A loop that leads through a task which a handler
   /// starts is not found.
   ///
   /// - Parameters:
@@ -167,13 +151,36 @@ extension MulticastCenter {
 // MARK: - Making relays
 
 extension MulticastCenter {
+  /// Delivers a notification. Returns false if it was dropped.
+  private typealias Delivery = @Sendable (MulticastCenter, Notification) -> Bool
+
   private func relay(
     _ name: Notification.Name, from source: NotificationCenter, object sender: AnyObject?,
-    deliver: @escaping RelayObserver.Delivery
+    deliver: @escaping Delivery
   ) -> NotificationRelay {
-    let observer = RelayObserver(from: source, sender: sender, to: self, deliver: deliver)
+    makeRelay(sender: sender, deliver) { observer in
+      // The sender is not Foundation's to look after: see `receive`.
+      let token = source.addObserver(forName: name, object: nil, queue: nil) {
+        [status = observer.status, weak observer] notification in
+        guard status.isActive else { return }
+        observer?.receive { sender in
+          notification.object.map { $0 as AnyObject === sender } ?? false
+        } _: { deliver, center in
+          deliver(center, notification)
+        }
+      }
+      return { source.removeObserver(token) }
+    }
+  }
+
+  /// - Parameter observe: Adds an observer to the `NotificationCenter`, and returns what removes it.
+  func makeRelay<Delivery>(
+    sender: AnyObject? = nil, _ delivery: Delivery,
+    observe: (RelayObserver<Delivery>) -> () -> Void
+  ) -> NotificationRelay {
+    let observer = RelayObserver(sender: sender, to: self, delivery)
     attach(observer)
-    observer.start(name)
+    observer.start { observe(observer) }
     return NotificationRelay(observer)
   }
 }

@@ -1,13 +1,13 @@
-/// A relay of notifications into a `MulticastCenter`: a token that may be ignored.
+/// A relay of notifications or typed messages into a `MulticastCenter`: a token that may be ignored.
 ///
 /// Dropping it ends nothing. The relay ends with its `MulticastCenter`, with ``cancel()``, and, if
 /// it was made for one sender, with that object. A token keeps neither the center nor the relay's
 /// closures alive.
 public struct NotificationRelay: Sendable {
   let status: RelayStatus
-  private weak var observer: RelayObserver?
+  private weak var observer: (any RelayEnding)?
 
-  init(_ observer: RelayObserver) {
+  init<Delivery>(_ observer: RelayObserver<Delivery>) {
     status = observer.status
     self.observer = observer
   }

@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test func aClientThatPostsWhatCalledItIsALoop() {
-    let client = Client("a", journal)
+    let client = Client("", journal)
     defer { extendLifetime(client) }
     center.add(client, for: PowerProtocol.self)
     let line = #line + 1
@@ -108,35 +108,33 @@ import Testing
     }
     client.onChange = { [source] level in source.postPower(level + 1) }
     source.postPower(1)
-    #expect(journal.read() == "a1")
-    #expect(reports.all.first?.path.map(\.line) == [line, line])
+    #expect(levels == Array(1...1001))
+    #expect(reports.all.map { Set($0.path.map(\.line)) } == [[line]])
     // It could be mapped.
     #expect(relay.dropped == 0)
   }
 
   @Test func aClientThatPostsWhatCalledItIsALoopWithoutMapping() {
-    let client = Client("a", journal)
+    let client = Client("", journal)
     defer { extendLifetime(client) }
     center.add(client, for: PowerProtocol.self)
     let line = #line + 1
-    center.relay(.power, from: source, to: PowerProtocol.self) { client, notification in
-      client.powerChanged(notification.level ?? -1)
-    }
-    client.onChange = { [source] level in source.postPower(level + 1) }
+    center.relay(.power, from: source, to: PowerProtocol.self) { $0.powerChanged(1) }
+    client.onChange = { [source] _ in source.postPower(1) }
     source.postPower(1)
-    #expect(journal.read() == "a1")
-    #expect(reports.all.first?.path.map(\.line) == [line, line])
+    #expect(levels.count == 1001)
+    #expect(reports.all.map { Set($0.path.map(\.line)) } == [[line]])
   }
 
   @Test func anotherRelayThatAClientTriggersIsNoLoop() {
     let client = Client("a", journal)
     defer { extendLifetime(client) }
     center.add(client, for: PowerProtocol.self)
-    center.relay(.power, from: source, to: PowerProtocol.self) { client, notification in
-      client.powerChanged(notification.level ?? -1)
+    center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
+      $0.powerChanged($1)
     }
-    center.relay(.otherPower, from: source, to: PowerProtocol.self) { client, notification in
-      client.powerChanged(notification.level ?? -1)
+    center.relay(.otherPower, from: source, to: PowerProtocol.self, map: { $0.level }) {
+      $0.powerChanged($1)
     }
     client.onChange = { [source] level in
       if level == 1 { source.postPower(2, as: .otherPower) }

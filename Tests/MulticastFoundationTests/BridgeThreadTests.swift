@@ -53,7 +53,7 @@ import Testing
         if number % 2 == 0 {
           source.postPower(level)
         } else {
-          let relay = center.relay(.power, from: source, to: PowerProtocol.self) { client, _ in
+          let relay = center.relay(.power, from: source, to: PowerProtocol.self) { client in
             client.powerChanged(1)
           }
           source.postPower(level)
@@ -85,7 +85,7 @@ import Testing
 
   @Test func allThreadsMayCancelTheSameRelay() {
     for _ in 0..<200 {
-      let relay = center.relay(.power, from: source, to: PowerProtocol.self) { client, _ in
+      let relay = center.relay(.power, from: source, to: PowerProtocol.self) { client in
         client.powerChanged(1)
       }
       let observer = Slot<Bool>()
@@ -110,7 +110,7 @@ import Testing
             let center = MulticastCenter()
             center.add(client, for: PowerProtocol.self)
             let trace = RelayTrace(
-              center.relay(.power, from: source, to: PowerProtocol.self) { client, _ in
+              center.relay(.power, from: source, to: PowerProtocol.self) { client in
                 client.powerChanged(1)
               })
             traces.withLock { $0.append(trace) }
@@ -133,7 +133,7 @@ import Testing
         defer { extendLifetime(sender) }
         let relay = center.relay(
           .power, from: source, object: sender, to: PowerProtocol.self
-        ) { client, _ in client.powerChanged(1) }
+        ) { client in client.powerChanged(1) }
         source.postPower(level, object: sender)
         source.postPower(level)
         if number % 2 == 0 { relay.cancel() }

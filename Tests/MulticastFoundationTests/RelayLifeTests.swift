@@ -21,7 +21,7 @@ import Testing
     in center: MulticastCenter, object: AnyObject? = nil
   ) -> NotificationRelay {
     let sentinel = Sentinel(journal)
-    return center.relay(.power, from: source, object: object, to: PowerProtocol.self) { client, _ in
+    return center.relay(.power, from: source, object: object, to: PowerProtocol.self) { client in
       client.powerChanged(1)
       extendLifetime(sentinel)
     }
@@ -85,7 +85,7 @@ import Testing
     defer { extendLifetime(other) }
     center.add(other, for: PowerProtocol.self)
     let token = Slot<NotificationRelay>()
-    token.value = center.relay(.power, from: source, to: PowerProtocol.self) { client, _ in
+    token.value = center.relay(.power, from: source, to: PowerProtocol.self) { client in
       token.value?.cancel()
       client.powerChanged(1)
     }
@@ -229,7 +229,7 @@ import Testing
           source.postPower(1)
           journal.write("end")
         }
-        center.relay(.power, from: source, to: PowerProtocol.self) { client, _ in
+        center.relay(.power, from: source, to: PowerProtocol.self) { client in
           client.powerChanged(1)
           extendLifetime(sentinel)
         }
@@ -251,7 +251,7 @@ import Testing
         source.removeObserver(observer)
         center.relay(.otherPower, from: source, to: .power) { $0.power }.cancel()
       }
-      return center.relay(.power, from: source, to: PowerProtocol.self) { client, _ in
+      return center.relay(.power, from: source, to: PowerProtocol.self) { client in
         client.powerChanged(1)
         extendLifetime(sentinel)
       }

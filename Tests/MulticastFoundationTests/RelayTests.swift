@@ -17,8 +17,8 @@ import Testing
     first.onChange = { _ in #expect(ObjectIdentifier(Thread.current) == thread) }
     center.add(first, for: PowerProtocol.self)
     center.add(second, for: PowerProtocol.self)
-    center.relay(.power, from: source, to: PowerProtocol.self) { client, notification in
-      client.powerChanged(notification.level ?? -1)
+    center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
+      $0.powerChanged($1)
     }
     source.postPower(1)
     #expect(journal.read() == "a1 b1")
@@ -32,7 +32,7 @@ import Testing
     let client = Counter()
     defer { extendLifetime(client) }
     center.add(client, for: PowerProtocol.self)
-    center.relay(.power, from: source, to: PowerProtocol.self) { _, _ in
+    center.relay(.power, from: source, to: PowerProtocol.self) { _ in
       threads.withLock { $0.append(ObjectIdentifier(Thread.current)) }
     }
     onNewThread {
@@ -42,12 +42,48 @@ import Testing
     }
   }
 
+  @MainActor @Test(.timeLimit(.minutes(5)))
+  func aNotificationFromAnotherThreadCallsEachClientAtHome() async {
+    let (source, journal) = (source, journal)
+    let client = Client("a", journal)
+    client.onChange = { _ in MainActor.assertIsolated() }
+    center.add(client, for: PowerProtocol.self)
+    center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
+      $0.powerChanged($1)
+    }
+    onNewThread {
+      for level in 1...3 { source.postPower(level) }
+      #expect(journal.read() == "")
+    }
+    await center.postAndWait(PowerProtocol.self) { $0.powerChanged(4) }
+    #expect(journal.read() == "a1 a2 a3 a4")
+    extendLifetime(client)
+  }
+
+  @MainActor protocol ScreenProtocol {
+    func show()
+  }
+
+  @MainActor final class Screen: ScreenProtocol {
+    var calls = 0
+    func show() { calls += 1 }
+  }
+
+  @MainActor @Test func aBodyMayNameTheMainActor() {
+    let screen = Screen()
+    defer { extendLifetime(screen) }
+    center.add(screen, for: ScreenProtocol.self)
+    center.relay(.power, from: source, to: ScreenProtocol.self) { @MainActor in $0.show() }
+    source.postPower(1)
+    #expect(screen.calls == 1)
+  }
+
   @Test func theDefaultCentersAreBridgedByDefault() {
     let name = Notification.Name(UUID().uuidString)
     let client = Counter()
     defer { extendLifetime(client) }
     center.add(client, for: PowerProtocol.self)
-    center.relay(name, to: PowerProtocol.self) { client, _ in client.powerChanged(1) }
+    center.relay(name, to: PowerProtocol.self) { client in client.powerChanged(1) }
     NotificationCenter.default.post(name: name, object: nil)
     #expect(client.calls == 1)
   }
@@ -56,7 +92,9 @@ import Testing
     let client = Counter()
     defer { extendLifetime(client) }
     center.add(client, for: PowerProtocol.self)
-    center.relay(.power, from: source, to: PowerProtocol.self) { $0.powerChanged($1.level ?? -1) }
+    center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
+      $0.powerChanged($1)
+    }
     source.postPower(1, as: .otherPower)
     NotificationCenter().postPower(1)
     #expect(client.calls == 0)
@@ -67,7 +105,7 @@ import Testing
     defer { extendLifetime(client) }
     center.add(client, for: PowerProtocol.self)
     for _ in 0..<2 {
-      center.relay(.power, from: source, to: PowerProtocol.self) { client, _ in
+      center.relay(.power, from: source, to: PowerProtocol.self) { client in
         client.powerChanged(1)
       }
     }
@@ -76,7 +114,7 @@ import Testing
   }
 
   @Test func whereNobodyListensNothingHappens() {
-    let relay = center.relay(.power, from: source, to: PowerProtocol.self) { client, _ in
+    let relay = center.relay(.power, from: source, to: PowerProtocol.self) { client in
       client.powerChanged(1)
     }
     source.postPower(1)
@@ -128,8 +166,8 @@ import Testing
     center.add(client, for: PowerProtocol.self)
     let (sender, other) = (Sender(), Sender())
     defer { extendLifetime(sender) }
-    center.relay(.power, from: source, object: sender, to: PowerProtocol.self) {
-      $0.powerChanged($1.level ?? -1)
+    center.relay(.power, from: source, object: sender, to: PowerProtocol.self, map: { $0.level }) {
+      $0.powerChanged($1)
     }
     source.postPower(1, object: sender)
     source.postPower(2, object: other)
@@ -142,8 +180,8 @@ import Testing
     let client = Client("a", journal)
     defer { extendLifetime(client) }
     center.add(client, for: PowerProtocol.self)
-    center.relay(.power, from: source, to: PowerProtocol.self) {
-      $0.powerChanged($1.level ?? -1)
+    center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
+      $0.powerChanged($1)
     }
     source.postPower(1, object: Sender())
     source.postPower(2)

@@ -20,7 +20,7 @@ import Testing
     center.add(client, for: PowerProtocol.self)
     let (port, other) = (try #require(makePort()), try #require(makePort()))
     center.relay(Port.didBecomeInvalidNotification, object: port, to: PowerProtocol.self) {
-      client, _ in client.powerChanged(0)
+      client in client.powerChanged(0)
     }
     other.invalidate()
     #expect(journal.read() == "")

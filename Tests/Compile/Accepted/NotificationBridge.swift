@@ -18,9 +18,7 @@ extension Topic where Message == Power {
 
 nonisolated func bridge(_ center: MulticastCenter, sender: AnyObject) {
   let name = Notification.Name("power")
-  let relay = center.relay(name, from: .default, to: PowerProtocol.self) { client, notification in
-    client.powerChanged()
-  }
+  let relay = center.relay(name, from: .default, to: PowerProtocol.self) { $0.powerChanged() }
   relay.cancel()
   print(relay.isActive, relay.dropped)
   center.relay(
@@ -60,4 +58,16 @@ actor Meter {
 
 nonisolated func keep(_ relay: NotificationRelay) {
   Task.detached { relay.cancel() }
+}
+
+// A main-actor protocol is called where it is.
+@MainActor protocol ScreenProtocol {
+  func show(_ level: Double)
+}
+
+nonisolated func showAll(_ center: MulticastCenter, _ name: Notification.Name) {
+  center.relay(name, to: ScreenProtocol.self) { @MainActor in $0.show(1) }
+  center.relay(name, to: ScreenProtocol.self, map: { $0.userInfo?["level"] as? Double }) {
+    @MainActor in $0.show($1)
+  }
 }

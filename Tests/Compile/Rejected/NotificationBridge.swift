@@ -14,10 +14,13 @@ nonisolated final class Mutable {
 }
 
 nonisolated func bridge(_ center: MulticastCenter, _ name: Notification.Name) {
-  center.relay(name, to: ScreenProtocol.self) { client, _ in
+  center.relay(name, to: ScreenProtocol.self) { client in
     // expected-error@+1 {{call to main actor-isolated instance method 'show()' in a synchronous nonisolated context}}
     client.show()
   }
+  // A notification stays on its thread.
+  // expected-error@+1 {{conformance of 'Notification' to 'Sendable' is unavailable}}
+  center.relay(name, to: ScreenProtocol.self, map: { $0 }) { @MainActor client, _ in client.show() }
   let mutable = Mutable()
   center.relay(name, to: Topic<Int>()) { _ in
     // expected-error@+1 {{capture of 'mutable' with non-Sendable type 'Mutable' in a '@Sendable' closure}}

@@ -1,0 +1,41 @@
+extension MulticastCenter {
+  /// Calls every client of a listener protocol at home with a value, as a post does. For functions that
+  /// take such a body from their callers.
+  ///
+  /// May be called from any thread.
+  ///
+  /// - Parameter isolation: The actor that the caller runs in.
+  @discardableResult
+  package func post<Listener, Value: Sendable>(
+    _ value: Value, to listener: Listener.Type, isolation: (any Actor)?, from site: CallSite,
+    _ body: @escaping @isolated(any) @Sendable (Listener, Value) -> Void
+  ) -> Int {
+    guard let delegate = withDelegate(for: listener, { $0 }) else { return 0 }
+    let actor = body.isolation
+    let function = ValueFunction(body).callable
+    @Sendable func call(_ box: WeakBox) -> Bool {
+      MulticastDelegate<Listener>.call(box) { function($0, value) }
+    }
+    return delegate.post(from: site, isolation: isolation, actor: actor, call: call) {
+      ClosureContent(actor: actor, Listener.self, site, deliver: call)
+    }
+  }
+}
+
+/// A function of a listener and a value that belongs to any actor. As ``IsolatedFunction``.
+private struct ValueFunction<Listener, Value> {
+  struct Callable {
+    let function: @Sendable (Listener, Value) -> Void
+  }
+
+  let function: @isolated(any) @Sendable (Listener, Value) -> Void
+
+  init(_ function: @escaping @isolated(any) @Sendable (Listener, Value) -> Void) {
+    self.function = function
+  }
+
+  /// The function, to be called in its actor.
+  var callable: @Sendable (Listener, Value) -> Void {
+    unsafe unsafeBitCast(self, to: Callable.self).function
+  }
+}

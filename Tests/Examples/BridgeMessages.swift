@@ -1,0 +1,38 @@
+import Foundation
+import Multicast
+import MulticastFoundation
+
+@MainActor protocol DocumentScreen {
+  func show(_ title: String)
+}
+
+protocol UploadProtocol {
+  func uploadDidProgress(_ fraction: Double)
+}
+
+final class Document: Sendable {}
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+struct DocumentDidChange: NotificationCenter.MainActorMessage {
+  typealias Subject = Document
+  let title: String
+}
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+struct UploadDidProgress: NotificationCenter.AsyncMessage {
+  typealias Subject = Document
+  let fraction: Double
+}
+
+extension Topic where Message == String {
+  static var title: Self { Topic("title") }
+}
+
+extension Topic where Message == Double {
+  static var upload: Self { Topic("upload") }
+}
+
+@available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+@MainActor func bridge(_ center: MulticastCenter, _ document: Document) {
+  // the example
+}

@@ -1,0 +1,199 @@
+import Foundation
+import Multicast
+import MulticastFoundation
+import TestSupport
+import Testing
+
+/// Foundation's typed messages come in, and leave.
+@Suite struct TypedMessageTests {
+  /// Not Sendable, as a message of the main actor may be.
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  struct Shown: NotificationCenter.MainActorMessage {
+    final class Label {
+      let level: Int
+      init(_ level: Int) { self.level = level }
+    }
+    typealias Subject = Sender
+    let label: Label
+  }
+
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  struct Changed: NotificationCenter.AsyncMessage {
+    typealias Subject = Sender
+    let level: Int
+  }
+
+  @MainActor protocol ScreenProtocol {
+    func show(_ level: Int)
+  }
+
+  @MainActor final class Screen: ScreenProtocol {
+    var shown: [Int] = []
+    func show(_ level: Int) { shown.append(level) }
+  }
+
+  let journal = Journal()
+  let center = MulticastCenter()
+  let source = NotificationCenter()
+  let owner = Owner()
+
+  private var levels: [Int] { journal.read().split(separator: " ").compactMap { Int($0) } }
+
+  /// The first messages of a topic that is posted to until then.
+  private func first(_ number: Int, of messages: AsyncStream<Power>) async -> [Int] {
+    var levels: [Int] = []
+    for await power in messages {
+      levels.append(power.level)
+      if levels.count == number { break }
+    }
+    return levels
+  }
+
+  // MARK: Of the main actor
+
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  @MainActor @Test func aMainActorProtocolIsCalledWithinThePost() {
+    let screen = Screen()
+    defer { extendLifetime(screen) }
+    center.add(screen, for: ScreenProtocol.self)
+    let relay = center.relay(Shown.self, from: source, to: ScreenProtocol.self) {
+      $0.show($1.label.level)
+    }
+    source.post(Shown(label: .init(1)))
+    source.post(Shown(label: .init(2)), subject: Sender())
+    #expect(screen.shown == [1, 2])
+    relay.cancel()
+    #expect(!relay.isActive)
+    source.post(Shown(label: .init(3)))
+    #expect(screen.shown == [1, 2])
+  }
+
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  @MainActor @Test func onlyTheSubjectsMessagesAreRelayedWhileItLives() {
+    let screen = Screen()
+    defer { extendLifetime(screen) }
+    center.add(screen, for: ScreenProtocol.self)
+    var subject: Sender? = Sender()
+    weak let weakSubject = subject
+    let relay = center.relay(Shown.self, from: source, of: subject, to: ScreenProtocol.self) {
+      $0.show($1.label.level)
+    }
+    source.post(Shown(label: .init(1)), subject: subject!)
+    source.post(Shown(label: .init(2)), subject: Sender())
+    source.post(Shown(label: .init(3)))
+    #expect(screen.shown == [1])
+    subject = nil
+    #expect(weakSubject == nil)
+    #expect(!relay.isActive)
+    // One of them may get its address.
+    for _ in 0..<1000 { source.post(Shown(label: .init(4)), subject: Sender()) }
+    #expect(screen.shown == [1])
+  }
+
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  @MainActor @Test func aMessageOfTheMainActorIsMappedToATopics() {
+    let journal = journal
+    center.observe(.power, owner: owner) { _, power in journal.write("\(power.level)") }
+    let relay = center.relay(Shown.self, from: source, to: .power) {
+      $0.label.level > 1 ? Power(level: $0.label.level) : nil
+    }
+    for level in 1...3 { source.post(Shown(label: .init(level))) }
+    #expect(levels == [2, 3])
+    #expect(relay.dropped == 1)
+  }
+
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  @MainActor @Test func aTopicsMessagesLeaveOnTheMainActor() async {
+    let (center, source) = (center, source)
+    var shown: [Int] = []
+    let subject = Sender()
+    let token = source.addObserver(for: Shown.self) { shown.append($0.label.level) }
+    let ofSubject = source.addObserver(of: subject, for: Shown.self) {
+      shown.append(-$0.label.level)
+    }
+    let forward = center.forward(.power, to: source, as: Shown.self) {
+      $0.level > 1 ? Shown(label: .init($0.level)) : nil
+    }
+    await Task.detached {
+      for level in 1...3 { await center.postAndWait(.power, Power(level: level)) }
+    }.value
+    #expect(shown == [2, 3])
+    forward.cancel()
+    center.forward(.power, to: source, as: Shown.self, subject: subject) {
+      Shown(label: .init($0.level))
+    }
+    center.post(.power, Power(level: 4))
+    #expect(shown.sorted() == [-4, 2, 3, 4])
+    extendLifetime((token, ofSubject, subject))
+  }
+
+  // MARK: Of any thread
+
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  @Test(.timeLimit(.minutes(5))) func asynchronousMessagesComeInInTheirOrder() async {
+    let messages = center.messages(of: .power)
+    let relay = center.relay(Changed.self, from: source, to: .power) {
+      $0.level >= 0 ? Power(level: $0.level) : nil
+    }
+    source.post(Changed(level: -1))
+    for level in 0..<1000 { source.post(Changed(level: level), subject: Sender()) }
+    #expect(await first(1000, of: messages) == Array(0..<1000))
+    #expect(relay.dropped == 1)
+  }
+
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  @MainActor @Test(.timeLimit(.minutes(5))) func asynchronousMessagesCallClientsAtHome() async {
+    let screen = Screen()
+    center.add(screen, for: ScreenProtocol.self)
+    center.relay(Changed.self, from: source, to: ScreenProtocol.self) { @MainActor in
+      $0.show($1.level)
+    }
+    for level in 0..<100 { source.post(Changed(level: level)) }
+    while screen.shown.count < 100 { await Task.yield() }
+    #expect(screen.shown == Array(0..<100))
+  }
+
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  @Test(.timeLimit(.minutes(5))) func nothingComesInAfterCancel() async {
+    let messages = center.messages(of: .power)
+    let cancelled = center.relay(Changed.self, from: source, to: .power) {
+      Power(level: -$0.level)
+    }
+    cancelled.cancel()
+    center.relay(Changed.self, from: source, to: .power) { Power(level: $0.level) }
+    for level in 1...100 { source.post(Changed(level: level)) }
+    #expect(await first(100, of: messages) == Array(1...100))
+    #expect(!cancelled.isActive)
+  }
+
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  @Test(.timeLimit(.minutes(5))) func aRelayEndsWithItsCenter() async {
+    var center: MulticastCenter? = MulticastCenter()
+    let relay = center!.relay(Changed.self, from: source, to: .power) { Power(level: $0.level) }
+    weak let weakCenter = center
+    source.post(Changed(level: 1))
+    center = nil
+    // A message may be under way, and hold it.
+    while weakCenter != nil { await Task.yield() }
+    #expect(!relay.isActive)
+  }
+
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  @Test(.timeLimit(.minutes(5))) func aTopicsMessagesLeaveAsAsynchronousOnes() async {
+    let (comesIn, stream) = (MulticastCenter(), Topic<Power>("in"))
+    let messages = comesIn.messages(of: stream)
+    comesIn.relay(Changed.self, from: source, to: stream) { Power(level: $0.level) }
+    let subject = Sender()
+    let forward = center.forward(.power, to: source, as: Changed.self) {
+      $0.level > 1 ? Changed(level: $0.level) : nil
+    }
+    for level in 1...3 { center.post(.power, Power(level: level)) }
+    forward.cancel()
+    center.forward(.power, to: source, as: Changed.self, subject: subject) {
+      Changed(level: -$0.level)
+    }
+    center.post(.power, Power(level: 4))
+    #expect(await first(3, of: messages) == [2, 3, -4])
+    extendLifetime(subject)
+  }
+}
