@@ -26,7 +26,8 @@ import Multicast
       complain("\(arguments.path): cannot be scanned (\(error)); check the path")
       return 1
     }
-    let center = MulticastCenter()
+    let center = MulticastCenter(
+      onDelivery: arguments.slow.map { DeliveryLog.calls(slowerThan: $0) })
     // A center holds its clients weakly: they listen for as long as they are kept here.
     let writers = addWriters(to: center, arguments)
     let counters = await addCounters(to: center)

@@ -4,13 +4,14 @@ import Multicast
 ///
 /// A center holds its clients weakly, so they listen for as long as their owner keeps them.
 final class App {
-  private let center = MulticastCenter.default
+  private let center: MulticastCenter
   private let store: AccountStore
   private var profileScreen: ProfileScreen?
   private let badge: Badge
   private let auditLog: AuditLog
 
-  init() {
+  init(center: MulticastCenter = .default) {
+    self.center = center
     store = AccountStore(center: center)
     profileScreen = ProfileScreen(center: center)
     badge = Badge(center: center)

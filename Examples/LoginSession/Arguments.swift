@@ -1,6 +1,7 @@
 /// What the command line asks for.
 enum Arguments {
   case tour
+  case trace
   case playback(EventSource)
   case help
 }
@@ -12,11 +13,12 @@ extension Arguments {
   }
 
   static let usage = """
-    Usage: LoginSession [--input FILE]
+    Usage: LoginSession [--input FILE | --trace]
 
     Plays a login session with MulticastCenter.default, and explains what happens.
 
       --input FILE  Play the events of FILE instead; a FILE of - is standard input.
+      --trace       Play a short session instead, and show who is called, when and for how long.
       -h, --help    Show this text.
 
     FILE has an event a line: login <id> or logout. An id is a whole number from 0 to
@@ -38,8 +40,11 @@ extension Arguments {
           throw UsageError(problem: "--input needs a FILE")
         }
         self = .playback(path == "-" ? .standardInput : .file(path))
-      case ("--input", _):
-        throw UsageError(problem: "--input stands twice")
+      case ("--trace", .tour): self = .trace
+      case ("--input", .playback), ("--trace", .trace):
+        throw UsageError(problem: "\(argument) stands twice")
+      case ("--input", _), ("--trace", _):
+        throw UsageError(problem: "--input and --trace cannot stand together")
       default:
         throw UsageError(problem: "unknown argument \(argument.debugDescription)")
       }

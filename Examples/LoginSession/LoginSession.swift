@@ -7,6 +7,7 @@ enum LoginSession {
     do {
       switch try Arguments(CommandLine.arguments.dropFirst()) {
       case .tour: await Tour().play()
+      case .trace: await TraceTour().play()
       case .playback(let source): try Playback(source).play()
       case .help: print(Arguments.usage)
       }

@@ -61,12 +61,19 @@ public final class MulticastCenter: Sendable {
   ///     one of the posts that a post has set off. It is called where that was made, on the same
   ///     thread, with no lock held. If nil, each call site that is refused is reported once, in one
   ///     line on standard error. So is one that is refused while `onRecursion` runs.
+  ///   - onDelivery: Is called with each event of every delivery, on the thread that delivers, with
+  ///     no lock held. What it notifies and posts itself is delivered and not reported, by any center,
+  ///     nor is what that sets off. If nil, nothing is measured. See <doc:SeeingDeliveries>.
+  ///   - carried: A task-local value that posts take along to where they are handled.
   public init(
     reentrancy: ReentrancyPolicy = .refuseLoops,
-    onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil
+    onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil,
+    onDelivery: (@Sendable (DeliveryEvent) -> Void)? = nil,
+    carrying carried: CarriedValue? = nil
   ) {
     office = PostOffice(
-      reentrancyGuard: ReentrancyGuard(policy: reentrancy, onRecursion: onRecursion))
+      reentrancyGuard: ReentrancyGuard(policy: reentrancy, onRecursion: onRecursion),
+      tracing: PostTracing(onDelivery: onDelivery, carrying: carried))
   }
 
   /// The delegate of a listener protocol: the list that the center's own methods use.

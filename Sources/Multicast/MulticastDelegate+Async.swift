@@ -37,9 +37,15 @@ extension MulticastDelegate {
     guard
       let link = office.reentrancyGuard.enterAwaited(
         list: clientList, site: site, key: { String(describing: Listener.self) })
-    else { return 0 }
+    else {
+      reporter?.refuse(.awaiting, .listener(Listener.self), from: site)
+      return 0
+    }
     return try await link.deliver { () async throws(Failure) in
-      try await forEachClient(from: site, awaiting: body)
+      if reporter != nil { return try await forEachClientReporting(from: site, awaiting: body) }
+      return try await forEachClient(from: site) { (client, _) async throws(Failure) in
+        try await body(client)
+      }
     }
   }
 
@@ -47,7 +53,7 @@ extension MulticastDelegate {
   @inlinable
   nonisolated(nonsending) func forEachClient<Failure: Error>(
     from site: CallSite,
-    awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
+    awaiting body: nonisolated(nonsending) (Listener, WeakBox) async throws(Failure) -> Void
   ) async throws(Failure) -> Int {
     defer { extendLifetime(self) }
     var walk = clientList.beginWalk()
@@ -60,7 +66,7 @@ extension MulticastDelegate {
             box.checkHome(of: client, as: Listener.self, from: site)
           #endif
           called += 1
-          try await body(client)
+          try await body(client, box)
         })
       if wasCalled == nil { walk.noteDead(box) }
     }

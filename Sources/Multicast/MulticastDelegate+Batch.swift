@@ -30,7 +30,7 @@ extension MulticastDelegate {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: (Listener, Events.Element) throws(Failure) -> Void
   ) throws(Failure) -> Int {
-    try deliver(from: CallSite(fileID: fileID, line: line, column: column)) {
+    try deliver(.forEach, from: CallSite(fileID: fileID, line: line, column: column)) {
       (client, box) throws(Failure) in
       // By index, so that an event is lent from where it is: a loop over the elements copies each.
       var index = events.startIndex

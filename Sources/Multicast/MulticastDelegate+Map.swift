@@ -22,7 +22,7 @@ extension MulticastDelegate {
     _ transform: (Listener) throws(Failure) -> Answer
   ) throws(Failure) -> [Answer] {
     var answers: [Answer] = []
-    _ = try deliver(from: CallSite(fileID: fileID, line: line, column: column)) {
+    _ = try deliver(.map, from: CallSite(fileID: fileID, line: line, column: column)) {
       (client, _) throws(Failure) in
       answers.append(try transform(client))
     }

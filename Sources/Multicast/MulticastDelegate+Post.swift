@@ -74,7 +74,7 @@ extension MulticastDelegate {
     return await office.postAndWait(
       Posting(
         to: clientList, from: site, isolation: #isolation, actor: actor),
-      key: { String(describing: Listener.self) },
+      subject: { .listener(Listener.self) },
       ClosureContent(actor: actor, Listener.self, site) { box in Self.call(box, function) })
   }
 
@@ -89,17 +89,19 @@ extension MulticastDelegate {
     call: (WeakBox) -> Bool, content: () -> ClosureContent
   ) -> Int {
     if clientList.isEmpty { return 0 }
-    let key = { String(describing: Listener.self) }
     return office.post(
-      Posting(to: clientList, from: site, isolation: isolation, actor: actor), key: key,
+      Posting(to: clientList, from: site, isolation: isolation, actor: actor),
+      subject: { .listener(Listener.self) },
       call: { box in
         #if DEBUG
           if let actor { box.checkHome(as: Listener.self, named: actor, from: site) }
         #endif
         return call(box) ? .called : .dead
       },
-      make: { cause, recurrences in
-        PostOf(content(), list: clientList, site: site, parent: cause, recurrences: recurrences)
+      make: { cause, recurrences, trace in
+        PostOf(
+          content(), list: clientList, site: site, parent: cause, recurrences: recurrences,
+          trace: trace)
       })
   }
 }
@@ -137,10 +139,12 @@ extension MulticastDelegate where Listener: Sendable {
     let content = AwaitedContent(body: body)
     return office.post(
       Posting(to: clientList, from: site, isolation: nil, isAwaited: true),
-      key: { String(describing: Listener.self) },
+      subject: { .listener(Listener.self) },
       call: { box in content.call(box, on: .posting) },
-      make: { cause, recurrences in
-        PostOf(content, list: clientList, site: site, parent: cause, recurrences: recurrences)
+      make: { cause, recurrences, trace in
+        PostOf(
+          content, list: clientList, site: site, parent: cause, recurrences: recurrences,
+          trace: trace)
       })
   }
 
@@ -166,7 +170,7 @@ extension MulticastDelegate where Listener: Sendable {
     await office.postAndWait(
       Posting(
         to: clientList, from: CallSite(fileID: fileID, line: line, column: column),
-        isolation: #isolation, isAwaited: true), key: { String(describing: Listener.self) },
+        isolation: #isolation, isAwaited: true), subject: { .listener(Listener.self) },
       AwaitedContent(body: body))
   }
 }

@@ -58,6 +58,10 @@ public final class MulticastDelegate<Listener>: Sendable {
   @usableFromInline
   let reentrancyGuard: ReentrancyGuard
 
+  /// The office's as well; nil if nobody wants to know.
+  @usableFromInline
+  let reporter: DeliveryReporter?
+
   /// Creates a delegate without clients.
   ///
   /// The delegate has an order of posts of its own. Only what is posted through one center, or
@@ -70,18 +74,26 @@ public final class MulticastDelegate<Listener>: Sendable {
   ///     one of the posts that a post has set off. It is called where that was made, on the same
   ///     thread, with no lock held. If nil, each call site that is refused is reported once, in one
   ///     line on standard error. So is one that is refused while `onRecursion` runs.
+  ///   - onDelivery: Is called with each event of every delivery, on the thread that delivers, with
+  ///     no lock held. What it notifies and posts itself is delivered and not reported, by any center,
+  ///     nor is what that sets off. If nil, nothing is measured. See <doc:SeeingDeliveries>.
+  ///   - carried: A task-local value that posts take along to where they are handled.
   public convenience init(
     reentrancy: ReentrancyPolicy = .refuseLoops,
-    onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil
+    onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil,
+    onDelivery: (@Sendable (DeliveryEvent) -> Void)? = nil,
+    carrying carried: CarriedValue? = nil
   ) {
     self.init(
       office: PostOffice(
-        reentrancyGuard: ReentrancyGuard(policy: reentrancy, onRecursion: onRecursion)))
+        reentrancyGuard: ReentrancyGuard(policy: reentrancy, onRecursion: onRecursion),
+        tracing: PostTracing(onDelivery: onDelivery, carrying: carried)))
   }
 
   init(office: PostOffice) {
     self.office = office
     reentrancyGuard = office.reentrancyGuard
+    reporter = office.tracing?.reporter
   }
 }
 
@@ -268,9 +280,14 @@ extension MulticastDelegate {
   @inlinable
   @inline(__always)
   func deliver<Failure: Error>(
-    from site: CallSite, _ body: (Listener, WeakBox) throws(Failure) -> Void
+    _ way: DeliveryEvent.Way = .notify, from site: CallSite,
+    _ body: (Listener, WeakBox) throws(Failure) -> Void
   ) throws(Failure) -> Int {
     if clientList.isEmpty { return 0 }
+    // Asked before anything else, and told in pieces, so that nothing has to be kept for it in memory.
+    if reporter != nil {
+      return try deliverReporting(way, site.file, site.line, site.column, body)
+    }
     var notify = ActiveDelivery(list: ObjectIdentifier(clientList), site: site)
     return unsafe try withUnsafeMutablePointer(to: &notify) { (notify) throws(Failure) -> Int in
       guard

@@ -2,7 +2,9 @@ import Synchronization
 
 /// The memory of a ``RegistryTable``: a hash table with open addressing that is only added to.
 ///
-/// A registry is written before its key, so that whoever finds the key finds the registry. Places
+/// A registry is written before its key, so that whoever finds the key finds the registry: the key is
+/// released there and acquired here. No look at two keys depends on their order, so that this suffices.
+/// Who has heard of a registry finds it, since what it has heard of comes after both stores. Places
 /// own their registries; those that were outgrown own the same ones once more.
 ///
 /// Unchecked, because the compiler cannot know what the pointers lead to: to memory that is written

@@ -14,6 +14,9 @@ protocol ClientRegistry: AnyObject, Sendable {
 /// Registries stay until the center ends. So do places that were outgrown, because somebody may be
 /// looking in them; all of them together are smaller than the ones in use.
 ///
+/// Places are filled before they are made the current ones, by a release that ``find(_:)`` acquires. Who
+/// still looks in those before misses what came later at most, and looks again with the lock held.
+///
 /// Unchecked, because a pointer is not Sendable. What the pointers lead to is, and it stays there
 /// until this object ends.
 @usableFromInline

@@ -33,6 +33,10 @@ struct CommandLineTests {
       ["--wiring", "-", "--json", "-", "."],
       "--json and --wiring cannot both go to standard output"
     ),
+    (["--slow"], "--slow needs a TIME, as in 1ms, 500us or 2s"),
+    (["--slow", "1", "."], "--slow needs a TIME, as in 1ms, 500us or 2s"),
+    (["--slow", "-1ms", "."], "--slow needs a TIME, as in 1ms, 500us or 2s"),
+    (["--slow", "1ms", "--slow", "1ms", "."], "--slow stands twice"),
     (["--"], "PATH is missing"),
     (["--", "--quiet", "."], #"one PATH only, not "." as well"#),
   ])
@@ -60,6 +64,19 @@ struct CommandLineTests {
     #expect(outcome.errors == "DirectoryScan: error: \(path): \(problem)\n")
     #expect(outcome.output == "")
     #expect(outcome.status == 1)
+  }
+
+  @Test func slowCallsAreShown() async throws {
+    try tree.file("file")
+
+    let all = try await Program.run("--quiet", "--slow", "0us", tree.path)
+    #expect(all.errors.contains("notify ScanListener #"))
+    #expect(all.errors.contains(" called LargestFiles, "))
+    #expect(!all.errors.contains("began"))
+    #expect(all.status == 0)
+
+    let none = try await Program.run("--quiet", "--slow", "1000000s", tree.path)
+    #expect(none.errors == "")
   }
 
   @Test(arguments: ["--json", "--wiring"])

@@ -4,11 +4,12 @@ import Testing
 /// The command line.
 struct ArgumentTests {
   private static let usage = [
-    "Usage: LoginSession [--input FILE]",
+    "Usage: LoginSession [--input FILE | --trace]",
     "",
     "Plays a login session with MulticastCenter.default, and explains what happens.",
     "",
     "  --input FILE  Play the events of FILE instead; a FILE of - is standard input.",
+    "  --trace       Play a short session instead, and show who is called, when and for how long.",
     "  -h, --help    Show this text.",
     "",
     "FILE has an event a line: login <id> or logout. An id is a whole number from 0 to",
@@ -32,6 +33,8 @@ struct ArgumentTests {
     (["--input"], "--input needs a FILE"),
     (["--input", ""], "--input needs a FILE"),
     (["--input", "events.txt", "--input", "events.txt"], "--input stands twice"),
+    (["--trace", "--trace"], "--trace stands twice"),
+    (["--trace", "--input", "events.txt"], "--input and --trace cannot stand together"),
   ])
   func misuse(_ arguments: [String], problem: String) async throws {
     let outcome = try await Program.run(

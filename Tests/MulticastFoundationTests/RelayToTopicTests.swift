@@ -30,6 +30,19 @@ import Testing
     #expect(journal.read() == "1")
   }
 
+  @Test func whatARelayPostsIsToldWithTheRelayAsItsCallSite() throws {
+    let events = Locked<[DeliveryEvent]>([])
+    let center = MulticastCenter(onDelivery: { event in events.withLock { $0.append(event) } })
+    center.observe(.power, owner: owner) { _, _ in }
+    let line = #line + 1
+    center.relay(.power, from: source, to: .power) { $0.power }
+    source.postPower(1)
+    let told = events.withLock { $0 }
+    #expect(told.count == 3)
+    #expect(told.allSatisfy { $0.way == .post && $0.site.line == line })
+    extendLifetime((center, owner))
+  }
+
   @Test func whatNobodyObservesIsNotDropped() {
     let relay = center.relay(.power, from: source, to: .power) { $0.power }
     source.postPower(1)

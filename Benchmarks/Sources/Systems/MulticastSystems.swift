@@ -14,6 +14,19 @@ final class MulticastBound: System {
   }
 }
 
+/// Every call is reported, to somebody who does nothing with it.
+final class MulticastReported: System {
+  private let center = MulticastCenter(onDelivery: { _ in })
+
+  init(clients: [any Client]) {
+    for client in clients { center.add(client, for: (any BoundListener).self) }
+  }
+
+  func send(_ events: Int) {
+    for event in 0..<events { center.notify((any BoundListener).self) { $0.event(event) } }
+  }
+}
+
 final class MulticastAlone: System {
   private let delegate = MulticastDelegate<any BoundListener>()
 

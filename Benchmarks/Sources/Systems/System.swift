@@ -63,6 +63,7 @@ extension Contender {
     weakLoop,
     multicast,
     multicastOpaque,
+    Contender("Multicast notify, onDelivery", MulticastReported.self),
     Contender("Multicast forEach, class-bound", MulticastBoundBatch.self) { _ in Batch.size },
     Contender("Multicast forEach, opaque", MulticastOpaqueBatch.self) { _ in Batch.size },
     topic,

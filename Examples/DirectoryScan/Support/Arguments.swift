@@ -5,6 +5,9 @@ struct Arguments {
   private(set) var path: Path = ""
   private(set) var isQuiet = false
   private(set) var isHelp = false
+
+  /// How long a call has to take to be shown; nil to show none.
+  private(set) var slow: Duration?
   private var files: [String: Path] = [:]
 
   var json: Path? { files["--json"] }
@@ -21,6 +24,10 @@ struct Arguments {
       switch option {
       case "--": optionsEnded = true
       case "--quiet": isQuiet = true
+      case "--slow":
+        if slow != nil { throw UsageError(problem: "--slow stands twice") }
+        slow = rest.popFirst().flatMap { Duration(argument: $0.bytes) }
+        if slow == nil { throw UsageError(problem: "--slow needs a TIME, as in 1ms, 500us or 2s") }
       case "--json", "--wiring":
         if files[option] != nil { throw UsageError(problem: "\(option) stands twice") }
         files[option] = rest.popFirst()
@@ -43,7 +50,7 @@ struct Arguments {
   }
 
   static let usage = """
-    Usage: DirectoryScan [--json FILE] [--wiring FILE] [--quiet] [--] PATH
+    Usage: DirectoryScan [--json FILE] [--wiring FILE] [--slow TIME] [--quiet] [--] PATH
 
     Scans the folder PATH and reports how many files and bytes it has, by extension, which files
     are the largest, which have the same content, and what could not be read. Everything shown
@@ -53,6 +60,8 @@ struct Arguments {
                      output, and no text.
       --wiring FILE  Write to FILE, in Mermaid, a picture of who listens to what in this program.
                      If FILE is -, write it to standard output, and no text.
+      --slow TIME    Write to standard error a line for every call of a listener that takes TIME or
+                     longer: a whole number of us, ms or s, as in 1ms.
       --quiet        Show no progress. Otherwise standard error shows it: in a bar if it is a
                      terminal, in a line every second if not.
       -h, --help     Show this text.
@@ -73,4 +82,20 @@ struct Arguments {
     Exit status: 0, or 1 if something could not be read or written or there are broken links or
     link cycles, 64 if the arguments are wrong, 130 after Ctrl-C.
     """
+}
+
+extension Duration {
+  /// Reads a whole number and its unit; nil if it is something else.
+  fileprivate init?(argument: some Sequence<UInt8>) {
+    let text = String(decoding: Array(argument), as: UTF8.self)
+    guard let match = text.wholeMatch(of: /([0-9]+)(us|ms|s)/), let number = Int64(match.1),
+      number <= 1_000_000_000
+    else { return nil }
+    self =
+      switch match.2 {
+      case "us": .microseconds(number)
+      case "ms": .milliseconds(number)
+      default: .seconds(number)
+      }
+  }
 }

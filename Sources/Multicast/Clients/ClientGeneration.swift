@@ -91,12 +91,17 @@ struct ClientGeneration: ~Copyable {
   /// Whether a walk is under way.
   ///
   /// Sequentially consistent on both sides: either this sees that the last walk has ended, or the
-  /// end of that walk sees what was left for it to do.
+  /// end of that walk sees what was left for it to do. Acquire and release would not do for that, since
+  /// each side writes one thing and then reads the other's. They are part of it, and do for the rest: all
+  /// that a walk has read and counted comes before what is moved, written or freed when it has ended.
   var isWalked: Bool {
     unsafe counters.pointee.endedWalks.load(ordering: .sequentiallyConsistent) != begunWalks
   }
 
   /// How many of the boxes are vacated. Walks make it more, at any moment.
+  ///
+  /// Relaxed: while somebody walks, it only says whether to look again. It is set where nobody walks, and
+  /// the end of the last walk has made its counts known by then: see ``isWalked``.
   private(set) var vacant: Int {
     get { unsafe counters.pointee.vacated.load(ordering: .relaxed) }
     nonmutating set { unsafe counters.pointee.vacated.store(newValue, ordering: .relaxed) }

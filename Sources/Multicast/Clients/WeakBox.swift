@@ -27,7 +27,9 @@ struct WeakBox {
 
     /// The client's address, by which it is found; 0 from its removal on, for good.
     ///
-    /// Atomic, because a notify that runs on another thread looks at it without a lock.
+    /// Atomic, because a notify that runs on another thread looks at it without a lock. Relaxed, because
+    /// nothing else is read by what it says: the box was published to the walk by the list's lock. It
+    /// never becomes anything but 0, so that whoever has seen or heard of the removal sees 0 from then on.
     @usableFromInline
     let identity: Atomic<UInt>
 

@@ -267,16 +267,18 @@ extension Mailbox {
     let list = letter.post.list
     defer { extendLifetime(list) }
     office.handle(letter.post, in: self) {
-      switch letter.addressee {
-      case .group(let group):
-        var walk = list.beginWalk(in: group)
-        walk.call(letter)
-      case .everyone:
-        var walk = list.beginWalk()
-        walk.call(letter)
-      case .one(let registration):
-        guard var walk = list.beginWalk(at: registration) else { return }
-        walk.call(letter)
+      letter.post.handle(in: home, on: .letter(letter.number)) { call in
+        switch letter.addressee {
+        case .group(let group):
+          var walk = list.beginWalk(in: group)
+          walk.call(letter, call)
+        case .everyone:
+          var walk = list.beginWalk()
+          walk.call(letter, call)
+        case .one(let registration):
+          guard var walk = list.beginWalk(at: registration) else { return }
+          walk.call(letter, call)
+        }
       }
     }
   }
@@ -292,7 +294,7 @@ extension Mailbox {
         let post = current.post
         let cause = Cause(site: post.site, parent: post.parent, recurrences: post.recurrences)
         await AwaitedCall.run(in: self, cause: cause) {
-          await post.callAwaiting(registration, letter: current.number)
+          await post.handle(in: home, registration, letter: current.number)
         }
       }
       letter = nextInLane()
@@ -317,10 +319,10 @@ extension Mailbox {
 
 extension Walk {
   /// Calls the clients that the walk comes to and that a letter is for.
-  fileprivate mutating func call(_ letter: Letter) {
+  fileprivate mutating func call(_ letter: Letter, _ call: (WeakBox) -> CallOutcome) {
     while let box = next() {
       guard letter.range.contains(box.number) else { continue }
-      if case .dead = letter.post.call(box, on: .letter(letter.number)) { noteDead(box) }
+      if case .dead = call(box) { noteDead(box) }
     }
   }
 }

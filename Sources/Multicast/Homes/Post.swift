@@ -19,6 +19,9 @@ protocol Post: AnyObject, Sendable {
   /// Whether every call is awaited.
   var isAwaited: Bool { get }
 
+  /// What goes along; nil if there is nothing to tell or to carry.
+  var trace: PostTrace? { get }
+
   /// Calls the client in a box of the list. The client may be dead.
   func call(_ box: WeakBox, on occasion: CallOccasion) -> CallOutcome
 
@@ -97,15 +100,18 @@ final class PostOf<Content: PostContent>: Post {
   let site: CallSite
   let parent: Cause?
   let content: Content
+  let trace: PostTrace?
   private let ownRecurrences = AtomicLazyReference<Recurrences>()
 
   init(
-    _ content: Content, list: ClientList, site: CallSite, parent: Cause?, recurrences: Recurrences?
+    _ content: Content, list: ClientList, site: CallSite, parent: Cause?, recurrences: Recurrences?,
+    trace: PostTrace?
   ) {
     self.content = content
     self.list = list
     self.site = site
     self.parent = parent
+    self.trace = trace
     // A root post may have set off others before it came to the heap.
     if parent == nil, let recurrences { _ = ownRecurrences.storeIfNil(recurrences) }
   }

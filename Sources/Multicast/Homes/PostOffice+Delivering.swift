@@ -113,34 +113,38 @@ extension PostOffice {
   /// Posts, and returns how many clients were called or will be.
   ///
   /// - Parameters:
-  ///   - key: Names the protocol or the topic, for a report.
+  ///   - subject: The protocol or the topic, for a report.
   ///   - call: Calls the client in a box.
   ///   - make: Makes the post that letters share.
   func post(
-    _ posting: Posting, key: () -> String, call: (WeakBox) -> CallOutcome,
-    make: (Cause?, Recurrences?) -> any Post
+    _ posting: Posting, subject: () -> DeliverySubject, call: (WeakBox) -> CallOutcome,
+    make: (Cause?, Recurrences?, PostTrace?) -> any Post
   ) -> Int {
     let chain = DeliveryChain(threads)
     if let active = unsafe chain.innermostPost(of: self) {
       // Inside of another post's call: this one follows.
       let cause = unsafe active.pointee.cause()
-      guard admit(posting, after: cause, key: key) else { return 0 }
+      guard admit(posting, after: cause, subject) else { return 0 }
       let (limit, count, moves) = posting.list.moment
       unsafe active.pointee.pending.append(
         ActivePost.Pending(
-          post: make(cause, nil), limit: limit, moves: moves, keeper: posting.keeper,
+          post: make(cause, nil, tracing?.trace(subject(), from: posting.site)), limit: limit,
+          moves: moves, keeper: posting.keeper,
           receipt: posting.receipt))
       return count
     }
     // A post of another office may be calling here. It does not hold this one up, but it is its cause.
     let cause = unsafe chain.innermostPost()?.pointee.cause() ?? AwaitedCall.current?.cause
-    if let cause, !admit(posting, after: cause, key: key) { return 0 }
+    if let cause, !admit(posting, after: cause, subject) { return 0 }
+    let trace = tracing?.trace(subject(), from: posting.site)
     var active = ActivePost(office: self, site: posting.site, parent: cause)
     var called = 0
     unsafe withUnsafeMutablePointer(to: &active) { active in
       unsafe perform(active, list: posting.list, in: chain) {
-        called = unsafe deliver(posting, limit: nil, moves: nil, active: active, call: call) {
-          unsafe make(cause, active.pointee.recurrences)
+        called = unsafe deliver(
+          posting, trace, limit: nil, moves: nil, active: active, call: call
+        ) {
+          unsafe make(cause, active.pointee.recurrences, trace)
         }
       }
     }
@@ -149,18 +153,18 @@ extension PostOffice {
 
   /// Posts, and returns when every client was called or is not to be called any more.
   nonisolated(nonsending) func postAndWait<Content: PostContent>(
-    _ posting: Posting, key: @Sendable () -> String, _ content: Content
+    _ posting: Posting, subject: @Sendable () -> DeliverySubject, _ content: Content
   ) async -> Int {
     if posting.list.isEmpty, posting.keeper == nil { return 0 }
     var called = 0
     await withCheckedContinuation { continuation in
       called = post(
-        posting.waited(by: Receipt(continuation)), key: key,
+        posting.waited(by: Receipt(continuation)), subject: subject,
         call: { box in content.call(box, on: .posting) },
-        make: { cause, recurrences in
+        make: { cause, recurrences, trace in
           PostOf(
-            content, list: posting.list, site: posting.site, parent: cause, recurrences: recurrences
-          )
+            content, list: posting.list, site: posting.site, parent: cause,
+            recurrences: recurrences, trace: trace)
         })
     }
     return called
@@ -212,7 +216,7 @@ extension PostOffice {
           to: post.list, from: post.site, isolation: nil, actor: post.actor,
           isAwaited: post.isAwaited, keeper: pending.keeper, receipt: pending.receipt)
         _ = unsafe deliver(
-          posting, limit: pending.limit, moves: pending.moves, active: active,
+          posting, post.trace, limit: pending.limit, moves: pending.moves, active: active,
           call: { post.call($0, on: .posting) },
           make: { post })
       }
@@ -220,29 +224,49 @@ extension PostOffice {
   }
 
   /// Whether a post may be made that another one has set off. Reports it if not.
-  private func admit(_ posting: Posting, after cause: Cause, key: () -> String) -> Bool {
+  private func admit(
+    _ posting: Posting, after cause: Cause, _ subject: () -> DeliverySubject
+  ) -> Bool {
     guard cause.sites.contains(posting.site) else { return true }
-    switch cause.recurrences.countOne() {
-    case .legitimate: return true
-    case .firstTooMany:
-      reentrancyGuard.reportPost(
-        from: posting.site, after: cause, key: key())
-      return false
-    case .tooMany: return false
+    let verdict = cause.recurrences.countOne()
+    if verdict == .legitimate { return true }
+    if verdict == .firstTooMany {
+      reentrancyGuard.reportPost(from: posting.site, after: cause, key: subject().description)
     }
+    tracing?.reporter?.refuse(.post, subject(), from: posting.site)
+    return false
   }
 }
 
 // MARK: - The three steps
 
 extension PostOffice {
+  /// Calls and leaves one post with what goes along, and returns how many clients were called or will be.
+  @inline(__always)
+  private func deliver(
+    _ posting: Posting, _ trace: PostTrace?, limit: UInt64?, moves: Int?,
+    active: UnsafeMutablePointer<ActivePost>,
+    call: (WeakBox) -> CallOutcome, make: () -> any Post
+  ) -> Int {
+    guard let trace else {
+      return unsafe deliver(
+        posting, tellingTo: nil, limit: limit, moves: moves, active: active, call: call, make: make)
+    }
+    return trace.deliver(follows: limit != nil) { pass in
+      unsafe deliver(
+        posting, tellingTo: pass, limit: limit, moves: moves, active: active,
+        call: { box in pass.call(box, call) }, make: make)
+    }
+  }
+
   /// Calls and leaves one post, and returns how many clients were called or will be.
   ///
   /// - Parameters:
   ///   - limit: The number that the next registration had when the post was made; nil if it is made now.
   ///   - moves: How many registrations had been replaced then.
   private func deliver(
-    _ posting: Posting, limit: UInt64?, moves: Int?, active: UnsafeMutablePointer<ActivePost>,
+    _ posting: Posting, tellingTo pass: DeliveryPass?, limit: UInt64?, moves: Int?,
+    active: UnsafeMutablePointer<ActivePost>,
     call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
     let list = posting.list
@@ -251,7 +275,7 @@ extension PostOffice {
     if list.isEmpty, posting.keeper == nil { return 0 }
     if let actor = posting.actor, !posting.isAwaited {
       return unsafe deliver(
-        posting, in: actor, limit: limit, active: active, call: call, make: make)
+        posting, tellingTo: pass, in: actor, limit: limit, active: active, call: call, make: make)
     }
     var start = list.beginPost()
     let upper = limit ?? start.walk.limit
@@ -282,13 +306,13 @@ extension PostOffice {
       let post = make()
       var seen = upper
       while true {
-        called += callQueues(of: &departure, with: post, posting.receipt)
-        switch leave(post, &departure, seen: seen, posting) {
+        called += callQueues(of: &departure, with: post, posting.receipt, tellingTo: pass)
+        switch leave(post, &departure, seen: seen, posting, tellingTo: pass) {
         case .left(let count):
           called += count
         case .callAgain(let registrations):
           for registration in registrations {
-            called += self.call(registration, with: post, &departure)
+            called += self.call(registration, with: post, &departure, tellingTo: pass)
           }
           continue
         case .callNew(let limit):
@@ -314,14 +338,15 @@ extension PostOffice {
 
   /// Puts the post behind those that come first for some of the clients, or calls these if that is over.
   private func callQueues(
-    of departure: inout Departure, with post: any Post, _ receipt: Receipt?
+    of departure: inout Departure, with post: any Post, _ receipt: Receipt?,
+    tellingTo pass: DeliveryPass?
   ) -> Int {
     var called = 0
     while let (queue, registration) = departure.queues.popLast() {
       if queue.enqueue(QueuedPost(post: post, receipt: receipt)) {
         called += 1
       } else {
-        called += call(registration, with: post, &departure)
+        called += call(registration, with: post, &departure, tellingTo: pass)
       }
     }
     return called
@@ -329,7 +354,8 @@ extension PostOffice {
 
   /// Calls who lives nowhere, by its registration, or takes note of what is to be done instead.
   private func call(
-    _ registration: Registration, with post: any Post, _ departure: inout Departure
+    _ registration: Registration, with post: any Post, _ departure: inout Departure,
+    tellingTo pass: DeliveryPass?
   ) -> Int {
     defer { extendLifetime(post) }
     guard var walk = post.list.beginWalk(at: registration), let box = walk.next() else {
@@ -337,13 +363,13 @@ extension PostOffice {
       return 0
     }
     return walk.call(box, in: 0..<UInt64.max, collecting: &departure) { box in
-      post.call(box, on: .posting)
+      pass.call(box) { box in post.call(box, on: .posting) }
     }
   }
 
   /// Calls everybody in one actor, or leaves a letter for it.
   private func deliver(
-    _ posting: Posting, in actor: any Actor, limit: UInt64?,
+    _ posting: Posting, tellingTo pass: DeliveryPass?, in actor: any Actor, limit: UInt64?,
     active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
     defer { extendLifetime(posting.list) }
@@ -363,6 +389,7 @@ extension PostOffice {
     let letter = Letter(
       post: make(), addressee: .everyone, range: range, receipt: posting.receipt)
     let isToBeDrained = withLock { state in mailbox.put(letter, number: state.nextNumber()) }
+    pass?.left(for: mailbox.home, clients: count)
     if isToBeDrained { mailbox.startDrain() }
     return count
   }
@@ -395,13 +422,14 @@ extension PostOffice {
   /// - Parameters:
   ///   - seen: The number up to which those without a home have been called.
   private func leave(
-    _ post: any Post, _ departure: inout Departure, seen: UInt64, _ posting: Posting
+    _ post: any Post, _ departure: inout Departure, seen: UInt64, _ posting: Posting,
+    tellingTo pass: DeliveryPass?
   ) -> LeaveOutcome {
     var toBeDrained: [Mailbox] = []
+    var others: [(Mailbox, Registration)] = []
     var dropped: (any Post)?
     let outcome: LeaveOutcome = withLock { state in
       let list = post.list
-      var others: [(Mailbox, Registration)] = []
       if let keeper = posting.keeper {
         // Who takes another one's place begins anew, and is among the new ones.
         departure.moved = []
@@ -445,8 +473,24 @@ extension PostOffice {
       return .left(count)
     }
     extendLifetime(dropped)
+    if let pass, case .left = outcome {
+      pass.left(departure, others: others.map(\.0))
+    }
     for mailbox in toBeDrained { mailbox.startDrain() }
     return outcome
+  }
+}
+
+extension DeliveryPass {
+  /// Reports what was left, also for single clients that live in these other homes.
+  fileprivate func left(_ departure: Departure, others: [Mailbox]) {
+    for group in departure.groups where group.count > 0 {
+      left(for: group.mailbox.home, clients: group.count)
+    }
+    for mailbox in others { left(for: mailbox.home, clients: 1) }
+    if let (key, _) = departure.lanes.first {
+      left(for: .lane(key), clients: departure.lanes.count)
+    }
   }
 }
 

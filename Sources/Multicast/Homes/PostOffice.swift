@@ -87,6 +87,9 @@ final class PostOffice: Sendable {
   @usableFromInline
   let reentrancyGuard: ReentrancyGuard
 
+  /// What is done with posts beside delivering them; nil if it is nothing.
+  let tracing: PostTracing?
+
   /// Kept here, because to find a global takes a look whether it has been made.
   let threads = DeliveryChain.ofThreads
 
@@ -95,8 +98,9 @@ final class PostOffice: Sendable {
   /// Whether there was ever a lane, so that a removal without any takes no lock.
   private let lanesExist = Atomic<Bool>(false)
 
-  init(reentrancyGuard: ReentrancyGuard) {
+  init(reentrancyGuard: ReentrancyGuard, tracing: PostTracing?) {
     self.reentrancyGuard = reentrancyGuard
+    self.tracing = tracing
   }
 
   /// Calls `body` with the lock held, under which letters are left and taken over.

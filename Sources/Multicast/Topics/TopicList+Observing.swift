@@ -109,7 +109,9 @@ extension TopicList {
       var wasCalled = false
       if var walk = clientList.beginWalk(at: registration), let box = walk.next() {
         office.handle(queued.post, in: nil) {
-          if case .called = queued.post.call(box, on: .queue) { wasCalled = true }
+          queued.post.handle(in: nil, on: .queue) { call in
+            if case .called = call(box) { wasCalled = true }
+          }
         }
       }
       // Otherwise it is being removed, or the queue goes to the one in its place.

@@ -19,9 +19,7 @@ final class TopicList: Sendable {
     latest = key.keepsLatest ? LatestPost() : nil
   }
 
-  var description: String {
-    topicDescription(message: String(describing: message.type), key)
-  }
+  var subject: DeliverySubject { .topic(key, message: message.type) }
 }
 
 // MARK: - Posting
@@ -40,10 +38,12 @@ extension TopicList {
     if clientList.isEmpty, latest == nil { return 0 }
     return office.post(
       Posting(to: clientList, from: site, isolation: isolation, keeper: latest),
-      key: { description }, call: { box in clientList.callHandler(in: box, message, on: .posting) },
-      make: { cause, recurrences in
+      subject: { subject },
+      call: { box in clientList.callHandler(in: box, message, on: .posting) },
+      make: { cause, recurrences, trace in
         PostOf(
-          content(), list: clientList, site: site, parent: cause, recurrences: recurrences)
+          content(), list: clientList, site: site, parent: cause, recurrences: recurrences,
+          trace: trace)
       })
   }
 
@@ -53,7 +53,7 @@ extension TopicList {
   ) async -> Int {
     await office.postAndWait(
       Posting(to: clientList, from: site, isolation: #isolation, keeper: latest),
-      key: { description }, TopicContent(message: message, clients: clientList))
+      subject: { subject }, TopicContent(message: message, clients: clientList))
   }
 }
 

@@ -1,0 +1,38 @@
+/// A task-local value that posts take along: those who are called at home see the one that was
+/// current where the post was made.
+///
+/// <!-- example: in Center -->
+/// ```swift
+/// enum Request {
+///   @TaskLocal static var id = 0
+/// }
+/// let carrier = MulticastCenter(carrying: CarriedValue(Request.$id))
+/// ```
+///
+/// A client that is called by a notify sees the current value anyway, and so does one that a post
+/// calls before it returns. A client that is called later would see that of whoever calls it.
+public struct CarriedValue: Sendable {
+  let capture: @Sendable () -> any CarriedBinding
+
+  /// Carries a task-local value.
+  ///
+  /// - Parameter local: The projected value of the variable, as in `Request.$id`. It is read on the
+  ///   thread that posts, with no lock held.
+  public init<Value: Sendable>(_ local: TaskLocal<Value>) {
+    capture = { BoundValue(local: local, value: local.get()) }
+  }
+}
+
+/// A value on its way from a post to a call.
+protocol CarriedBinding: Sendable {
+  func restore(_ body: () -> Void)
+  func restore(_ body: () async -> Void) async
+}
+
+private struct BoundValue<Value: Sendable>: CarriedBinding {
+  let local: TaskLocal<Value>
+  let value: Value
+
+  func restore(_ body: () -> Void) { local.withValue(value, operation: body) }
+  func restore(_ body: () async -> Void) async { await local.withValue(value, operation: body) }
+}

@@ -1,0 +1,130 @@
+import Synchronization
+
+/// Tells a center's `onDelivery` what happens.
+@usableFromInline
+final class DeliveryReporter: Sendable {
+  /// Whether the callback of any center is running here, or what it has set off.
+  ///
+  /// It is task-local, so that tasks which the callback starts have it, too. What it posts carries it along.
+  @TaskLocal static var isReporting = false
+
+  private let onDelivery: @Sendable (DeliveryEvent) -> Void
+  private let lastDelivery = Atomic<UInt64>(0)
+  private let lastPass = Atomic<UInt64>(0)
+
+  init(_ onDelivery: @escaping @Sendable (DeliveryEvent) -> Void) {
+    self.onDelivery = onDelivery
+  }
+
+  /// The number of a delivery. They are counted apart from passes: in a log, none is missing.
+  func nextDelivery() -> UInt64 { lastDelivery.wrappingAdd(1, ordering: .relaxed).newValue }
+
+  fileprivate func nextPass() -> UInt64 { lastPass.wrappingAdd(1, ordering: .relaxed).newValue }
+
+  func report(_ event: DeliveryEvent) {
+    Self.$isReporting.withValue(true) { onDelivery(event) }
+  }
+
+  /// Begins the one pass of a notify; nil if it is not to be reported.
+  func begin(
+    _ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite
+  ) -> DeliveryPass? {
+    if Self.isReporting { return nil }
+    return DeliveryPass(way, subject, from: site, delivery: nextDelivery(), of: self)
+  }
+
+  /// Reports that a delivery was refused.
+  @usableFromInline
+  func refuse(_ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite) {
+    if Self.isReporting { return }
+    report(
+      DeliveryEvent(
+        way: way, site: site, delivery: nextDelivery(), pass: nextPass(), home: nil, waited: nil,
+        phase: .refused, subject: subject))
+  }
+}
+
+/// What a delivery is for. Its name is made when somebody asks.
+@usableFromInline
+enum DeliverySubject: Sendable, CustomStringConvertible {
+  case listener(any Any.Type)
+  case topic(TopicKey, message: any Any.Type)
+
+  @usableFromInline
+  var description: String {
+    switch self {
+    case .listener(let type): String(describing: type)
+    case .topic(let key, let message):
+      topicDescription(message: String(describing: message), key)
+    }
+  }
+}
+
+/// One way over clients that is reported.
+final class DeliveryPass: Sendable {
+  private let way: DeliveryEvent.Way
+  private let subject: DeliverySubject
+  private let site: CallSite
+  private let delivery: UInt64
+  private let number: UInt64
+  private let home: DeliveryEvent.Home?
+  private let waited: Duration?
+  private let reporter: DeliveryReporter
+  private let start = ContinuousClock.now
+  private let count = Atomic<Int>(0)
+
+  /// Begins it.
+  init(
+    _ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite, delivery: UInt64,
+    in home: DeliveryEvent.Home? = nil, waited: Duration? = nil,
+    of reporter: DeliveryReporter
+  ) {
+    self.way = way
+    self.subject = subject
+    self.site = site
+    self.delivery = delivery
+    number = reporter.nextPass()
+    self.home = home
+    self.waited = waited
+    self.reporter = reporter
+    report(.began)
+  }
+
+  func called(_ client: any Any.Type, since start: ContinuousClock.Instant) {
+    count.wrappingAdd(1, ordering: .relaxed)
+    report(.called(client, .now - start))
+  }
+
+  func left(for home: Home, clients: Int) {
+    report(.left(for: DeliveryEvent.Home(home: home), clients: clients))
+  }
+
+  func end() {
+    report(.ended(clients: count.load(ordering: .relaxed), .now - start))
+  }
+
+  private func report(_ phase: DeliveryEvent.Phase) {
+    reporter.report(
+      DeliveryEvent(
+        way: way, site: site, delivery: delivery, pass: number, home: home, waited: waited,
+        phase: phase, subject: subject))
+  }
+}
+
+extension DeliveryPass? {
+  /// Calls the client in a box, and reports it if it was called.
+  func call(_ box: WeakBox, _ body: (WeakBox) -> CallOutcome) -> CallOutcome {
+    guard let self, let type = box.reportedType else { return body(box) }
+    let start = ContinuousClock.now
+    let outcome = body(box)
+    if case .called = outcome { self.called(type, since: start) }
+    return outcome
+  }
+}
+
+extension WeakBox {
+  /// The type that reports name: that of the client, or of what its owner stands for. Nil if nobody is here.
+  var reportedType: (any Any.Type)? {
+    load().map { client in (client as? any Surrogate)?.shownType ?? type(of: client) }
+  }
+}

@@ -1,0 +1,37 @@
+#if canImport(os)
+  import Multicast
+  import os
+
+  /// Makes an interval in Instruments of every pass of a delivery, and a point of every call.
+  ///
+  /// ```text
+  /// let center = MulticastCenter(onDelivery: deliverySignposts())
+  /// ```
+  ///
+  /// While nobody records, an event costs one test.
+  ///
+  /// - Parameter signposter: Where they go. By default, to the points of interest of a subsystem
+  ///   called Multicast.
+  /// - Returns: What to pass as `onDelivery`.
+  public func deliverySignposts(
+    to signposter: OSSignposter = OSSignposter(
+      subsystem: "Multicast", category: .pointsOfInterest)
+  ) -> @Sendable (DeliveryEvent) -> Void {
+    { event in
+      guard signposter.isEnabled else { return }
+      // 0 and the largest number mean something else; passes are counted from 1.
+      let id = OSSignpostID(event.pass)
+      switch event.phase {
+      case .began:
+        _ = signposter.beginInterval(
+          "Delivery", id: id, "\(event.description, privacy: .public)")
+      case .ended:
+        // An interval is known by its name and its id, whoever began it.
+        signposter.endInterval(
+          "Delivery", .beginState(id: id), "\(event.description, privacy: .public)")
+      case .called, .left, .refused:
+        signposter.emitEvent("Delivery", id: id, "\(event.description, privacy: .public)")
+      }
+    }
+  }
+#endif

@@ -1,0 +1,77 @@
+import Multicast
+import TestSupport
+import Testing
+
+struct DeliveryLogTests {
+  private final class Lines: Sendable {
+    private let lines = Locked<[String]>([])
+    var all: [String] { lines.withLock { $0 } }
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+  }
+
+  private let lines = Lines()
+
+  /// Notifies one client, which notifies again in vain.
+  private func deliver(_ log: @escaping @Sendable (DeliveryEvent) -> Void) {
+    let center = MulticastCenter(
+      reentrancy: .refuseNesting, onRecursion: { _ in }, onDelivery: log)
+    let listener = Listener { [weak center] _ in
+      center?.notify(PingProtocol.self, fileID: "App/Inner.swift", line: 2, column: 3) {
+        $0.ping(0)
+      }
+    }
+    center.add(listener, for: PingProtocol.self, isolation: nil)
+    center.notify(PingProtocol.self, fileID: "App/Outer.swift", line: 1, column: 2) { $0.ping(0) }
+    extendLifetime(listener)
+  }
+
+  @Test func everyEventIsALine() throws {
+    deliver(DeliveryLog.events(to: lines.add))
+    let duration = #/[0-9.]+ (ns|µs|ms|s)/#
+    #expect(
+      lines.all.map { $0.replacing(duration, with: "<time>") } == [
+        "notify PingProtocol #1 began, at App/Outer.swift:1:2",
+        "notify PingProtocol #2 refused, at App/Inner.swift:2:3",
+        "notify PingProtocol #1 called Listener, <time>",
+        "notify PingProtocol #1 ended, clients: 1, <time>",
+      ])
+  }
+
+  @Test(arguments: [Duration.zero, .seconds(1 << 20)])
+  func onlyWhatIsSlowIsALine(_ limit: Duration) {
+    deliver(DeliveryLog.calls(slowerThan: limit, to: lines.add))
+    #expect(lines.all.count { $0.contains("called Listener") } == (limit == .zero ? 1 : 0))
+    #expect(lines.all.count { $0.contains("refused") } == 1)
+    #expect(!lines.all.contains { $0.contains("began") || $0.contains("ended") })
+
+    let passes = Lines()
+    deliver(DeliveryLog.deliveries(slowerThan: limit, to: passes.add))
+    #expect(passes.all.count { $0.contains("ended") } == (limit == .zero ? 1 : 0))
+    #expect(passes.all.count { $0.contains("refused") } == 1)
+    #expect(!passes.all.contains { $0.contains("began") || $0.contains("called") })
+  }
+
+  @Test func aTopicsNameStaysInItsLine() {
+    let center = MulticastCenter(onDelivery: DeliveryLog.events(to: lines.add))
+    let owner = Owner()
+    let topic = Topic<Login>("two\nlines")
+    center.observe(topic, owner: owner) { _, _ in }
+    center.post(topic, Login(id: 1))
+    #expect(lines.all.count == 3)
+    #expect(!lines.all.contains { $0.contains("\n") })
+    extendLifetime(owner)
+  }
+
+  @Test func withoutAClosureLinesGoToStandardError() async {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      let center = MulticastCenter(onDelivery: DeliveryLog.events())
+      let owner = Owner()
+      center.observe(.login, owner: owner) { _, _ in }
+      center.post(.login, Login(id: 1))
+      extendLifetime(owner)
+    }
+    #expect(text(result).split(separator: "\n").count == 3)
+  }
+}

@@ -1,0 +1,160 @@
+import Multicast
+import TestSupport
+import Testing
+
+/// What is reported of those who call everybody here and now.
+struct NotifyEventTests {
+  private struct Failure: Error {}
+
+  private let events = Events()
+  private let journal = Journal()
+  private let center: MulticastCenter
+  private let client: Client
+  private let counter = Counter()
+
+  init() {
+    center = MulticastCenter(onRecursion: { _ in }, onDelivery: events.callback)
+    client = Client("a", journal)
+    center.add(client, for: PingProtocol.self, isolation: nil)
+    center.add(counter, for: PingProtocol.self, isolation: nil)
+  }
+
+  /// The clients live longer than a test's last use of them.
+  private func hold() { extendLifetime((client, counter)) }
+
+  private func expectOneDelivery(
+    _ way: DeliveryEvent.Way, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let all = events.all
+    #expect(all.allSatisfy { $0.key == "PingProtocol" }, sourceLocation: sourceLocation)
+    #expect(Set(all.map(\.delivery)).count == 1, sourceLocation: sourceLocation)
+    #expect(Set(all.map(\.pass)).count == 1, sourceLocation: sourceLocation)
+    #expect(
+      events.read() == [
+        "\(way) began", "\(way) called Client", "\(way) called Counter", "\(way) ended 2",
+      ], sourceLocation: sourceLocation)
+    hold()
+  }
+
+  @Test func everyWayTellsWhomItCalledInOrder() async {
+    center.notify(PingProtocol.self) { $0.ping(0) }
+    expectOneDelivery(.notify)
+    center.notify(PingProtocol.self, forEach: [1, 2]) { $0.ping($1) }
+    expectOneDelivery(.forEach)
+    #expect(center.map(PingProtocol.self) { _ in 1 } == [1, 1])
+    expectOneDelivery(.map)
+    await center.notify(PingProtocol.self, awaiting: { $0.ping(0) })
+    expectOneDelivery(.awaiting)
+  }
+
+  @Test func theCallSiteIsTheOneOfTheCaller() throws {
+    let site = CallSite(fileID: "App/Screen.swift", line: 7, column: 5)
+    center.notify(PingProtocol.self, fileID: "App/Screen.swift", line: 7, column: 5) { $0.ping(0) }
+    #expect(events.all.allSatisfy { $0.site == site })
+    hold()
+  }
+
+  @Test func eachDeliveryHasItsNumber() {
+    for _ in 0..<3 { center.notify(PingProtocol.self) { $0.ping(0) } }
+    #expect(Set(events.all.map(\.delivery)).count == 3)
+    hold()
+  }
+
+  @Test func aDelegateThatStandsAloneTells() {
+    let delegate = MulticastDelegate<any PingProtocol>(onDelivery: events.callback)
+    delegate.add(counter, isolation: nil)
+    delegate.notify { $0.ping(0) }
+    #expect(events.read() == ["notify began", "notify called Counter", "notify ended 1"])
+    hold()
+  }
+
+  @Test func nobodyIsToldOfAnEmptyList() {
+    center.removeAll()
+    center.notify(PingProtocol.self) { $0.ping(0) }
+    center.notify(PongProtocol.self) { $0.pong(0) }
+    #expect(center.post(PingProtocol.self) { $0.ping(0) } == 0)
+    #expect(events.read() == [])
+  }
+
+  @Test func whoThrowsWasCalled() async {
+    #expect(throws: Failure.self) {
+      try center.notify(PingProtocol.self) { (_) throws(Failure) in throw Failure() }
+    }
+    #expect(events.read() == ["notify began", "notify called Client", "notify ended 1"])
+    await #expect(throws: Failure.self) {
+      try await center.notify(
+        PingProtocol.self, awaiting: { (_) async throws(Failure) in throw Failure() })
+    }
+    #expect(events.read() == ["awaiting began", "awaiting called Client", "awaiting ended 1"])
+    hold()
+  }
+
+  @Test func whoIsRemovedIsNamedForItsOwnCallAndNotLater() {
+    client.onPing = { [center, client, counter] _ in
+      center.remove(client, for: PingProtocol.self)
+      center.remove(counter, for: PingProtocol.self)
+    }
+    center.notify(PingProtocol.self) { $0.ping(0) }
+    client.onPing = nil
+    #expect(events.read() == ["notify began", "notify called Client", "notify ended 1"])
+    hold()
+  }
+
+  @Test func aRefusedLoopIsTold() async {
+    func notify() { center.notify(PingProtocol.self) { $0.ping(0) } }
+    client.onPing = { _ in notify() }
+    notify()
+    client.onPing = nil
+    #expect(
+      events.read() == [
+        "notify began", "notify refused", "notify called Client", "notify called Counter",
+        "notify ended 2",
+      ])
+    hold()
+  }
+
+  @Test func aRefusedAwaitedLoopIsTold() async {
+    @Sendable func notify(_ center: MulticastCenter, depth: Int) async {
+      await center.notify(
+        WorkerProtocol.self,
+        awaiting: { _ in if depth > 0 { await notify(center, depth: depth - 1) } })
+    }
+    let worker = Worker()
+    center.add(worker, for: WorkerProtocol.self)
+    await notify(center, depth: 1)
+    #expect(
+      events.read() == [
+        "awaiting began", "awaiting refused", "awaiting called Worker", "awaiting ended 1",
+      ])
+    extendLifetime(worker)
+  }
+
+  @Test func theEventsComeOnTheThreadThatDelivers() {
+    let places = Locked<[Bool]>([])
+    let place = Place()
+    let center = MulticastCenter(onDelivery: { _ in
+      places.withLock { $0.append(place.isCurrent) }
+    })
+    center.add(counter, for: PingProtocol.self, isolation: nil)
+    center.notify(PingProtocol.self) { $0.ping(0) }
+    place.queue.sync { _ = center.notify(PingProtocol.self) { $0.ping(0) } }
+    #expect(places.withLock { $0 } == [false, false, false, true, true, true])
+    hold()
+  }
+
+  @Test func durationsAreThoseOfTheCallsAndOfAllOfThem() throws {
+    let clock = ContinuousClock()
+    client.onPing = { _ in
+      let start = clock.now
+      while start.duration(to: .now) < .milliseconds(2) {}
+    }
+    center.notify(PingProtocol.self) { $0.ping(0) }
+    client.onPing = nil
+    guard case .called(_, let call) = events.all[1].phase,
+      case .ended(_, let pass) = events.all[3].phase
+    else { return #expect(Bool(false)) }
+    #expect(call >= .milliseconds(2))
+    #expect(pass >= call)
+    hold()
+  }
+}

@@ -1,0 +1,143 @@
+import Multicast
+import TestSupport
+import Testing
+
+/// What is reported of posts: where they are made, and where they are handled.
+struct PostEventTests {
+  private let events = Events()
+  private let center: MulticastCenter
+  private let place = Place("home")
+  private let worker = Worker()
+  private let listener = Listener { _ in }
+
+  init() {
+    center = MulticastCenter(onRecursion: { _ in }, onDelivery: events.callback)
+  }
+
+  private func hold() { extendLifetime((worker, listener)) }
+
+  @Test func aPostTellsWhomItCallsHereAndWhereElseItGoes() async {
+    let other = Listener { _ in }
+    center.add(listener, for: PingProtocol.self, on: place.queue)
+    center.add(other, for: PingProtocol.self, isolation: nil)
+    await center.postAndWait(PingProtocol.self) { $0.ping(0) }
+    await events.wait(forEnds: 2)
+    let all = events.all
+    #expect(all.allSatisfy { $0.key == "PingProtocol" })
+    #expect(Set(all.map(\.delivery)).count == 1)
+    let here = all.filter { $0.home == nil }
+    let there = all.filter { $0.home != nil }
+    #expect(
+      here.map(\.brief) == [
+        "post began", "post called Listener", "post left 1 for queue \"home\"", "post ended 1",
+      ])
+    #expect(
+      there.map(\.brief) == [
+        "post began @queue \"home\" late", "post called Listener @queue \"home\" late",
+        "post ended 1 @queue \"home\" late",
+      ])
+    #expect(Set(here.map(\.pass)).count == 1)
+    #expect(Set(there.map(\.pass)).count == 1)
+    #expect(there[0].pass != here[0].pass)
+    hold()
+    extendLifetime(other)
+  }
+
+  @Test func whatAwaitsIsHandledInATask() async {
+    center.add(worker, for: WorkerProtocol.self)
+    await center.postAndWait(WorkerProtocol.self) { await $0.workSlowly(0) }
+    await events.wait(forEnds: 2)
+    #expect(
+      Set(events.read()) == [
+        "post began", "post left 1 for task", "post ended 0", "post began @task late",
+        "post called Worker @task late", "post ended 1 @task late",
+      ])
+    hold()
+  }
+
+  @Test func aBodyThatNamesAnActorIsCalledThere() async {
+    center.add(worker, for: WorkerProtocol.self)
+    await center.postAndWait(WorkerProtocol.self) { @MainActor in $0.work(0) }
+    await events.wait(forEnds: 2)
+    let home = events.all.compactMap(\.home).first
+    #expect(home?.isMainActor == true)
+    #expect(
+      Set(events.read()) == [
+        "post began", "post left 1 for MainActor", "post ended 0", "post began @MainActor late",
+        "post called Worker @MainActor late", "post ended 1 @MainActor late",
+      ])
+    hold()
+  }
+
+  @Test func whatFollowsIsTold() {
+    let poster = Listener { [center] number in
+      if number > 0 { center.post(PingProtocol.self) { $0.ping(number - 1) } }
+    }
+    center.add(poster, for: PingProtocol.self, isolation: nil)
+    center.post(PingProtocol.self) { $0.ping(1) }
+    #expect(Set(events.all.map(\.delivery)).count == 2)
+    #expect(
+      events.read() == [
+        "post began", "post called Listener", "post ended 1",
+        "post began late", "post called Listener late", "post ended 1 late",
+      ])
+    extendLifetime(poster)
+  }
+
+  @Test func thePostThatRecursTooOftenIsToldAsRefused() {
+    let poster = Listener { [center] number in
+      center.post(PingProtocol.self) { $0.ping(0) }
+    }
+    center.add(poster, for: PingProtocol.self, isolation: nil)
+    center.post(PingProtocol.self) { $0.ping(1) }
+    let briefs = events.read()
+    #expect(briefs.count { $0 == "post refused" } == 1)
+    #expect(briefs.count { $0.contains("ended 1") } == 1002)
+    extendLifetime(poster)
+  }
+
+  @Test func topicsTellTheOwnersOfTheirHandlers() async {
+    let owner = Owner()
+    center.observe(.login, owner: owner) { _, _ in }
+    center.observe(.login, owner: owner, on: place.queue) { _, _ in }
+    center.observe(.login, owner: owner) { _, _ in await Task.yield() }
+    let stream = center.messages(of: .login)
+    await center.postAndWait(.login, Login(id: 1))
+    await events.wait(forEnds: 3)
+    #expect(events.all.allSatisfy { $0.key == "Topic<Login>(\"login\")" })
+    let briefs = events.read()
+    #expect(
+      briefs.filter { !$0.contains("@") } == [
+        "post began", "post called Owner", "post called AsyncStream<Login>",
+        "post left 1 for queue \"home\"", "post left 1 for task", "post ended 2",
+      ])
+    #expect(briefs.contains("post called Owner @queue \"home\" late"))
+    #expect(briefs.contains("post called Owner @task late"))
+    extendLifetime((owner, stream))
+  }
+
+  @Test func theLastMessageOfATopicIsToldWhenItIsHandled() async {
+    let topic = Topic<Login>("kept", keepsLatest: true)
+    let owner = Owner()
+    center.post(topic, Login(id: 1))
+    #expect(events.read() == ["post began", "post ended 0"])
+    center.observe(topic, owner: owner) { _, _ in }
+    #expect(events.read() == ["post began late", "post called Owner late", "post ended 1 late"])
+    extendLifetime(owner)
+  }
+
+  @Test func whoseOwnerHasEndedIsNotToldAsCalled() async {
+    let held = Signal()
+    place.queue.async { held.wait() }
+    var owner: Owner? = Owner()
+    center.observe(.login, owner: owner!, on: place.queue) { _, _ in }
+    center.post(.login, Login(id: 1))
+    owner = nil
+    held.send()
+    await events.wait(forEnds: 2)
+    #expect(
+      events.read().filter { $0.contains("@") } == [
+        "post began @queue \"home\" late", "post ended 0 @queue \"home\" late",
+      ])
+  }
+}

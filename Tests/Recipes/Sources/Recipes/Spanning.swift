@@ -1,0 +1,18 @@
+import Multicast
+import Tracing
+
+/// A span for each pass of a delivery, in the context of whoever notified or posted.
+@Sendable func trace(_ event: DeliveryEvent) {
+  guard case .ended(let clients, let duration) = event.phase else { return }
+  let end = DefaultTracerClock.now
+  let start = DefaultTracerClock.Timestamp(
+    nanosecondsSinceEpoch: end.nanosecondsSinceEpoch - UInt64(duration / .nanoseconds(1)))
+  let span = startSpan("\(event.way) \(event.key)", at: start)
+  span.attributes["multicast.clients"] = clients
+  span.attributes["multicast.home"] = event.home.map { "\($0)" }
+  span.end(at: end)
+}
+
+func makeTracedCenter() -> MulticastCenter {
+  MulticastCenter(onDelivery: trace, carrying: CarriedValue(ServiceContext.$current))
+}

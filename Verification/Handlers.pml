@@ -1,0 +1,179 @@
+/*
+ * One owner's handler of a topic: called once by several threads, replaced in its home, and cancelled.
+ *
+ * Follows TopicObserver (take, replace, cancel, isActive), TopicList (observe, exchange, removeEnded, cancel),
+ * ClientList.callUnusual and TopicObservation.cancel.
+ *
+ * Claims
+ *   1. A handler that observes once is called once at most.
+ *   2. A post calls one handler of the owner at most.
+ *   3. When observe has returned, the next post calls the new handler, unless its observation has ended.
+ *   4. A token cancels the handler that it was given for, and no other one.
+ *   5. The owner has one registration at most. An ended one is removed in the end.
+ *
+ * Handler 1 is there from the beginning, and observes once. One thread puts handler 2 in its place, which
+ * observes once, too. Two threads post. One cancels handler 1.
+ */
+
+#define BOXES 3
+
+/* Boxes of the list, in order; box b is registration b. */
+bool identity[BOXES];
+byte count;
+
+/* The observer of each box, with a lock of its own. */
+byte handler[BOXES];     /* 0: takes no more messages */
+byte version[BOXES];
+
+byte calls[3];           /* by handler */
+bool isObserved;         /* whether the second observe has returned */
+
+/* One step with the observer's lock held, unless a mutant takes it apart. */
+#ifdef MUTANT_ONCE_IN_TWO_STEPS
+#define take
+#else
+#define take atomic
+#endif
+
+/* TopicObserver.take, the call, and the rest of callUnusual. */
+inline deliver(b) {
+  take {
+    taken = handler[b];
+    atomic {
+      handler[b] = 0;
+      if
+      :: taken != 0 -> calls[taken]++; called++; assert(called == 1 && calls[taken] == 1)
+      :: else
+      fi
+    }
+  };
+  if
+  :: taken != 0 -> identity[b] = false /* ClientList.remove, of this registration */
+  :: else
+  fi
+}
+
+proctype Poster() {
+  byte b, limit, taken, called;
+  bool expected;
+  /* ClientList.beginWalk */
+  atomic {
+    expected = isObserved && calls[2] == 0;
+    limit = count
+  };
+  do
+  :: b < limit ->
+     if
+     :: identity[b] -> deliver(b)
+     :: else
+     fi;
+     b++
+  :: else -> break
+  od;
+  assert(!expected || calls[2] == 1)
+}
+
+/* TopicList.observe, with handler 2. */
+proctype Replacer() {
+  byte b, old;
+  do
+  :: /* placeIfThereIsRoom */
+     atomic {
+       b = 0;
+       do
+       :: b < count && !identity[b] -> b++
+       :: else -> break
+       od;
+       if
+       :: b == count ->
+          assert(count < BOXES);
+          identity[count] = true; handler[count] = 2; count++;
+          break
+       :: else
+       fi
+     };
+     /* replace: is it still registered? */
+     if
+     :: identity[b] ->
+        /* TopicObserver.replace */
+        atomic {
+          if
+#ifdef MUTANT_REPLACED_THOUGH_ENDED
+          :: true ->
+#else
+          :: handler[b] != 0 ->
+#endif
+             handler[b] = 2; version[b]++;
+#ifdef GOAL_REPLACED
+             assert(false);
+#endif
+             break
+          :: else
+          fi
+        }
+     :: else
+     fi;
+     /* removeEnded */
+#ifdef GOAL_ENDED_WHEN_REPLACED
+     assert(false);
+#endif
+     if
+     :: handler[b] == 0 -> identity[b] = false
+     :: else
+     fi
+  od;
+  atomic {
+    isObserved = true;
+    assert(identity[0] + identity[1] + identity[2] <= 1)
+  }
+}
+
+/* TopicObservation.cancel, with the token of handler 1. */
+proctype Canceller() {
+  bool did;
+  byte b;
+  /* The registration is looked up by its number, which no other one ever has. */
+  if
+  :: identity[0] ->
+     atomic {
+#ifdef MUTANT_CANCELLED_IN_ANY_VERSION
+       did = handler[0] != 0;
+#else
+       did = handler[0] != 0 && version[0] == 0;
+#endif
+       if
+       :: did -> handler[0] = 0
+       :: else
+       fi
+     };
+     if
+     :: did ->
+#ifdef MUTANT_REMOVED_BY_OWNER
+        b = 0;
+        do
+        :: b < count -> identity[b] = false; b++
+        :: else -> break
+        od
+#else
+        identity[0] = false
+#endif
+     :: else
+     fi
+  :: else
+  fi
+}
+
+init {
+  atomic {
+    identity[0] = true; handler[0] = 1; count = 1;
+    run Poster();
+    run Poster();
+    run Replacer();
+    run Canceller()
+  };
+  _nr_pr == 1;
+  atomic {
+    assert(identity[0] + identity[1] + identity[2] == 1 - calls[2]);
+    assert(calls[2] == 1 || handler[count - 1] == 2)
+  }
+}

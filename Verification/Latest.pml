@@ -1,0 +1,223 @@
+/*
+ * A topic that keeps its latest message: observers come while others post.
+ *
+ * Follows TopicList (place, leave, handleQueue), TopicObserver (take, enqueue, putFirst, firstInQueue), and
+ * PostOffice (deliver, callQueues, leave) for a post that is kept.
+ *
+ * Claims
+ *   1. An observer gets the post that is kept when it comes first of all, and none that was kept before that.
+ *   2. It gets every post that is kept later, once.
+ *   3. It gets the posts of one thread in their order.
+ *   4. Every post comes to an end.
+ *
+ * One thread posts twice, another one once. One observer without a home comes, and one that lives elsewhere.
+ */
+
+#define POSTS      3
+#define HOMELESS   0
+#define AT_HOME    1
+#define has(o, p)  ((got[o] >> (p)) & 1)
+
+bool office;                           /* the office's lock */
+byte kept;                             /* the post that is kept; 0 if there is none */
+byte nextNumber = 1;                   /* of registrations */
+byte number[2];                        /* of each observer; 0 until it is placed */
+
+/* The observer without a home. */
+bool hasQueue = true;
+chan queue = [POSTS + 1] of { byte };
+
+/* The home of the other one: a post, and the numbers below which the letter is for. */
+chan letters = [POSTS + 1] of { byte, byte };
+
+byte got[2];                           /* by observer: a bit for each post */
+byte due[2];                           /* by observer: a bit for each post that it is to get */
+byte first[2];                         /* by observer: the post that was kept when it was placed */
+
+inline lockOffice() { atomic { !office -> office = true } }
+
+inline receive(o, p) {
+  d_step {
+    assert(!has(o, p));
+    assert(first[o] == 0 || p == first[o] || has(o, first[o]));
+    assert(p != 1 || !has(o, 2));
+    got[o] = got[o] | (1 << p)
+  }
+}
+
+/* TopicObserver.take, in a box of the walk; a queued post is enqueued in the next step of the post. */
+inline call(p) {
+  atomic {
+    if
+    :: hasQueue -> isQueued = true
+    :: else -> receive(HOMELESS, p)
+    fi
+  }
+}
+
+/* PostOffice.deliver. */
+inline post(p) {
+  /* beginWalk */
+  seen = nextNumber;
+  isQueued = false;
+  if
+  :: number[HOMELESS] != 0 && number[HOMELESS] < seen -> call(p)
+  :: else
+  fi;
+  do
+  :: /* callQueues: enqueue, or call */
+     do
+     :: isQueued ->
+        isQueued = false;
+        atomic {
+          if
+          :: hasQueue -> queue!p
+          :: else -> isQueued = true
+          fi
+        };
+        if
+        :: isQueued ->
+#ifdef GOAL_QUEUE_HAD_ENDED
+           assert(false);
+#endif
+           isQueued = false; call(p)
+        :: else
+        fi
+     :: !isQueued -> break
+     od;
+     /* leave */
+     lockOffice();
+     now = nextNumber;
+     if
+#ifndef MUTANT_LATECOMERS_NOT_CALLED
+     :: now != seen ->
+        office = false;
+        if
+        :: number[HOMELESS] >= seen && number[HOMELESS] < now -> call(p)
+        :: else
+        fi;
+        seen = now
+#endif
+     :: else ->
+        if
+        :: number[AT_HOME] != 0 -> letters!p,seen
+        :: else
+        fi;
+        atomic {
+          kept = p;
+          if :: number[HOMELESS] != 0 -> due[HOMELESS] = due[HOMELESS] | (1 << p) :: else fi;
+          if :: number[AT_HOME] != 0 -> due[AT_HOME] = due[AT_HOME] | (1 << p) :: else fi
+        };
+        office = false;
+        break
+     fi
+  od
+}
+
+proctype Poster(byte one; byte other) {
+  byte seen, now;
+  bool isQueued;
+  post(one);
+  if
+  :: other != 0 -> post(other)
+  :: else
+  fi
+}
+
+/* What becomes due with the placement. */
+inline notePlacement(o) {
+  first[o] = kept;
+  if
+  :: kept != 0 -> due[o] = 1 << kept
+  :: else
+  fi
+}
+
+proctype Homeless() {
+  byte p, others;
+#ifndef MUTANT_PLACED_WITHOUT_THE_LOCK
+  lockOffice();
+#endif
+  p = kept;
+  atomic {
+    notePlacement(HOMELESS);
+    number[HOMELESS] = nextNumber;
+    nextNumber++
+  };
+  /* putFirst: others may have put their posts in since it was placed. */
+  atomic {
+    if
+    :: p != 0 ->
+       others = len(queue);
+#ifdef GOAL_OTHERS_WERE_FASTER
+       assert(others == 0);
+#endif
+       queue!p;
+#ifndef MUTANT_KEPT_POST_PUT_LAST
+       do
+       :: others > 0 -> queue?p; queue!p; others--
+       :: others == 0 -> break
+       od
+#else
+       skip
+#endif
+    :: else
+    fi
+  };
+#ifndef MUTANT_PLACED_WITHOUT_THE_LOCK
+  office = false;
+#endif
+  /* handleQueue */
+  do
+  :: atomic {
+       if
+       :: queue?p ->
+#ifdef MUTANT_QUEUE_ENDS_WITH_ITS_LAST
+          hasQueue = len(queue) > 0
+#else
+          skip
+#endif
+       :: empty(queue) -> hasQueue = false; break
+       fi
+     };
+     receive(HOMELESS, p)
+  od
+}
+
+proctype AtHome() {
+  byte p, limit;
+  lockOffice();
+  atomic {
+    notePlacement(AT_HOME);
+    number[AT_HOME] = nextNumber;
+    nextNumber++
+  };
+  if
+  :: kept != 0 -> letters!kept,255
+  :: else
+  fi;
+  office = false;
+end:
+  do
+  :: letters?p,limit ->
+     if
+     :: number[AT_HOME] < limit -> receive(AT_HOME, p)
+     :: else
+     fi
+  od
+}
+
+init {
+  atomic {
+    run Poster(1, 2);
+    run Poster(3, 0);
+    run Homeless();
+    run AtHome()
+  };
+  /* Everything is at rest. */
+  timeout ->
+  assert(got[HOMELESS] == due[HOMELESS] && got[AT_HOME] == due[AT_HOME]);
+#ifdef GOAL_A_KEPT_POST_COMES_FIRST
+  assert(first[HOMELESS] == 0 || first[HOMELESS] == 2)
+#endif
+}

@@ -1,0 +1,239 @@
+/*
+ * Mailboxes: letters that are left in several homes at once, drained there, and posts made at home.
+ *
+ * Follows Mailbox (put, drainForATurn, beginCalling, next, enter, leave, handle) and the three steps of
+ * PostOffice.deliver and follow.
+ *
+ * Claims
+ *   1. Every post reaches every home once; no letter is left behind when everything is at rest.
+ *   2. One thread at a time calls in a home.
+ *   3. The posts of one thread reach a home in their order.
+ *   4. No home gets an effect before its cause.
+ *   5. A post made at home is called after what waited there, and has been called when it returns, unless
+ *      somebody is calling there.
+ *
+ * One thread posts twice, to both homes. The first home is a concurrent queue of two threads, one of which
+ * posts as well. The second home answers the first post with another one. No handler moves, so that letters come
+ * in the order of their numbers: see Move.pml.
+ */
+
+#define LETTERS   4
+#define FIRST     1   /* the thread's posts */
+#define SECOND    2
+#define ANSWER    3   /* what home 1 posts in the call of FIRST */
+#define AT_HOME   4   /* what is posted in home 0 */
+#define TURN      2   /* letters, before others in the home have a turn */
+
+chan incoming[2] = [LETTERS] of { byte };
+chan outgoing[2] = [LETTERS] of { byte };
+bool isScheduled[2], isCalling[2];
+bool office;                  /* the office's lock */
+
+byte jobs[2];                 /* drains that have been started */
+byte callers[2];
+byte had[2];                  /* by home: a bit for each post that was called there */
+#define hasHad(h, p)  ((had[h] >> (p)) & 1)
+
+inline lockOffice() { atomic { !office -> office = true } }
+
+/* Calls the clients of a home with a post. */
+inline call(h, p) {
+  atomic { callers[h]++; assert(callers[h] == 1) };
+  atomic {
+    assert(!hasHad(h, p));
+    assert(p != SECOND || hasHad(h, FIRST));
+    assert(p != ANSWER || hasHad(h, FIRST));
+    had[h] = had[h] | (1 << p)
+  };
+  callers[h]--
+}
+
+/* Mailbox.put. The mailbox's lock is held for one step. */
+inline put(h, p) {
+  atomic {
+    incoming[h]!p;
+    start[h] = !isScheduled[h];
+    isScheduled[h] = true
+  }
+}
+
+/* The second step of a post: leaves letters in all homes but one, and starts drains. */
+inline leaveLetters(p, but) {
+#ifndef MUTANT_LEFT_WITHOUT_THE_LOCK
+  lockOffice();
+#endif
+  if
+  :: but != 1 -> put(1, p)
+  :: else
+  fi;
+  if
+  :: but != 0 -> put(0, p)
+  :: else
+  fi;
+#ifndef MUTANT_LEFT_WITHOUT_THE_LOCK
+  office = false;
+#endif
+  atomic { jobs[0] = jobs[0] + start[0]; jobs[1] = jobs[1] + start[1]; start[0] = 0; start[1] = 0 }
+}
+
+/* Mailbox.handle. What was posted in the call follows, as letters, here too. */
+inline handle(h, p) {
+  call(h, p);
+  if
+  :: h == 1 && p == FIRST -> leaveLetters(ANSWER, 9)
+  :: else
+  fi
+}
+
+/* Contents.takeOver. */
+inline takeOver(h) {
+  do
+  :: incoming[h]?letter -> outgoing[h]!letter
+  :: empty(incoming[h]) -> break
+  od
+}
+
+/* Contents.popNext. 0 if there is none. */
+inline popNext(h) {
+  letter = 0;
+  if
+  :: outgoing[h]?letter
+  :: empty(outgoing[h])
+  fi
+}
+
+proctype Poster() {
+  bool start[2];
+  leaveLetters(FIRST, 9);
+  leaveLetters(SECOND, 9)
+}
+
+proctype Home(byte h; bool posts) {
+  byte letter, handled, waiting;
+  bool start[2], goesOn;
+
+end:
+  do
+  :: atomic { jobs[h] > 0 -> jobs[h]-- };
+     /* drainForATurn, beginCalling */
+     atomic {
+       goesOn = !isCalling[h];
+       if
+#ifdef MUTANT_DRAINED_BESIDE_A_CALL
+       :: true -> goesOn = true; isCalling[h] = true
+#else
+       :: goesOn -> isCalling[h] = true
+       :: else ->
+#ifndef MUTANT_REFUSED_AND_STILL_SCHEDULED
+          isScheduled[h] = false;
+#endif
+#ifdef GOAL_DRAIN_REFUSED
+          assert(false);
+#endif
+          skip
+#endif
+       fi
+     };
+     handled = 0;
+     do
+     :: !goesOn -> break
+     :: goesOn && handled == TURN ->
+        /* Others have a turn. */
+        isCalling[h] = false;
+        jobs[h]++;
+#ifdef GOAL_TURN_ENDED
+        assert(h == 1);
+#endif
+        break
+     :: goesOn && handled < TURN ->
+        /* next */
+        atomic { popNext(h) };
+        if
+        :: letter != 0
+        :: else ->
+#ifdef MUTANT_END_IN_TWO_STEPS
+           atomic { takeOver(h); popNext(h) };
+           if
+           :: letter == 0 -> isScheduled[h] = false; isCalling[h] = false; goesOn = false
+           :: else
+           fi
+#else
+           lockOffice();
+           atomic {
+             takeOver(h);
+             popNext(h);
+             if
+             :: letter == 0 -> isScheduled[h] = false; isCalling[h] = false; goesOn = false
+             :: else
+             fi
+           };
+           office = false
+#endif
+        fi;
+        if
+        :: letter != 0 -> handle(h, letter); handled++
+        :: else
+        fi
+     od
+
+  :: posts ->
+     posts = false;
+     /* enter */
+     lockOffice();
+     atomic {
+#ifdef MUTANT_CALLED_BESIDE_A_DRAIN
+       goesOn = true;
+#else
+       goesOn = !isCalling[h];
+#endif
+       if
+       :: goesOn -> isCalling[h] = true; takeOver(h); waiting = len(outgoing[h])
+       :: else
+       fi
+     };
+     office = false;
+     if
+     :: goesOn ->
+#ifndef MUTANT_CALLED_BEFORE_WHAT_WAITED
+        do
+        :: waiting > 0 -> atomic { popNext(h) }; handle(h, letter); waiting--
+        :: waiting == 0 -> break
+        od;
+#endif
+        atomic { assert(empty(outgoing[h])) };
+        call(h, AT_HOME);
+        leaveLetters(AT_HOME, h);
+        /* leave */
+#ifdef MUTANT_LETTERS_FORGOTTEN_AT_HOME
+        isCalling[h] = false
+#else
+        atomic {
+          isCalling[h] = false;
+          if
+          :: !isScheduled[h] && len(incoming[h]) + len(outgoing[h]) > 0 ->
+             isScheduled[h] = true; jobs[h]++;
+#ifdef GOAL_DRAIN_STARTED_AT_HOME
+             assert(false);
+#endif
+             skip
+          :: else
+          fi
+        }
+#endif
+     :: else -> leaveLetters(AT_HOME, 9)
+     fi
+  od
+}
+
+init {
+  atomic {
+    run Poster();
+    run Home(0, true);
+    run Home(0, false);
+    run Home(1, false)
+  };
+  /* Everything is at rest. */
+  timeout ->
+  assert(had[0] == 30 && had[1] == 30);
+  assert(!isScheduled[0] && !isScheduled[1] && !isCalling[0] && !isCalling[1])
+}

@@ -1,0 +1,221 @@
+/*
+ * A handler that moves to another home, while posts are on their way.
+ *
+ * Follows TopicList.move, handleQueue, TopicObserver (take, move, beginQueue, putFirst, enqueue), and PostOffice
+ * (deliver, callQueues, call, leave) with Departure.noteSinceWalk, for a topic that keeps nothing.
+ *
+ * Claims
+ *   1. Every post reaches the old handler or the new one, once.
+ *   2. The posts of one thread reach them in their order.
+ *
+ * A call is one step: the new handler may be called while a call of the old one is under way.
+ *
+ * One thread posts three times. One moves the handler from a home or none to a home or none. Registration 1 is
+ * the old one, 2 the new one.
+ */
+
+#define OLD 1
+#define NEW 2
+
+bool office;
+bool livesElsewhere[3];          /* by registration: whether it has a home */
+byte registered = OLD;           /* who is in the list */
+byte lastNumber;                 /* of letters */
+
+/* Observers. */
+bool hasHandler[3], hasSuccessor, hasQueue;
+byte lastLetter;
+chan queue = [4] of { byte };    /* of the new one */
+
+/* Homes, by who lives there: a letter's number and its post. */
+chan letters[3] = [4] of { byte, byte };
+byte currentNumber, currentPost; /* what is being handled in the old home; 0 if nothing */
+byte had;                        /* the last post that was handled */
+
+inline lockOffice() { atomic { !office -> office = true } }
+
+inline receive(p) { atomic { assert(p == had + 1); had = p } }
+
+/* TopicObserver.take on posting, in the box of registration r. */
+inline take(r, p) {
+  atomic {
+    if
+    :: r == OLD && hasSuccessor -> isMoved = true
+    :: r == NEW && hasQueue -> isQueued = true
+    :: else -> assert(hasHandler[r]); receive(p)
+    fi
+  }
+}
+
+proctype Poster() {
+  byte p, walked, moves;
+  bool isMoved, isQueued, toGroup;
+  p = 1;
+  do
+  :: p <= 3 ->
+     /* beginPost; the replacements up to now are known */
+     atomic { walked = registered; toGroup = livesElsewhere[walked]; isMoved = false; isQueued = false };
+     if
+     :: !toGroup -> take(walked, p)
+     :: else
+     fi;
+     do
+     :: /* callQueues */
+        if
+        :: isQueued ->
+           atomic {
+             isQueued = false;
+             if
+             :: hasQueue -> queue!p
+             :: else -> receive(p)
+             fi
+           }
+        :: else
+        fi;
+        /* leave */
+        lockOffice();
+        atomic {
+#ifndef MUTANT_MOVE_NOT_NOTED
+          isMoved = isMoved || (toGroup && walked == OLD && registered == NEW);
+#endif
+          toGroup = toGroup && registered == walked
+        };
+        if
+        :: isMoved && !livesElsewhere[NEW] ->
+           office = false;
+#ifdef GOAL_CALLED_AGAIN
+           assert(false);
+#endif
+           isMoved = false;
+           take(NEW, p)
+        :: else ->
+           if
+           :: isMoved -> lastNumber++; letters[NEW]!lastNumber,p
+           :: !isMoved && toGroup -> lastNumber++; letters[walked]!lastNumber,p
+           :: else
+           fi;
+           office = false;
+           break
+        fi
+     od;
+     p++
+  :: else -> break
+  od
+}
+
+/* A drain of the home of r. */
+proctype Home(byte r) {
+  byte n, p, found;
+end:
+  do
+  :: atomic { letters[r]?n,p;
+       if
+       :: r == OLD -> currentNumber = n; currentPost = p
+       :: else
+       fi
+     };
+     /* A walk over the group, or at the registration. */
+     found = registered;
+     if
+     :: found == r ->
+        atomic {
+          if
+          :: r == OLD && hasSuccessor
+          :: else ->
+             receive(p);
+             if
+             :: r == OLD -> lastLetter = n
+             :: else
+             fi
+          fi
+        }
+     :: else
+     fi;
+     if
+     :: r == OLD -> atomic { currentNumber = 0; currentPost = 0 }
+     :: else
+     fi
+  od
+}
+
+proctype Mover() {
+  byte n, p, others, last, waiting, count;
+  chan taken = [4] of { byte, byte };
+  lockOffice();
+  /* unhandledLetters. They stay where they are: nobody there handles them. */
+  atomic {
+    if
+    :: currentNumber != 0 -> taken!currentNumber,currentPost
+    :: else
+    fi;
+    count = len(letters[OLD]);
+    do
+    :: count > 0 -> letters[OLD]?n,p; letters[OLD]!n,p; taken!n,p; count--
+    :: count == 0 -> break
+    od
+  };
+#ifndef MUTANT_NO_QUEUE_BEGUN
+  hasQueue = !livesElsewhere[NEW];
+#endif
+  /* replaceHandingOut */
+  atomic { hasHandler[NEW] = true; registered = NEW };
+  /* TopicObserver.move */
+  atomic { hasSuccessor = true; hasHandler[OLD] = false; last = lastLetter };
+#ifdef MUTANT_ALL_LETTERS_TAKEN
+  last = 0;
+#endif
+  atomic {
+    others = len(queue);
+    do
+    :: taken?n,p ->
+       if
+       :: n <= last
+       :: n > last && livesElsewhere[NEW] -> letters[NEW]!n,p
+       :: n > last && !livesElsewhere[NEW] -> queue!p
+       fi
+    :: empty(taken) -> break
+    od;
+    /* putFirst */
+#ifndef MUTANT_PUT_LAST
+    do
+    :: others > 0 -> queue?p; queue!p; others--
+    :: others == 0 -> break
+    od
+#endif
+  };
+  office = false;
+  /* handleQueue */
+  do
+  :: hasQueue ->
+     atomic {
+       if
+       :: queue?p
+       :: empty(queue) -> hasQueue = false; p = 0
+       fi
+     };
+     if
+     :: p != 0 -> receive(p)
+     :: else
+     fi
+  :: else -> break
+  od
+}
+
+init {
+  atomic {
+    if
+    :: livesElsewhere[OLD] = true
+    :: true
+    fi;
+    if
+    :: livesElsewhere[NEW] = true
+    :: true
+    fi;
+    hasHandler[OLD] = true;
+    run Poster();
+    run Mover();
+    run Home(OLD);
+    run Home(NEW)
+  };
+  timeout -> assert(had == 3)
+}

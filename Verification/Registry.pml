@@ -1,0 +1,161 @@
+/*
+ * The registry: look-ups without a lock, while others insert and grow.
+ *
+ * Follows RegistryTable (find, find(_:orInsert:)) and RegistryPlaces (find, insert, insert(contentsOf:)).
+ *
+ * Claims
+ *   1. Whoever finds a key finds its registry, which has been written.
+ *   2. Everybody who asks for a key gets the same registry.
+ *   3. Whoever looks up a key after somebody got its registry finds it, too.
+ *   4. Every search ends, and none reads memory that was freed.
+ *
+ * Two threads ask for keys, one looks keys up. Three keys share a first place in the smallest table, and
+ * the table grows twice.
+ */
+
+#define PLACES         14                      /* of three tables: 2, 4 and 8 */
+#define capacity(t)    (2 << (t))
+#define place(t, p)    ((2 << (t)) - 2 + (p))
+#define first(t, k)    ((k) & (capacity(t) - 1))
+
+byte key[PLACES];       /* 0: free */
+byte registry[PLACES];  /* 0: not written */
+bool freed[3];
+byte current;           /* the table in use */
+byte count;             /* of registries */
+bool locked;
+
+byte made[6];           /* by key: its registry; nobody makes another one */
+bool known[6];          /* by key: whether somebody has got its registry */
+
+/* RegistryPlaces.find: the registry in table t, or 0. */
+inline search(t, k, result) {
+  p = first(t, k);
+  steps = 0;
+  do
+  :: assert(!freed[t]);
+     steps++;
+     assert(steps <= capacity(t));
+     if
+     :: key[place(t, p)] == k ->
+#ifdef GOAL_FOUND_IN_OUTGROWN
+        assert(t == current);
+#endif
+        result = registry[place(t, p)]; assert(result == made[k] && result != 0); break
+     :: key[place(t, p)] == 0 -> result = 0; break
+     :: else -> p = (p + 1) & (capacity(t) - 1)
+     fi
+  od
+}
+
+/* RegistryPlaces.insert. With the lock held. */
+inline insert(t, k, value) {
+  p = first(t, k);
+  do
+  :: key[place(t, p)] != 0 -> p = (p + 1) & (capacity(t) - 1)
+  :: else -> break
+  od;
+#ifdef MUTANT_KEY_BEFORE_REGISTRY
+  key[place(t, p)] = k;
+  registry[place(t, p)] = value
+#else
+  registry[place(t, p)] = value;
+  key[place(t, p)] = k
+#endif
+}
+
+/* RegistryTable.find(_:orInsert:). */
+inline ask(k) {
+  t = current;
+  search(t, k, found);
+  if
+  :: found != 0
+  :: else ->
+     atomic { !locked -> locked = true };
+     t = current;
+#ifndef MUTANT_NO_SECOND_LOOK
+     search(t, k, found);
+#endif
+     if
+     :: found != 0 ->
+#ifdef GOAL_SOMEBODY_WAS_FASTER
+        assert(false);
+#endif
+        skip
+     :: else ->
+        assert(made[k] == 0);
+        made[k] = k;
+        count++;
+        if
+#ifndef MUTANT_NO_GROWTH
+        :: count * 2 > capacity(t) ->
+#ifdef MUTANT_CURRENT_BEFORE_CONTENTS
+           current = t + 1;
+#endif
+           q = 0;
+           do
+           :: q < capacity(t) ->
+              if
+              :: key[place(t, q)] != 0 -> insert(t + 1, key[place(t, q)], registry[place(t, q)])
+              :: else
+              fi;
+              q++
+           :: else -> break
+           od;
+           t++
+#endif
+        :: else
+        fi;
+        insert(t, k, made[k]);
+#ifdef MUTANT_OUTGROWN_FREED
+        if
+        :: current != t -> freed[current] = true
+        :: else
+        fi;
+#endif
+        current = t;
+        found = made[k]
+     fi;
+     locked = false
+  fi;
+  assert(found == made[k]);
+  known[k] = true
+}
+
+proctype Asker(byte one; byte other) {
+  byte t, p, q, steps, found;
+  ask(one);
+  ask(other)
+}
+
+/* RegistryTable.find. */
+proctype Finder() {
+  byte t, p, k, steps, found;
+  bool wasKnown;
+  byte round;
+  do
+  :: round < 2 ->
+     if
+     :: k = 1
+     :: k = 3
+     :: k = 5
+     fi;
+     wasKnown = known[k];
+     t = current;
+     search(t, k, found);
+     assert(found != 0 || !wasKnown);
+     round++
+  :: else -> break
+  od;
+#ifdef GOAL_GROWN_TWICE
+  assert(current < 2);
+#endif
+}
+
+init {
+  atomic {
+    run Asker(1, 3);
+    run Asker(3, 5);
+    run Finder()
+  }
+}
