@@ -51,11 +51,13 @@ final class Stage: Sendable {
   }
 
   func settleElsewhere() async {
-    var last: Int
-    repeat {
-      last = journal.count
+    // Quiet for three looks, since a loaded machine pauses, too.
+    var (last, quiet) = (journal.count, 0)
+    while quiet < 3 {
       try? await Task.sleep(for: .milliseconds(40))
-    } while journal.count != last
+      quiet = journal.count == last ? quiet + 1 : 0
+      last = journal.count
+    }
   }
 
   /// Has what was heard judged: a text and a score, by what was heard.
