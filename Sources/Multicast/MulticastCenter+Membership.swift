@@ -20,7 +20,7 @@ extension MulticastCenter {
   public func add<Listener>(
     _ client: Listener, for listener: Listener.Type, isolation: (any Actor)? = #isolation
   ) -> Bool {
-    self[listener].add(client, isolation: isolation)
+    withMadeDelegate(for: listener) { $0.add(client, isolation: isolation) }
   }
 
   /// Adds a client of a listener protocol that lives on a dispatch queue, after its other clients.
@@ -40,7 +40,7 @@ extension MulticastCenter {
   public func add<Listener>(
     _ client: Listener, for listener: Listener.Type, on queue: DispatchQueue
   ) -> Bool {
-    self[listener].add(client, on: queue)
+    withMadeDelegate(for: listener) { $0.add(client, on: queue) }
   }
 
   /// Adds a client of a `Sendable` listener protocol, after its other clients. The client has no
@@ -50,7 +50,7 @@ extension MulticastCenter {
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func add<Listener: Sendable>(_ client: Listener, for listener: Listener.Type) -> Bool {
-    self[listener].add(client)
+    withMadeDelegate(for: listener) { $0.add(client) }
   }
 
   /// Removes a client of a listener protocol. It stays a client of other protocols.
@@ -61,9 +61,10 @@ extension MulticastCenter {
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func remove<Listener>(_ client: Listener, for listener: Listener.Type) -> Bool {
-    // A value stops the program here, too.
-    let object = object(of: client)
-    return withDelegate(for: listener) { $0.remove(object: object) } ?? false
+    // A value stops the program even if nobody was ever added.
+    withObject(of: client) { object in
+      withDelegate(for: listener) { $0.remove(object: object) } ?? false
+    }
   }
 
   /// Removes an object from this center, as a client of protocols and as an owner of handlers.
@@ -97,8 +98,9 @@ extension MulticastCenter {
   ///
   /// - Complexity: O(1).
   public func contains<Listener>(_ client: Listener, for listener: Listener.Type) -> Bool {
-    let object = object(of: client)
-    return withDelegate(for: listener) { $0.clientList.contains(object) } ?? false
+    withObject(of: client) { object in
+      withDelegate(for: listener) { $0.clientList.contains(object) } ?? false
+    }
   }
 
   /// Returns the live clients of a listener protocol, in order. The array keeps them alive.
