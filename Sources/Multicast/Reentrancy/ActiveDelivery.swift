@@ -19,7 +19,7 @@ struct ActiveDelivery {
   @usableFromInline
   var chain: UnsafeMutablePointer<UnsafeMutablePointer<ActiveDelivery>?>?
 
-  /// What a post keeps while its clients are called; nil in a notify.
+  /// What a post keeps while its clients are called; nil in a `notify`.
   @usableFromInline
   var post: UnsafeMutablePointer<ActivePost>?
 

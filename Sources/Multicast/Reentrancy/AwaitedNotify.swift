@@ -62,7 +62,7 @@ final class AwaitedNotify: Sendable {
   /// How many links of other tasks are passed over before one is taken for part of this call stack.
   private static var unprovenLinks: Int { 64 }
 
-  /// Calls `body` with the awaited notifies that are delivering in the current task, innermost first, and
+  /// Calls `body` with the active awaited deliveries of the current task, innermost first, and
   /// with those of tasks that run further down this very stack, because they have started this one with
   /// `Task.immediate`.
   ///

@@ -29,12 +29,12 @@ final class ReentrancyGuard: Sendable {
   }
 }
 
-// MARK: - Synchronous notifies
+// MARK: - Synchronous deliveries
 
 extension ReentrancyGuard {
-  /// Links a notify into its thread's chain, or reports it and returns false.
+  /// Links a `notify` into its thread's chain, or reports it and returns false.
   ///
-  /// A notify that was let in is taken out with ``ActiveDelivery/pop()``, on the same thread. `key` names the
+  /// Remove it with ``ActiveDelivery/pop()``, on the same thread. `key` names the
   /// protocol, for the report.
   @usableFromInline
   func enter(
@@ -53,10 +53,10 @@ extension ReentrancyGuard {
   }
 }
 
-// MARK: - Awaited notifies
+// MARK: - Awaited deliveries
 
 extension ReentrancyGuard {
-  /// A link for a task's chain, or nil, and then the notify has been reported.
+  /// Returns a link for a task's chain; nil if the `notify` was reported.
   @usableFromInline
   func enterAwaited(
     list: ClientList, site: CallSite, key: () -> String
@@ -119,7 +119,7 @@ extension ReentrancyGuard {
     guard let site = report.path.last else { return }
     if let onRecursion, !isReporting(in: chain) {
       // A handler that notifies may run into another loop, or into the same. That one is reported on
-      // standard error, or handler and loop would go on by turns.
+      // standard error, or handler and loop would alternate forever.
       var link = ActiveDelivery(list: ObjectIdentifier(self), site: site)
       unsafe withUnsafeMutablePointer(to: &link) { link in
         unsafe chain.push(link)
