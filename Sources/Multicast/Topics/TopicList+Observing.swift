@@ -73,7 +73,7 @@ extension TopicList {
       if case .added(let number) = outcome.placement, let post = latest.current {
         let queued = QueuedPost(post, receipt: nil)
         if observer.mailbox == nil, !observer.isAwaited {
-          observer.putFirst([queued])
+          observer.enqueue(queued)
         } else {
           let registration = Registration(identity: observer.owner.address, number: number)
           leave(queued, for: registration, of: observer, &state, &outcome.toBeDrained)
@@ -201,7 +201,7 @@ extension TopicList {
     }
     let all = queue + waiting + [begin].compactMap(\.self)
     if observer.mailbox == nil, !observer.isAwaited {
-      observer.putFirst(all)
+      for queued in all { observer.enqueue(queued) }
     } else {
       for queued in all { leave(queued, for: new, of: observer, &state, &replacement.toBeDrained) }
     }

@@ -178,14 +178,9 @@ extension TopicObserver: PostQueue {
     }
   }
 
-  /// Has others wait until the posts have been handled that are put before them.
+  /// Has posts wait until those have been handled that are put before them.
   func beginQueue() {
     state.withLock { state in if state.queue == nil { state.queue = [] } }
-  }
-
-  /// Puts posts before those of others.
-  func putFirst(_ posts: [QueuedPost]) {
-    state.withLock { state in state.queue?.insert(contentsOf: posts, at: 0) }
   }
 
   /// Whether it takes messages.
