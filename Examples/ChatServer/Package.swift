@@ -43,6 +43,15 @@ let package = Package(
       resources: [.embedInCode("page.html")],
       swiftSettings: [.strictMemorySafety()]),
     .testTarget(name: "MulticastCarrierTests", dependencies: ["MulticastCarrier"]),
+    .testTarget(
+      name: "ChatServerTests",
+      dependencies: [
+        "ChatServer",
+        .target(name: "MulticastNATS", condition: .when(traits: ["NATS"])),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

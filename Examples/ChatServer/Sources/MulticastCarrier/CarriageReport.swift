@@ -15,12 +15,16 @@ public enum CarriageReport: Sendable, Equatable {
   case kept(type: String, CarrierError)
   case dropped(Int, CarrierEvent.Direction)
 
+  /// A message of a process.
   public struct Place: Sendable, Equatable {
+    /// The process.
     public let node: String
+    /// The message's number among those of the process, from 1.
     public let sequence: UInt64
   }
 }
 
 extension Topic where Message == CarriageReport {
+  /// What the carriages of a center tell.
   public static var carriage: Self { Topic("carriage") }
 }

@@ -32,13 +32,16 @@ public enum CarrierEvent: Sendable {
   /// So many payloads that were on their way in or out have been dropped.
   case dropped(Int, Direction)
 
+  /// From here to the others, or from them.
   public enum Direction: String, Sendable { case incoming, outgoing }
 }
 
+/// Why a payload is not carried.
 public enum CarrierError: Error, Equatable, CustomStringConvertible {
   case tooLarge(bytes: Int, limit: Int)
   case full(waiting: Int)
 
+  /// A sentence for whoever posted.
   public var description: String {
     switch self {
     case .tooLarge(let bytes, let limit):

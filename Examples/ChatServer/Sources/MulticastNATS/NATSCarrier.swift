@@ -141,7 +141,8 @@ public final class NATSCarrier: Carrier {
 }
 
 /// A connection of the C client, whose functions may be called on any thread.
-@safe private struct Connection: @unchecked Sendable {  // The client guards what the pointer leads to with locks of its own.
+// Sendable: the client guards what the pointer leads to with locks of its own.
+@safe private struct Connection: @unchecked Sendable {
   let pointer: OpaquePointer
   let receiver: Receiver
 }
