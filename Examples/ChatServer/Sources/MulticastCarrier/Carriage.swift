@@ -114,6 +114,8 @@ public final class Carriage: Sendable {
 
   private func take(_ payload: [UInt8], _ places: inout Places) async throws(Unreadable) {
     let (envelope, bytes) = try Envelope.open(payload)
+    // Some engines bring back what was published here.
+    guard envelope.node != node else { return }
     if envelope.kind == .hello {
       report(.joined(node: envelope.node))
       send(.place)

@@ -14,13 +14,17 @@ public final class InMemoryCarrier: Carrier {
   /// The size in bytes that was given.
   public let payloadLimit: Int
   private let hub: Hub
+  private let echoes: Bool
   private let queue = DispatchQueue(label: "InMemoryCarrier")
   private let receive = Mutex<(@Sendable (CarrierEvent) -> Void)?>(nil)
 
   /// Creates a carrier that is connected with all others of its hub once it is open.
-  public init(hub: Hub = Hub(), payloadLimit: Int = 1 << 20) {
+  ///
+  /// - Parameter echoes: Whether it gets what it publishes, as with some engines.
+  public init(hub: Hub = Hub(), payloadLimit: Int = 1 << 20, echoes: Bool = false) {
     self.hub = hub
     self.payloadLimit = payloadLimit
+    self.echoes = echoes
   }
 
   /// Connects.
@@ -37,7 +41,7 @@ public final class InMemoryCarrier: Carrier {
     // Under the lock, so that everybody gets the payloads in one order.
     hub.carriers.withLock { carriers in
       guard carriers[ObjectIdentifier(self)] != nil else { return }
-      for other in carriers.values where other !== self { other.tell(.payload(payload)) }
+      for other in carriers.values where other !== self || echoes { other.tell(.payload(payload)) }
     }
   }
 

@@ -177,6 +177,19 @@
       }
     }
 
+    @Test func anEngineThatStandsStillKeepsNobodyWaiting() async throws {
+      let engine = try await Engine()
+      let carrier = NATSCarrier(url: engine.url, subject: "multicast.chat", capacity: 100)
+      await carrier.open { _ in }
+      engine.program.signal(SIGSTOP)
+      // The network takes some, a hundred wait, and then this is refused.
+      #expect(throws: CarrierError.full(waiting: 100)) {
+        for _ in 0..<10_000 { try carrier.publish([UInt8](repeating: 0, count: 60_000)) }
+      }
+      engine.program.signal(SIGCONT)
+      await carrier.close()
+    }
+
     @Test func startsWithoutAnEngineAndFindsItLater() async throws {
       var engine = try await Engine()
       try await engine.program.kill9()

@@ -20,8 +20,11 @@ private final class Node: Sendable {
   let carriage: Carriage
   private let task: Mutex<Task<Void, Never>?>
 
-  init(_ hub: InMemoryCarrier.Hub, name: String, limit: Int = 10_000, payloadLimit: Int = 1 << 20) {
-    carrier = InMemoryCarrier(hub: hub, payloadLimit: payloadLimit)
+  init(
+    _ hub: InMemoryCarrier.Hub, name: String, limit: Int = 10_000, payloadLimit: Int = 1 << 20,
+    echoes: Bool = false
+  ) {
+    carrier = InMemoryCarrier(hub: hub, payloadLimit: payloadLimit, echoes: echoes)
     carriage = Carriage(center: center, carrier: carrier, node: name, waiting: limit)
     carriage.carry(.note, as: "note", version: 2)
     task = Mutex(nil)
@@ -78,9 +81,9 @@ private func skipped(_ report: CarriageReport) -> String? {
 @Suite(.timeLimit(.minutes(5))) struct CarriageTests {
   private let hub = InMemoryCarrier.Hub()
 
-  @Test func carriesBothWaysWithoutAnEcho() async throws {
-    let one = Node(hub, name: "one")
-    let two = Node(hub, name: "two")
+  @Test(arguments: [false, true]) func carriesBothWaysWithoutAnEcho(echoes: Bool) async throws {
+    let one = Node(hub, name: "one", echoes: echoes)
+    let two = Node(hub, name: "two", echoes: echoes)
     try await withNodes(one, two) {
       var atOne = one.center.messages(of: .note).makeAsyncIterator()
       var atTwo = two.center.messages(of: .note).makeAsyncIterator()
