@@ -1,14 +1,15 @@
 /*
  * A topic that keeps its latest message: observers come while others post.
  *
- * Follows TopicList (place, leave, handleQueue), TopicObserver (take, enqueue, putFirst, firstInQueue), and
- * PostOffice (deliver, callQueues, leave) for a post that is kept.
+ * Follows TopicList (place, leave), TopicObserver (take, isOpen, enqueue, handleQueue, closeEmptyQueue), and
+ * PostOffice (deliver, leave) for a post that is kept.
  *
  * Claims
  *   1. An observer gets the post that is kept when it comes first of all, and none that was kept before that.
  *   2. It gets every post that is kept later, once.
  *   3. It gets the posts of one thread in their order.
  *   4. Every post comes to an end.
+ *   5. What a handler posts that is called from its queue leaves after the post that it is called with.
  *
  * One thread posts twice, another one once. One observer without a home comes, and one that lives elsewhere.
  */
@@ -33,6 +34,7 @@ chan letters = [POSTS + 1] of { byte, byte };
 byte got[2];                           /* by observer: a bit for each post */
 byte due[2];                           /* by observer: a bit for each post that it is to get */
 byte first[2];                         /* by observer: the post that was kept when it was placed */
+byte left;                             /* a bit for each post that has left */
 
 inline lockOffice() { atomic { !office -> office = true } }
 
@@ -65,32 +67,28 @@ inline post(p) {
   :: else
   fi;
   do
-  :: /* callQueues: enqueue, or call */
-     do
-     :: isQueued ->
-        isQueued = false;
-        atomic {
-          if
-          :: hasQueue -> queue!p
-          :: else -> isQueued = true
-          fi
-        };
-        if
-        :: isQueued ->
-#ifdef GOAL_QUEUE_HAD_ENDED
-           assert(false);
+  :: /* leave */
+#ifdef MUTANT_QUEUED_BEFORE_IT_LEAVES
+     atomic {
+       if
+       :: isQueued && hasQueue -> queue!p; isQueued = false
+       :: else
+       fi
+     };
 #endif
-           isQueued = false; call(p)
-        :: else
-        fi
-     :: !isQueued -> break
-     od;
-     /* leave */
      lockOffice();
      now = nextNumber;
      if
+     :: isQueued && !hasQueue ->
+        /* takeClosedQueues */
+#ifdef GOAL_QUEUE_HAD_ENDED
+        assert(false);
+#endif
+        office = false;
+        isQueued = false;
+        call(p)
 #ifndef MUTANT_LATECOMERS_NOT_CALLED
-     :: now != seen ->
+     :: !(isQueued && !hasQueue) && now != seen ->
         office = false;
         if
         :: number[HOMELESS] >= seen && number[HOMELESS] < now -> call(p)
@@ -100,11 +98,16 @@ inline post(p) {
 #endif
      :: else ->
         if
+        :: isQueued -> queue!p; isQueued = false
+        :: else
+        fi;
+        if
         :: number[AT_HOME] != 0 -> letters!p,seen
         :: else
         fi;
         atomic {
           kept = p;
+          left = left | (1 << p);
           if :: number[HOMELESS] != 0 -> due[HOMELESS] = due[HOMELESS] | (1 << p) :: else fi;
           if :: number[AT_HOME] != 0 -> due[AT_HOME] = due[AT_HOME] | (1 << p) :: else fi
         };
@@ -144,43 +147,34 @@ proctype Homeless() {
     number[HOMELESS] = nextNumber;
     nextNumber++
   };
-  /* putFirst: others may have put their posts in since it was placed. */
-  atomic {
-    if
-    :: p != 0 ->
-       others = len(queue);
-#ifdef GOAL_OTHERS_WERE_FASTER
-       assert(others == 0);
-#endif
-       queue!p;
-#ifndef MUTANT_KEPT_POST_PUT_LAST
-       do
-       :: others > 0 -> queue?p; queue!p; others--
-       :: others == 0 -> break
-       od
-#else
-       skip
-#endif
-    :: else
-    fi
-  };
+  /* enqueue */
+  if
+  :: p != 0 -> queue!p
+  :: else
+  fi;
 #ifndef MUTANT_PLACED_WITHOUT_THE_LOCK
   office = false;
 #endif
   /* handleQueue */
   do
-  :: atomic {
-       if
-       :: queue?p ->
-#ifdef MUTANT_QUEUE_ENDS_WITH_ITS_LAST
-          hasQueue = len(queue) > 0
+  :: queue?p ->
+     receive(HOMELESS, p);
+     /* It posts. */
+     lockOffice();
+     assert(p == first[HOMELESS] || (left >> p) & 1);
+     office = false
+  :: empty(queue) ->
+     /* closeEmptyQueue */
+#ifndef MUTANT_QUEUE_CLOSED_WITHOUT_A_LOOK
+     lockOffice();
+     if
+     :: empty(queue) -> hasQueue = false; office = false; break
+     :: nempty(queue) -> office = false
+     fi
 #else
-          skip
+     hasQueue = false;
+     break
 #endif
-       :: empty(queue) -> hasQueue = false; break
-       fi
-     };
-     receive(HOMELESS, p)
   od
 }
 

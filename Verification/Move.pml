@@ -1,8 +1,8 @@
 /*
  * A handler that moves to another home, while posts are on their way.
  *
- * Follows TopicList.move, handleQueue, TopicObserver (take, move, beginQueue, putFirst, enqueue), and PostOffice
- * (deliver, callQueues, call, leave) with Departure.noteSinceWalk, for a topic that keeps nothing.
+ * Follows TopicList.move, TopicObserver (take, move, beginQueue, enqueue, handleQueue), and PostOffice (deliver,
+ * call, leave) with Departure.takeClosedQueues and noteSinceWalk, for a topic that keeps nothing.
  *
  * Claims
  *   1. Every post reaches the old handler or the new one, once.
@@ -60,19 +60,15 @@ proctype Poster() {
      :: else
      fi;
      do
-     :: /* callQueues */
-        if
-        :: isQueued ->
-           atomic {
-             isQueued = false;
-             if
-             :: hasQueue -> queue!p
-             :: else -> receive(p)
-             fi
-           }
-        :: else
-        fi;
-        /* leave */
+     :: /* leave */
+#ifdef MUTANT_QUEUED_BEFORE_IT_LEAVES
+        atomic {
+          if
+          :: isQueued && hasQueue -> queue!p; isQueued = false
+          :: else
+          fi
+        };
+#endif
         lockOffice();
         atomic {
 #ifndef MUTANT_MOVE_NOT_NOTED
@@ -81,7 +77,15 @@ proctype Poster() {
           toGroup = toGroup && registered == walked
         };
         if
-        :: isMoved && !livesElsewhere[NEW] ->
+        :: isQueued && !hasQueue ->
+           /* takeClosedQueues */
+#ifdef GOAL_QUEUE_HAD_ENDED
+           assert(false);
+#endif
+           office = false;
+           isQueued = false;
+           take(NEW, p)
+        :: !(isQueued && !hasQueue) && isMoved && !livesElsewhere[NEW] ->
            office = false;
 #ifdef GOAL_CALLED_AGAIN
            assert(false);
@@ -89,6 +93,10 @@ proctype Poster() {
            isMoved = false;
            take(NEW, p)
         :: else ->
+           if
+           :: isQueued -> queue!p; isQueued = false
+           :: else
+           fi;
            if
            :: isMoved -> lastNumber++; letters[NEW]!lastNumber,p
            :: !isMoved && toGroup -> lastNumber++; letters[walked]!lastNumber,p
@@ -139,7 +147,7 @@ end:
 }
 
 proctype Mover() {
-  byte n, p, others, last, waiting, count;
+  byte n, p, last, count;
   chan taken = [4] of { byte, byte };
   lockOffice();
   /* unhandledLetters. They stay where they are: nobody there handles them. */
@@ -165,7 +173,6 @@ proctype Mover() {
   last = 0;
 #endif
   atomic {
-    others = len(queue);
     do
     :: taken?n,p ->
        if
@@ -174,28 +181,24 @@ proctype Mover() {
        :: n > last && !livesElsewhere[NEW] -> queue!p
        fi
     :: empty(taken) -> break
-    od;
-    /* putFirst */
-#ifndef MUTANT_PUT_LAST
-    do
-    :: others > 0 -> queue?p; queue!p; others--
-    :: others == 0 -> break
     od
-#endif
   };
   office = false;
   /* handleQueue */
   do
   :: hasQueue ->
-     atomic {
-       if
-       :: queue?p
-       :: empty(queue) -> hasQueue = false; p = 0
-       fi
-     };
      if
-     :: p != 0 -> receive(p)
-     :: else
+     :: queue?p -> receive(p)
+     :: empty(queue) ->
+        /* closeEmptyQueue */
+        lockOffice();
+        atomic {
+          if
+          :: empty(queue) -> hasQueue = false
+          :: nempty(queue)
+          fi
+        };
+        office = false
      fi
   :: else -> break
   od

@@ -30,7 +30,7 @@ extension MulticastCenter {
   public func add<Listener>(
     _ client: Listener, for listener: Listener.Type, isolation: (any Actor)? = #isolation
   ) -> Bool {
-    self[listener].add(client, isolation: isolation)
+    withMadeDelegate(for: listener) { $0.add(client, isolation: isolation) }
   }
 
   /// Adds a client of a listener protocol that lives on a dispatch queue, behind those that the
@@ -60,7 +60,7 @@ extension MulticastCenter {
   public func add<Listener>(
     _ client: Listener, for listener: Listener.Type, on queue: DispatchQueue
   ) -> Bool {
-    self[listener].add(client, on: queue)
+    withMadeDelegate(for: listener) { $0.add(client, on: queue) }
   }
 
   /// Adds a client of a `Sendable` listener protocol, behind those that it has.
@@ -78,7 +78,7 @@ extension MulticastCenter {
   /// - Complexity: Amortised O(1).
   @discardableResult
   public func add<Listener: Sendable>(_ client: Listener, for listener: Listener.Type) -> Bool {
-    self[listener].add(client)
+    withMadeDelegate(for: listener) { $0.add(client) }
   }
 
   /// Removes a client of a listener protocol.
@@ -95,9 +95,10 @@ extension MulticastCenter {
   /// - Complexity: Amortised O(1).
   @discardableResult
   public func remove<Listener>(_ client: Listener, for listener: Listener.Type) -> Bool {
-    // A value stops the program here, too.
-    let object = object(of: client)
-    return withDelegate(for: listener) { $0.remove(object: object) } ?? false
+    // A value stops the program even if nobody was ever added.
+    withObject(of: client) { object in
+      withDelegate(for: listener) { $0.remove(object: object) } ?? false
+    }
   }
 
   /// Removes an object from everything in this center: as a client of protocols, and as an owner of
@@ -142,8 +143,9 @@ extension MulticastCenter {
   ///   - listener: The listener protocol.
   /// - Complexity: O(1).
   public func contains<Listener>(_ client: Listener, for listener: Listener.Type) -> Bool {
-    let object = object(of: client)
-    return withDelegate(for: listener) { $0.clientList.contains(object) } ?? false
+    withObject(of: client) { object in
+      withDelegate(for: listener) { $0.clientList.contains(object) } ?? false
+    }
   }
 
   /// The clients of a listener protocol that are alive, in order, each held by the array from now

@@ -83,10 +83,21 @@ public final class MulticastCenter: Sendable {
   ///
   /// - Complexity: O(1), without a lock once the delegate has been made.
   public subscript<Listener>(_ listener: Listener.Type) -> MulticastDelegate<Listener> {
+    withMadeDelegate(for: listener) { $0 }
+  }
+
+  /// Lends the delegate of a listener protocol, which is made if nobody has asked for it yet.
+  ///
+  /// The delegate is not retained, as in ``withDelegate(for:_:)``.
+  func withMadeDelegate<Listener, Result>(
+    for listener: Listener.Type, _ body: (MulticastDelegate<Listener>) -> Result
+  ) -> Result {
+    defer { extendLifetime(self) }
     let place = unsafe registries.find(ObjectIdentifier(listener)) {
       MulticastDelegate<Listener>(office: office)
     }
-    return unsafe place.assumingMemoryBound(to: MulticastDelegate<Listener>.self).pointee
+    return unsafe place.assumingMemoryBound(to: Borrowed<MulticastDelegate<Listener>>.self)
+      .pointee.borrow(body)
   }
 
   /// Lends the delegate of a listener protocol, if anybody has asked for it yet.

@@ -140,7 +140,7 @@ extension MulticastDelegate where Listener: Sendable {
     return office.post(
       Posting(to: clientList, from: site, isolation: nil, isAwaited: true),
       subject: { .listener(Listener.self) },
-      call: { box in content.call(box, on: .posting) },
+      call: { box in content.call(box, of: clientList, on: .posting) },
       make: { cause, recurrences, trace in
         PostOf(
           content, list: clientList, site: site, parent: cause, recurrences: recurrences,
@@ -198,7 +198,7 @@ struct ClosureContent: PostContent {
     self.deliver = deliver
   }
 
-  func call(_ box: WeakBox, on occasion: CallOccasion) -> CallOutcome {
+  func call(_ box: WeakBox, of list: ClientList, on occasion: CallOccasion) -> CallOutcome {
     #if DEBUG
       if let actor { box.checkHome(as: listener, named: actor, from: site) }
     #endif
@@ -212,7 +212,7 @@ private struct AwaitedContent<Listener: Sendable>: PostContent {
 
   var isAwaited: Bool { true }
 
-  func call(_ box: WeakBox, on occasion: CallOccasion) -> CallOutcome {
+  func call(_ box: WeakBox, of list: ClientList, on occasion: CallOccasion) -> CallOutcome {
     box.load() == nil ? .dead : .awaits(.client(box.identity))
   }
 

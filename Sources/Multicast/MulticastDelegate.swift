@@ -122,8 +122,8 @@ extension MulticastDelegate {
   @discardableResult
   public func add(_ client: Listener, isolation: (any Actor)? = #isolation) -> Bool {
     // An actor looks after itself: what can be called synchronously on it is not isolated.
-    let home = client is any Actor ? nil : isolation
-    return add(client, in: home.map { office.mailbox(of: $0) })
+    guard let isolation, !(client is any Actor) else { return add(client, in: nil) }
+    return add(client, in: office.mailbox(of: isolation))
   }
 
   /// Adds a client that lives on a dispatch queue, behind those that are in the list.
@@ -146,9 +146,10 @@ extension MulticastDelegate {
   }
 
   func add(_ client: Listener, in mailbox: Mailbox?) -> Bool {
-    let object = object(of: client)
-    return unsafe withUnsafePointer(to: client) { bits in
-      unsafe clientList.add(object, bits: UnsafeRawPointer(bits), in: mailbox)
+    withObject(of: client) { object in
+      unsafe withUnsafePointer(to: client) { bits in
+        unsafe clientList.add(object, bits: UnsafeRawPointer(bits), in: mailbox)
+      }
     }
   }
 
@@ -164,7 +165,7 @@ extension MulticastDelegate {
   /// - Complexity: Amortised O(1).
   @discardableResult
   public func remove(_ client: Listener) -> Bool {
-    remove(object: object(of: client))
+    withObject(of: client) { object in remove(object: object) }
   }
 
   func remove(object: AnyObject) -> Bool {
@@ -174,7 +175,7 @@ extension MulticastDelegate {
       wasRegistered = box.isAlive
       group = box.group
     }
-    group?.giveUpLettersIfEmpty(in: clientList)
+    group?.giveUpLettersIfEmpty(in: clientList, of: office)
     office.giveUpLane(.client(ObjectIdentifier(object).address), of: clientList)
     return wasRegistered
   }
@@ -191,7 +192,7 @@ extension MulticastDelegate {
       identities.append(box.identity)
       return true
     }
-    for group in groups { group.giveUpLettersIfEmpty(in: clientList) }
+    for group in groups { group.giveUpLettersIfEmpty(in: clientList, of: office) }
     for identity in identities { office.giveUpLane(.client(identity), of: clientList) }
   }
 
@@ -202,7 +203,7 @@ extension MulticastDelegate {
   /// - Parameter client: A class instance or an actor. A value stops the program.
   /// - Complexity: O(1).
   public func contains(_ client: Listener) -> Bool {
-    clientList.contains(object(of: client))
+    withObject(of: client) { object in clientList.contains(object) }
   }
 
   /// The clients that are alive, in order, each held by the array from now on.

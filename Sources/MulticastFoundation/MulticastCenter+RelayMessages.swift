@@ -189,7 +189,8 @@ extension MulticastCenter {
       ).makeAsyncIterator()
       let task = Task.detached { [status = observer.status, weak observer] in
         var messages = messages
-        while let message = await messages.next(isolation: nil), status.isActive {
+        // Asked before: for a task that is cancelled already, Foundation's iterator waits for good.
+        while status.isActive, let message = await messages.next(isolation: nil) {
           observer?.receive { deliver, center in deliver(center, message) }
         }
       }

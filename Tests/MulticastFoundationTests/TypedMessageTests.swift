@@ -85,8 +85,10 @@ import Testing
     subject = nil
     #expect(weakSubject == nil)
     #expect(!relay.isActive)
-    // One of them may get its address.
-    for _ in 0..<1000 { source.post(Shown(label: .init(4)), subject: Sender()) }
+    // One of them gets its address.
+    for other in (0..<1000).map({ _ in Sender() }) {
+      source.post(Shown(label: .init(4)), subject: other)
+    }
     #expect(screen.shown == [1])
   }
 
@@ -156,14 +158,20 @@ import Testing
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @Test(.timeLimit(.minutes(5))) func nothingComesInAfterCancel() async {
     let messages = center.messages(of: .power)
-    let cancelled = center.relay(Changed.self, from: source, to: .power) {
-      Power(level: -$0.level)
+    let trace: RelayTrace
+    do {
+      let cancelled = center.relay(Changed.self, from: source, to: .power) {
+        Power(level: -$0.level)
+      }
+      trace = RelayTrace(cancelled)
+      cancelled.cancel()
+      #expect(!cancelled.isActive)
     }
-    cancelled.cancel()
+    // Its task ends.
+    while trace.isObserving { await Task.yield() }
     center.relay(Changed.self, from: source, to: .power) { Power(level: $0.level) }
     for level in 1...100 { source.post(Changed(level: level)) }
     #expect(await first(100, of: messages) == Array(1...100))
-    #expect(!cancelled.isActive)
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)

@@ -107,7 +107,7 @@ enum Report {
     let outcomes = counts.sorted { ($0.value, $1.key) > ($1.value, $0.key) }
     if outcomes.count == 1 { return Outcome(outcomes[0].key, worst) }
     let texts = outcomes.prefix(2).map { "\($0.key) (\($0.value) of \(scenario.runs))" }
-    let more = outcomes.count > 2 ? "; and \(outcomes.count - 2) others" : ""
+    let more = outcomes.count > 2 ? "; and \(outcomes.count - 2) more" : ""
     return Outcome(texts.joined(separator: "; ") + more, worst)
   }
 

@@ -51,11 +51,13 @@ final class Stage: Sendable {
   }
 
   func settleElsewhere() async {
-    var last: Int
-    repeat {
-      last = journal.count
+    // Quiet for three looks, since a loaded machine pauses, too.
+    var (last, quiet) = (journal.count, 0)
+    while quiet < 3 {
       try? await Task.sleep(for: .milliseconds(40))
-    } while journal.count != last
+      quiet = journal.count == last ? quiet + 1 : 0
+      last = journal.count
+    }
   }
 
   /// Has what was heard judged: a text and a score, by what was heard.
@@ -112,23 +114,19 @@ extension Scenario {
   }
 
   static let removesALaterOne = Scenario(
-    name: "removes-later", title: "One removes a later one in a call"
+    name: "removes-later", title: "One removes a later one in a call: that one is …"
   ) { stage in
     let listeners = await stage.listeners("a", "b", "c")
     defer { withExtendedLifetime(listeners) {} }
     listeners[0].onNumber { [system = stage.system, weak b = listeners[1]] _ in
       if let b { system.remove(b) }
     }
-    return stage.judge(
-      sorted(await stage.send(1)),
-      [
-        "a1 c1": Outcome("that one is not called", 1),
-        "a1 b1 c1": Outcome("that one is called all the same", 0),
-      ])
+    return calledAfterTheFirst(await stage.send(1), "b")
   }
 
-  static let removesAll = Scenario(name: "removes-all", title: "The first removes all in its call")
-  {
+  static let removesAll = Scenario(
+    name: "removes-all", title: "The first removes all in its call: the others are …"
+  ) {
     stage in
     let listeners = await stage.listeners("a", "b", "c")
     defer { withExtendedLifetime(listeners) {} }
@@ -136,12 +134,7 @@ extension Scenario {
     listeners[0].onNumber { [system = stage.system] _ in
       for listener in weak.alive { system.remove(listener) }
     }
-    return stage.judge(
-      sorted(await stage.send(1)),
-      [
-        "a1": Outcome("nobody else is called", 1),
-        "a1 b1 c1": Outcome("all are called all the same", 0),
-      ])
+    return calledAfterTheFirst(await stage.send(1), "b", "c")
   }
 
   static let addsOne = Scenario(name: "adds-one", title: "One adds another in a call") { stage in
@@ -161,28 +154,23 @@ extension Scenario {
   }
 
   static let releasesOne = Scenario(
-    name: "releases-one", title: "One releases a later one in a call"
+    name: "releases-one", title: "One releases a later one in a call: that one is …"
   ) {
     stage in
     var listeners = await stage.listeners("a", "b", "c")
     defer { withExtendedLifetime(listeners) {} }
     let box = Held(listeners.remove(at: 1))
     listeners[0].onNumber { _ in box.release() }
-    return stage.judge(
-      sorted(await stage.send(1)),
-      [
-        "a1 c1": Outcome("that one is not called", 1),
-        "a1 b1 c1": Outcome("that one is kept alive and called", 0),
-      ])
+    return calledAfterTheFirst(await stage.send(1), "b")
   }
 
   static let otherThread = Scenario(
-    name: "other-thread", title: "Listeners come and end on one thread, another one sends",
-    runs: 1
+    name: "other-thread", title: "Listeners come and go on one thread, another one sends"
   ) { stage in
     let isDone = Done()
     let thread = Thread {
-      for _ in 0..<20_000 {
+      let end = ContinuousClock.now + .milliseconds(300)
+      while ContinuousClock.now < end {
         let listener = Listener("a", stage.journal)
         _ = stage.system.add(listener, at: .here)
         stage.system.remove(listener)
@@ -222,7 +210,7 @@ extension Scenario {
       system.send(number + 1)
     }
     _ = await stage.send(1)
-    return Outcome("ends after \(stage.journal.count) call(s)", 1)
+    return Outcome("ends after \(stage.journal.count) calls", 1)
   }
 
   static let correction = Scenario(
@@ -330,6 +318,17 @@ extension Scenario {
     await stage.settle()
     return stage.judge(
       await stage.send(1), ["value1": Outcome("called", 1), "": Outcome("never called", -1)])
+  }
+
+  /// Whether those that are not to be called any more were called after the first, or had been before.
+  private static func calledAfterTheFirst(_ heard: String, _ names: String...) -> Outcome {
+    let heard = heard.split(separator: " ").map { $0.prefix(1) }
+    let parts = heard.split(separator: "a", omittingEmptySubsequences: false)
+    func calls(_ part: Int) -> Bool {
+      part < parts.count && names.contains { parts[part].contains($0[...]) }
+    }
+    if calls(1) { return Outcome("called all the same", 0) }
+    return calls(0) ? Outcome("called before, in no order", 0) : Outcome("not called", 1)
   }
 
   /// What was heard, whatever the order of those who heard it.

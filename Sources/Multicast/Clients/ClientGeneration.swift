@@ -128,9 +128,9 @@ struct ClientGeneration: ~Copyable {
   /// All boxes, in order, the vacated ones among them.
   var boxes: BoxCursor { BoxCursor(first: first, count: count, stride: stride) }
 
-  /// The boxes of a group, in the same order; none if the group is not in here.
-  func boxes(of group: ClientGroup) -> BoxCursor {
-    chains.boxes(of: group, stride: stride)
+  /// The boxes in the group of a subject, in the same order.
+  func boxes(inGroupOf subject: AnyObject & Sendable) -> BoxCursor {
+    existingGroup(of: subject).flatMap { chains.boxes(of: $0, stride: stride) }
       ?? BoxCursor(first: first, count: 0, stride: stride)
   }
 }
@@ -154,8 +154,13 @@ extension ClientGeneration {
   }
 
   /// The group of a subject, which is new if it has none here yet.
-  mutating func group(of subject: AnyObject & Sendable) -> ClientGroup {
-    chains.group(of: subject)
+  func group(of subject: AnyObject & Sendable) -> ClientGroup {
+    existingGroup(of: subject) ?? ClientGroup(subject)
+  }
+
+  /// The group of a subject, if it has one here.
+  func existingGroup(of subject: AnyObject & Sendable) -> ClientGroup? {
+    chains.existingGroup(of: subject)
   }
 
   /// Appends a box for a client that has none here. Returns false if the client is in its `deinit`.
@@ -169,6 +174,28 @@ extension ClientGeneration {
         client: client, number: number, group: group, bits: bits,
         size: stride - WeakBox.headerSize)
     else { return false }
+    take(box, group: group, droppingInto: &toRelease)
+    return true
+  }
+
+  /// Makes the index of a generation that is to have `count` boxes, so that it need not grow to that size.
+  mutating func reserveIndex(for count: Int) {
+    if count > IdentityIndex.largestCountWithoutTable { index.make(for: count) }
+  }
+
+  /// Appends a copy of a box of another generation, whose client had this identity and may be dead.
+  mutating func append(
+    copyOf box: WeakBox, identity: UInt, droppingInto toRelease: inout [AnyObject]
+  ) {
+    let copy = nextFreeBox()
+    copy.initialize(copyOf: box, identity: identity, size: stride - WeakBox.headerSize)
+    take(copy, group: box.group, droppingInto: &toRelease)
+  }
+
+  /// Takes the next free box, which has been filled, into the list.
+  private mutating func take(
+    _ box: WeakBox, group: ClientGroup?, droppingInto toRelease: inout [AnyObject]
+  ) {
     if let group {
       group.countIn()
       chains.append(box, to: group)
@@ -177,7 +204,6 @@ extension ClientGeneration {
     usedOfLast += 1
     count += 1
     indexLast(droppingInto: &toRelease)
-    return true
   }
 
   /// Adds the last box to the index, if the list is long enough for one.
@@ -185,7 +211,7 @@ extension ClientGeneration {
     var place = UInt32(count - 1)
     if !index.exists {
       guard count > IdentityIndex.largestCountWithoutTable else { return }
-      index.make()
+      index.make(for: count)
       place = 0
     }
     while place < count {

@@ -105,6 +105,10 @@ extension ClientList {
   ) -> WeakBox? {
     guard let box = state.current.find(key) else { return nil }
     if box.isAlive { return box }
+    // Its copy in the successor would be found instead of the one who is added now.
+    state.forEachOther { generation in
+      if let copy = generation.find(key) { generation.vacate(copy, droppingInto: &toRelease) }
+    }
     state.current.vacate(box, droppingInto: &toRelease)
     reclaim(&state, droppingInto: &toRelease)
     return nil

@@ -46,11 +46,11 @@ extension ClientList {
     return unsafe (box.bits(as: listener).pointee.borrow { $0 }, object)
   }
 
-  /// Vacates the boxes of the dead clients of a group. Not with a lock held: who is alive is held for an
+  /// Vacates the boxes of the dead clients in the group of a subject. Not with a lock held: who is alive is held for an
   /// instant, and may end here.
-  func vacateDead(in group: ClientGroup) {
+  func vacateDead(in subject: AnyObject & Sendable) {
     defer { extendLifetime(self) }
-    var walk = beginWalk(in: group)
+    var walk = beginWalk(inGroupOf: subject)
     while let box = walk.next() {
       if box.load() == nil { walk.noteDead(box) }
     }

@@ -12,14 +12,19 @@ extension ClientList {
     }
   }
 
-  /// Begins a walk over the clients of this moment that are in one group, in the same order.
-  func beginWalk(in group: ClientGroup) -> Walk {
+  /// Begins a walk over the clients of this moment that are in the group of a subject, in the same order.
+  func beginWalk(inGroupOf subject: AnyObject & Sendable) -> Walk {
     state.withLock { state in
       state.current.beginWalk()
       return unsafe Walk(
-        over: state.current.boxes(of: group), of: self, counters: state.current.counters,
-        limit: state.nextNumber)
+        over: state.current.boxes(inGroupOf: subject), of: self,
+        counters: state.current.counters, limit: state.nextNumber)
     }
+  }
+
+  /// How many are registered in the group of a subject.
+  func count(inGroupOf subject: AnyObject & Sendable) -> Int {
+    state.withLock { $0.current.existingGroup(of: subject)?.count ?? 0 }
   }
 
   /// What a post begins with: a walk over the clients of this moment, the groups that they are in, and how

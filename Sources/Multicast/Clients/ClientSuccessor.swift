@@ -1,5 +1,5 @@
 /// The generation that is to follow the current one of a list: a copy of the clients that are registered
-/// there and alive.
+/// there.
 ///
 /// It is made step by step, since the lock is held during each. Between the steps clients are appended to the
 /// current generation, and copied when their turn comes; who is removed is vacated in both. Only when
@@ -17,12 +17,13 @@ struct ClientSuccessor: ~Copyable {
   init(of current: borrowing ClientGeneration) {
     generation = ClientGeneration(
       stride: current.stride, hasCompanions: current.hasCompanions, side: current.side.other)
+    generation.reserveIndex(for: current.count - current.vacant)
     segment = current.first
   }
 
   /// Copies as many as `limit` boxes. Returns whether all are copied.
   ///
-  /// - Parameter toRelease: Receives every client: the last reference to one may be ours.
+  /// Clients that are dead and not known to be are copied too, which takes no reference to a client.
   mutating func advance(
     through current: borrowing ClientGeneration, by limit: Int,
     droppingInto toRelease: inout [AnyObject]
@@ -37,11 +38,9 @@ struct ClientSuccessor: ~Copyable {
       let box = segment.box(at: offset, stride: current.stride)
       offset += 1
       copied += 1
-      if box.identity != 0, let client = unsafe box.header.pointee.client {
-        toRelease.append(client)
-        let bits = unsafe box.address.advanced(by: WeakBox.headerSize)
-        _ = unsafe generation.append(
-          client, number: box.number, group: box.group, bits: bits, droppingInto: &toRelease)
+      let identity = box.identity
+      if identity != 0 {
+        generation.append(copyOf: box, identity: identity, droppingInto: &toRelease)
       }
       // The copy is counted now. A walk that finds the client dead here will not count it out again.
       box.countOut()

@@ -40,13 +40,11 @@ struct GroupChains {
 
   var isEmpty: Bool { groups.isEmpty }
 
-  /// The group of a subject, which is new if it has none here yet.
-  mutating func group(of subject: AnyObject & Sendable) -> ClientGroup {
+  /// The group of a subject, if it has one here.
+  func existingGroup(of subject: AnyObject & Sendable) -> ClientGroup? {
     if let recent, recent.subject === subject { return recent }
-    let found =
-      groups.count > Self.largestCountWithoutTable
+    return groups.count > Self.largestCountWithoutTable
       ? table[ObjectIdentifier(subject)] : groups.first { $0.subject === subject }
-    return found ?? ClientGroup(subject)
   }
 
   /// Appends a box to the chain of its group.

@@ -95,9 +95,11 @@ struct IdentityIndex {
       ?? previous?.find(identity, in: boxes, where: matches)
   }
 
-  /// Makes the first table.
-  mutating func make() {
-    table = Table(bits: 5)
+  /// Makes the first table, with room for `count` boxes.
+  mutating func make(for count: Int) {
+    var bits = 5
+    while 3 << bits <= 4 * count { bits += 1 }
+    table = Table(bits: bits)
   }
 
   /// Adds the box at a place, if there is a table. Returns how many entries it has looked after.

@@ -13,18 +13,24 @@ import Synchronization
 /// In the list of a topic, the bits are a reference to the client's *companion*, an object that lives
 /// as long as the registration does: see ``ClientList/Companion``.
 ///
-/// This type is a view of memory that a ``ClientSegment`` owns: the ``Header``, then the bits. It is
-/// all of the package's unsafe handling of clients.
+/// This type is a view of memory that a ``ClientSegment`` owns: the ``Reference``, the ``Header``, then the
+/// bits. It is all of the package's unsafe handling of clients.
 @usableFromInline
 @safe
 struct WeakBox {
+  /// The weak reference. It stands apart from the header, so that it can be copied from box to box without a
+  /// strong one.
+  @usableFromInline
+  @safe
+  struct Reference {
+    @usableFromInline
+    weak var client: AnyObject?
+  }
+
   /// The part of a box that does not depend on the listener type.
   @usableFromInline
   @safe
   struct Header: ~Copyable {
-    @usableFromInline
-    weak var client: AnyObject?
-
     /// The client's address, by which it is found; 0 from its removal on, for good.
     ///
     /// Atomic, because a notify that runs on another thread looks at it without a lock. Relaxed, because
@@ -58,13 +64,19 @@ struct WeakBox {
   }
 
   @inlinable
+  var reference: UnsafeMutablePointer<Reference> {
+    unsafe address.assumingMemoryBound(to: Reference.self)
+  }
+
+  @inlinable
   var header: UnsafeMutablePointer<Header> {
-    unsafe address.assumingMemoryBound(to: Header.self)
+    unsafe address.advanced(by: MemoryLayout<Reference>.stride)
+      .assumingMemoryBound(to: Header.self)
   }
 
   /// The number of bytes before the bits of the listener.
   @inlinable
-  static var headerSize: Int { MemoryLayout<Header>.stride }
+  static var headerSize: Int { MemoryLayout<Reference>.stride + MemoryLayout<Header>.stride }
 
   /// The number of bytes from one box to the next in a list of `Listener`.
   @inlinable
@@ -144,7 +156,7 @@ extension WeakBox {
   @inlinable
   @inline(__always)
   func load() -> AnyObject? {
-    unsafe identity == 0 ? nil : header.pointee.client
+    unsafe identity == 0 ? nil : reference.pointee.client
   }
 
   /// The client as its listener type, to be borrowed while a reference from ``load()`` is held.
@@ -183,7 +195,7 @@ extension WeakBox {
   /// The client is held for a moment. If its last other owner lets go of it in that moment, its
   /// `deinit` runs here, so this is never called with a lock held unless the caller owns the client.
   var isAlive: Bool {
-    unsafe header.pointee.client != nil
+    unsafe reference.pointee.client != nil
   }
 }
 
@@ -200,21 +212,39 @@ extension WeakBox {
   func initialize(
     client: AnyObject, number: UInt64, group: ClientGroup?, bits: UnsafeRawPointer, size: Int
   ) -> Bool {
-    unsafe header.initialize(
-      to: Header(
-        client: client, identity: Atomic(ObjectIdentifier(client).address), number: number,
-        groupBits: Atomic(Self.groupBits(group)), nextInGroup: nil))
+    unsafe reference.initialize(to: Reference(client: client))
+    unsafe initializeRest(
+      identity: ObjectIdentifier(client).address, number: number, group: group, bits: bits,
+      size: size)
     guard isAlive else {
       deinitialize()
       return false
     }
+    return true
+  }
+
+  /// Fills the box with a copy of another one, whose client had this identity and may be dead.
+  func initialize(copyOf other: WeakBox, identity: UInt, size: Int) {
+    unsafe reference.initialize(from: other.reference, count: 1)
+    unsafe initializeRest(
+      identity: identity, number: other.number, group: other.group,
+      bits: other.address.advanced(by: Self.headerSize), size: size)
+  }
+
+  private func initializeRest(
+    identity: UInt, number: UInt64, group: ClientGroup?, bits: UnsafeRawPointer, size: Int
+  ) {
+    unsafe header.initialize(
+      to: Header(
+        identity: Atomic(identity), number: number,
+        groupBits: Atomic(Self.groupBits(group)), nextInGroup: nil))
     // A copy of the bits is not a copy of the value: nothing is retained.
     unsafe address.advanced(by: Self.headerSize).copyMemory(from: bits, byteCount: size)
-    return true
   }
 
   /// Moves a box to memory that holds none; this memory holds none afterwards.
   func move(to other: WeakBox, stride: Int) {
+    unsafe other.reference.moveInitialize(from: reference, count: 1)
     unsafe other.header.moveInitialize(from: header, count: 1)
     unsafe other.address.advanced(by: Self.headerSize)
       .copyMemory(
@@ -232,6 +262,7 @@ extension WeakBox {
 
   /// Gives up the weak reference. The bits are left as they are: a companion is taken out first.
   func deinitialize() {
+    unsafe reference.deinitialize(count: 1)
     unsafe header.deinitialize(count: 1)
   }
 }

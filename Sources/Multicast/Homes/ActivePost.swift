@@ -20,16 +20,17 @@ struct ActivePost: ~Copyable {
     let receipt: Receipt?
   }
 
-  let office: PostOffice
+  /// The identity of its office, which delivers it and outlives it.
+  let office: ObjectIdentifier
 
   /// The mailbox whose letter this is. What follows is not called in that home at once.
-  let draining: Mailbox?
+  let draining: ObjectIdentifier?
 
   private(set) var site: CallSite
   private(set) var parent: Cause?
 
-  /// The post, once it is on the heap.
-  private var post: (any Post)?
+  /// The post, once it is on the heap: whoever delivers it keeps it.
+  private unowned(unsafe) var post: (any Post)?
 
   /// This post as a cause, once it is one.
   private var ownCause: Cause?
@@ -37,23 +38,23 @@ struct ActivePost: ~Copyable {
   var pending: [Pending] = []
 
   init(office: PostOffice, site: CallSite, parent: Cause?) {
-    self.office = office
+    self.office = ObjectIdentifier(office)
     self.site = site
     self.parent = parent
     draining = nil
   }
 
   init(office: PostOffice, _ post: any Post, draining: Mailbox?) {
-    self.office = office
-    self.draining = draining
-    self.post = post
+    self.office = ObjectIdentifier(office)
+    self.draining = draining.map { ObjectIdentifier($0) }
+    unsafe self.post = post
     site = post.site
     parent = post.parent
   }
 
   /// Turns to a post that follows.
   mutating func follow(_ post: any Post) {
-    self.post = post
+    unsafe self.post = post
     site = post.site
     parent = post.parent
     ownCause = nil
@@ -64,7 +65,7 @@ struct ActivePost: ~Copyable {
     if let ownCause { return ownCause }
     let cause = Cause(
       site: site, parent: parent,
-      recurrences: post?.recurrences ?? parent?.recurrences ?? Recurrences())
+      recurrences: unsafe post?.recurrences ?? parent?.recurrences ?? Recurrences())
     ownCause = cause
     return cause
   }

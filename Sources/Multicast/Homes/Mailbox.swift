@@ -3,58 +3,96 @@
 /// There is one mailbox for each home of an office, and in it at most one thread that calls: this, and not
 /// the order in which tasks or blocks happen to start, is what keeps the order.
 ///
-/// Locks are taken in this order: the office's, a list's or a mailbox's. Letters are put in and taken over
-/// with both locks held, so that the letters of one post appear in all homes at once; the next letter is
-/// then taken with the mailbox's alone.
+/// Locks are taken in this order: the office's; a list's, or a mailbox's for what is being handled, then its
+/// other one. Letters are put in and taken over with the office's held, so that the letters of one post appear
+/// in all homes at once. The next letter is then taken with a lock that posts do not wait for.
+///
+/// A mailbox does not know its office, which keeps it: whoever has to do with a mailbox has both.
 final class Mailbox: Sendable {
-  private struct Contents {
-    /// The letters that came in since letters were last taken over.
-    var incoming: [Letter] = []
-
-    /// The letters to be handled next, the other way round.
-    var outgoing: [Letter] = []
-
-    /// The letter that is being handled.
-    var current: Letter?
+  /// What came in since letters were last taken over.
+  private struct Incoming {
+    var letters: [Letter] = []
 
     /// Whether a drain is under way or has been started.
     var isScheduled = false
 
+    mutating func remove(where matches: (Letter) -> Bool) -> [Letter] {
+      let removed = letters.filter(matches)
+      if !removed.isEmpty { letters.removeAll(where: matches) }
+      return removed
+    }
+
+    mutating func take(leaving empty: [Letter]) -> [Letter] {
+      defer { letters = empty }
+      return letters
+    }
+
+    /// Returns whether the caller is the one to start a drain.
+    mutating func schedule() -> Bool {
+      defer { isScheduled = true }
+      return !isScheduled
+    }
+  }
+
+  /// What was taken over.
+  private struct Outgoing {
+    private(set) var letters: [Letter] = []
+    private var next = 0
+
+    /// The letter that is being handled.
+    var current: Letter?
+
     /// Whether a thread is calling clients in this home.
     var isCalling = false
 
-    var isEmpty: Bool { incoming.isEmpty && outgoing.isEmpty }
-
-    /// Puts a letter behind all of smaller or the same numbers. Nearly always, these are all.
-    mutating func insert(_ letter: Letter) {
-      if let last = outgoing.first, letter.number < last.number {
-        outgoing.insert(
-          letter, at: outgoing.firstIndex { $0.number <= letter.number } ?? outgoing.endIndex)
-      } else {
-        var index = incoming.endIndex
-        while index > 0, incoming[index - 1].number > letter.number { index -= 1 }
-        incoming.insert(letter, at: index)
-      }
-    }
+    var waiting: ArraySlice<Letter> { letters[next...] }
 
     /// Takes over the letters that came in.
-    mutating func takeOver() {
-      guard !incoming.isEmpty else { return }
-      incoming.reverse()
-      if outgoing.isEmpty {
-        swap(&incoming, &outgoing)
-      } else {
-        outgoing.insert(contentsOf: incoming, at: 0)
-        incoming.removeAll(keepingCapacity: true)
+    mutating func takeOver(from incoming: borrowing Locked<Incoming>) {
+      guard next == letters.count else {
+        letters += incoming.withLock { $0.take(leaving: []) }
+        return
       }
       // The memory of a backlog goes with it.
-      if incoming.capacity > Mailbox.largestIdleCapacity { incoming = [] }
+      var empty: [Letter] = []
+      if letters.capacity <= Mailbox.largestIdleCapacity {
+        swap(&empty, &letters)
+        empty.removeAll(keepingCapacity: true)
+      }
+      let spare = empty
+      letters = incoming.withLock { $0.take(leaving: spare) }
+      next = 0
     }
 
     mutating func popNext(upTo last: UInt64 = .max) -> Letter? {
-      current = outgoing.last.map { $0.number <= last } == true ? outgoing.popLast() : nil
-      if current == nil, outgoing.capacity > Mailbox.largestIdleCapacity { outgoing = [] }
+      current = nil
+      if next < letters.count, letters[next].number <= last {
+        current = letters[next]
+        next += 1
+      } else if next == letters.count, letters.capacity > Mailbox.largestIdleCapacity {
+        (letters, next) = ([], 0)
+      }
       return current
+    }
+
+    /// Puts a letter behind all of smaller numbers, if there are greater ones.
+    mutating func insert(_ letter: Letter) -> Bool {
+      guard let index = waiting.firstIndex(where: { $0.number > letter.number }) else {
+        return false
+      }
+      letters.insert(letter, at: index)
+      return true
+    }
+
+    func unhandled(where matches: (Letter) -> Bool) -> [QueuedPost] {
+      ([current].compactMap(\.self) + waiting).filter(matches).map { QueuedPost($0) }
+    }
+
+    /// Takes letters out that wait.
+    mutating func remove(where matches: (Letter) -> Bool) -> [Letter] {
+      let removed = waiting.filter(matches)
+      if !removed.isEmpty { (letters, next) = (waiting.filter { !matches($0) }, 0) }
+      return removed
     }
   }
 
@@ -64,60 +102,67 @@ final class Mailbox: Sendable {
   private static var turn: Int { 100 }
 
   let home: Home
-  let office: PostOffice
-  private let contents = Locked(Contents())
 
-  init(_ home: Home, of office: PostOffice) {
+  private let outgoing = Locked(Outgoing())
+  private let incoming = Locked(Incoming())
+
+  init(_ home: Home) {
     self.home = home
-    self.office = office
+  }
+
+  deinit {
+    for letter in outgoing.withLock({ Array($0.waiting) }) { letter.end() }
+    for letter in incoming.withLock({ $0.letters }) { letter.end() }
   }
 }
 
 // MARK: - Putting letters in
 
 extension Mailbox {
-  /// Puts a letter in, in the order of the numbers. Returns whether the caller must call ``startDrain()``,
-  /// without a lock.
+  /// Puts a letter in, behind all others. Returns whether the caller must call ``startDrain(of:)``, without a
+  /// lock.
   ///
   /// The office's lock is held.
-  func put(_ letter: Letter, number: UInt64) -> Bool {
-    contents.withLock { contents in
-      var letter = letter
-      letter.number = number
-      contents.insert(letter)
-      defer { contents.isScheduled = true }
-      return !contents.isScheduled
+  func put(_ letter: Letter) -> Bool {
+    incoming.withLock { incoming in
+      incoming.letters.append(letter)
+      return incoming.schedule()
+    }
+  }
+
+  /// Puts a letter in that has waited elsewhere, in the order of the numbers. As ``put(_:)``.
+  func insert(_ letter: Letter) -> Bool {
+    let isInserted = outgoing.withLock { $0.insert(letter) }
+    return incoming.withLock { incoming in
+      if !isInserted {
+        let index = incoming.letters.firstIndex { $0.number > letter.number }
+        incoming.letters.insert(letter, at: index ?? incoming.letters.endIndex)
+      }
+      return incoming.schedule()
     }
   }
 
   /// Whether letters wait.
-  var hasLetters: Bool { contents.withLock { !$0.isEmpty } }
+  var hasLetters: Bool {
+    !incoming.withLock { $0.letters.isEmpty } || !outgoing.withLock { $0.waiting.isEmpty }
+  }
 
   /// Throws away the letters that match, which nobody will be called with: who waits for them is resumed.
   /// Not with a lock held.
-  func giveUpLetters(where matches: (Letter) -> Bool) {
+  func giveUpLetters(in office: PostOffice, where matches: (Letter) -> Bool) {
     let dropped = office.withLock { _ in
-      contents.withLock { contents in
-        guard !contents.isEmpty else { return [Letter]() }
-        let dropped = (contents.outgoing + contents.incoming).filter(matches)
-        guard !dropped.isEmpty else { return dropped }
-        contents.outgoing.removeAll(where: matches)
-        contents.incoming.removeAll(where: matches)
-        return dropped
-      }
+      outgoing.withLock { $0.remove(where: matches) }
+        + incoming.withLock { $0.remove(where: matches) }
     }
-    extendLifetime(dropped)
+    for letter in dropped { letter.end() }
   }
 
-  /// Calls `body` with each letter that has not been handled, in order, the current one first.
+  /// The letters that have not been handled and that match, in order, the current one first.
   ///
   /// The office's lock is held.
-  func forEachUnhandled(_ body: (Letter) -> Void) {
-    contents.withLock { contents in
-      if let current = contents.current { body(current) }
-      for letter in contents.outgoing.reversed() { body(letter) }
-      for letter in contents.incoming { body(letter) }
-    }
+  func unhandledLetters(where matches: (Letter) -> Bool) -> [QueuedPost] {
+    outgoing.withLock { $0.unhandled(where: matches) }
+      + incoming.withLock { $0.letters.filter(matches).map { QueuedPost($0) } }
   }
 }
 
@@ -125,103 +170,96 @@ extension Mailbox {
 
 extension Mailbox {
   /// Begins to handle the letters, where this home is.
-  func startDrain() {
+  func startDrain(of office: PostOffice) {
     // Detached, because the task-local values of whoever posts first are not those of the others.
     let priority = max(Task.currentPriority, .medium)
     switch home {
     case .actor(let reference):
-      guard let actor = reference.actor else { return giveUp() }
+      guard let actor = reference.actor else { return giveUp(in: office) }
       if actor === MainActor.shared {
-        Task.detached(priority: priority, operation: drainInMainActor)
+        let drain: @MainActor @Sendable () async -> Void = { [self] in
+          while drainForATurn(of: office) { await Task.yield() }
+        }
+        Task.detached(priority: priority, operation: drain)
       } else {
-        Task.detached(priority: priority) { [self] in await drain(in: reference) }
+        Task.detached(priority: priority) { [self] in
+          guard let actor = reference.actor else { return giveUp(in: office) }
+          await drain(of: office, isolation: actor)
+        }
       }
-    case .queue(let queue): drain(on: queue)
-    case .lane: Task.detached(priority: priority) { [self] in await drainLane() }
+    case .queue(let queue): drain(of: office, on: queue)
+    case .lane:
+      Task.detached(priority: priority) { [self] in await drainLane(of: office) }
     }
   }
 
-  private func drain(in reference: WeakActor) async {
-    guard let actor = reference.actor else { return giveUp() }
-    await drain(isolation: actor)
+  private func drain(of office: PostOffice, isolation: isolated any Actor) async {
+    while drainForATurn(of: office) { await Task.yield() }
   }
 
-  /// Begins there, without a hop.
-  @MainActor private func drainInMainActor() async {
-    while drainForATurn() { await Task.yield() }
-  }
-
-  private func drain(isolation: isolated any Actor) async {
-    while drainForATurn() { await Task.yield() }
-  }
-
-  private func drain(on queue: MarkedQueue) {
+  private func drain(of office: PostOffice, on queue: MarkedQueue) {
     queue.queue.async { [self] in
-      if drainForATurn() { drain(on: queue) }
+      if drainForATurn(of: office) { drain(of: office, on: queue) }
     }
   }
 
   /// Handles some letters. Returns whether there are more.
-  private func drainForATurn() -> Bool {
+  private func drainForATurn(of office: PostOffice) -> Bool {
     guard beginCalling() else { return false }
-    var letter = next()
-    for _ in 1..<Self.turn {
-      guard let current = letter else { return false }
-      handle(current)
-      letter = next()
-      // It ends here, without the lock: what it holds may be the last reference.
-      extendLifetime(current)
+    for _ in 0..<Self.turn {
+      guard let letter = next(of: office) else { return false }
+      handle(letter, of: office)
     }
-    guard let letter else { return false }
-    handle(letter)
-    contents.withLock { contents in
-      contents.current = nil
-      contents.isCalling = false
+    let last = outgoing.withLock { outgoing in
+      defer { (outgoing.current, outgoing.isCalling) = (nil, false) }
+      return outgoing.current
     }
-    extendLifetime(letter)
+    last?.end()
     return true
   }
 
   /// Claims the home for a drain. If a thread is calling here, the drain ends, and that thread begins
   /// another one.
   private func beginCalling() -> Bool {
-    contents.withLock { contents in
-      guard !contents.isCalling else {
-        contents.isScheduled = false
-        return false
-      }
-      contents.isCalling = true
-      return true
+    outgoing.withLock { outgoing in
+      if outgoing.isCalling { incoming.withLock { $0.isScheduled = false } }
+      defer { outgoing.isCalling = true }
+      return !outgoing.isCalling
     }
   }
 
-  /// Takes the next letter. After nil, the drain has ended: whoever puts a letter in begins another one.
-  private func next() -> Letter? {
-    if let letter = contents.withLock({ $0.popNext() }) { return letter }
+  /// Ends the letter that has been handled, and takes the next one. After nil, the drain has ended: whoever puts
+  /// a letter in begins another one.
+  private func next(of office: PostOffice) -> Letter? {
+    // The letter ends without the lock: what it holds may be the last reference.
+    let (last, letter) = outgoing.withLock { ($0.current, $0.popNext()) }
+    last?.end()
+    if let letter { return letter }
     return office.withLock { state in
-      contents.withLock { contents in
-        contents.takeOver()
-        if let letter = contents.popNext() { return letter }
-        contents.isScheduled = false
-        contents.isCalling = false
+      outgoing.withLock { outgoing in
+        outgoing.takeOver(from: incoming)
+        if let letter = outgoing.popNext() { return letter }
+        incoming.withLock { $0.isScheduled = false }
+        outgoing.isCalling = false
+        if case .lane(let key) = home { state.removeLane(key) }
         return nil
       }
     }
   }
 
   /// Throws the letters away: their home has ended.
-  private func giveUp() {
+  private func giveUp(in office: PostOffice) {
     let letters = office.withLock { _ in
-      contents.withLock { contents in
-        let letters = (contents.incoming, contents.outgoing)
-        (contents.incoming, contents.outgoing, contents.isScheduled) = ([], [], false)
-        return letters
-      }
+      outgoing.withLock { $0.remove { _ in true } }
+        + incoming.withLock { incoming in
+          incoming.isScheduled = false
+          return incoming.take(leaving: [])
+        }
     }
-    for letter in letters.1 + letters.0 {
-      if case .group(let group) = letter.addressee { letter.post.list.vacateDead(in: group) }
+    for letter in letters {
+      if case .home = letter.addressee { unsafe letter.post.list.vacateDead(in: self) }
+      letter.end()
     }
-    extendLifetime(letters)
   }
 }
 
@@ -231,46 +269,49 @@ extension Mailbox {
   /// Claims the home for the current thread, which runs in it, and handles what waits here.
   ///
   /// Returns false if a thread is calling here already: another one, on a concurrent queue, or this one,
-  /// further up the stack. After true, ``leave()`` is to be called.
-  func enter() -> Bool {
+  /// further up the stack. After true, ``leave(of:)`` is to be called.
+  func enter(of office: PostOffice) -> Bool {
     let last: UInt64? = office.withLock { _ in
-      contents.withLock { contents in
-        guard !contents.isCalling else { return nil }
-        contents.isCalling = true
-        contents.takeOver()
-        return contents.outgoing.first?.number ?? 0
+      outgoing.withLock { outgoing in
+        guard !outgoing.isCalling else { return nil }
+        outgoing.isCalling = true
+        outgoing.takeOver(from: incoming)
+        return outgoing.waiting.last?.number ?? 0
       }
     }
     guard let last else { return false }
     // Letters that come in meanwhile have to wait, or this might never end.
-    while let letter = contents.withLock({ $0.popNext(upTo: last) }) {
-      handle(letter)
-      extendLifetime(letter)
+    while true {
+      let (before, letter) = outgoing.withLock { ($0.current, $0.popNext(upTo: last)) }
+      before?.end()
+      guard let letter else { return true }
+      handle(letter, of: office)
     }
-    return true
   }
 
-  /// Ends what ``enter()`` has begun.
-  func leave() {
-    let isToBeDrained = contents.withLock { contents in
-      contents.isCalling = false
-      guard !contents.isEmpty, !contents.isScheduled else { return false }
-      contents.isScheduled = true
-      return true
+  /// Ends what ``enter(of:)`` has begun.
+  func leave(of office: PostOffice) {
+    let isToBeDrained = outgoing.withLock { outgoing in
+      outgoing.isCalling = false
+      let isWaiting = !outgoing.waiting.isEmpty
+      return incoming.withLock { incoming in
+        (isWaiting || !incoming.letters.isEmpty) && incoming.schedule()
+      }
     }
-    if isToBeDrained { startDrain() }
+    if isToBeDrained { startDrain(of: office) }
   }
 
   /// Handles a letter as a post of its own: calls who it is for, and then delivers what was posted in
   /// these calls.
-  private func handle(_ letter: Letter) {
-    let list = letter.post.list
+  private func handle(_ letter: Letter, of office: PostOffice) {
+    let post = unsafe letter.post
+    let list = post.list
     defer { extendLifetime(list) }
-    office.handle(letter.post, in: self) {
-      letter.post.handle(in: home, on: .letter(letter.number)) { call in
+    office.handle(post, in: self) {
+      post.handle(in: home, on: .letter(letter.number)) { call in
         switch letter.addressee {
-        case .group(let group):
-          var walk = list.beginWalk(in: group)
+        case .home:
+          var walk = list.beginWalk(inGroupOf: self)
           walk.call(letter, call)
         case .everyone:
           var walk = list.beginWalk()
@@ -287,31 +328,13 @@ extension Mailbox {
 // MARK: - Lanes
 
 extension Mailbox {
-  private func drainLane() async {
-    var letter = nextInLane()
-    while let current = letter {
-      if case .one(let registration) = current.addressee {
-        let post = current.post
-        let cause = Cause(site: post.site, parent: post.parent, recurrences: post.recurrences)
-        await AwaitedCall.run(in: self, cause: cause) {
-          await post.handle(in: home, registration, letter: current.number)
-        }
-      }
-      letter = nextInLane()
-      extendLifetime(current)
-    }
-  }
-
-  /// Takes the next letter. After nil, the lane has ended.
-  private func nextInLane() -> Letter? {
-    if let letter = contents.withLock({ $0.popNext() }) { return letter }
-    return office.withLock { state in
-      contents.withLock { contents in
-        contents.takeOver()
-        if let letter = contents.popNext() { return letter }
-        contents.isScheduled = false
-        if case .lane(let key) = home { state.removeLane(key) }
-        return nil
+  private func drainLane(of office: PostOffice) async {
+    while let letter = next(of: office) {
+      guard case .one(let registration) = letter.addressee else { continue }
+      let post = unsafe letter.post
+      let cause = Cause(site: post.site, parent: post.parent, recurrences: post.recurrences)
+      await AwaitedCall.run(in: self, cause: cause) {
+        await post.handle(in: home, registration, letter: letter.number)
       }
     }
   }
@@ -321,7 +344,7 @@ extension Walk {
   /// Calls the clients that the walk comes to and that a letter is for.
   fileprivate mutating func call(_ letter: Letter, _ call: (WeakBox) -> CallOutcome) {
     while let box = next() {
-      guard letter.range.contains(box.number) else { continue }
+      guard box.number < letter.limit else { continue }
       if case .dead = call(box) { noteDead(box) }
     }
   }
@@ -329,14 +352,16 @@ extension Walk {
 
 extension ClientGroup {
   /// Throws away what waits for this group, if nobody is in there any more.
-  func giveUpLettersIfEmpty(in list: ClientList) {
+  func giveUpLettersIfEmpty(in list: ClientList, of office: PostOffice) {
+    let mailbox = mailbox
     guard mailbox.hasLetters else { return }
     // Who has ended is not waited for, either.
-    list.vacateDead(in: self)
+    list.vacateDead(in: mailbox)
     guard count == 0 else { return }
-    mailbox.giveUpLetters { letter in
+    mailbox.giveUpLetters(in: office) { letter in
       // Asked again with the office's lock held: who has been added meanwhile may have a letter here.
-      if case .group(let group) = letter.addressee { group === self && count == 0 } else { false }
+      guard case .home = letter.addressee, unsafe letter.post.list === list else { return false }
+      return list.count(inGroupOf: mailbox) == 0
     }
   }
 

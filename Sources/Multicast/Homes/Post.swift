@@ -63,9 +63,11 @@ enum CallOutcome {
 
 /// The posts that a client without a home has to be called with before others.
 protocol PostQueue: AnyObject, Sendable {
-  /// Puts a post behind the others. Returns false if there is no queue any more: then the client can be
-  /// called.
-  func enqueue(_ post: QueuedPost) -> Bool
+  /// Whether posts have to be put behind others. It does not end while the office's lock is held.
+  var isOpen: Bool { get }
+
+  /// Puts a post behind the others. The office's lock is held.
+  func enqueue(_ post: QueuedPost)
 }
 
 struct QueuedPost: Sendable {
@@ -73,6 +75,22 @@ struct QueuedPost: Sendable {
 
   /// What is kept until the post was handled or given up.
   let receipt: (AnyObject & Sendable)?
+
+  /// The number of the letter that it was; 0 if it was none.
+  let number: UInt64
+
+  init(_ post: any Post, receipt: (AnyObject & Sendable)?) {
+    self.post = post
+    self.receipt = receipt
+    number = 0
+  }
+
+  /// What a letter was, whose end is still to come.
+  init(_ letter: Letter) {
+    post = unsafe letter.post
+    receipt = unsafe letter.receipt
+    number = letter.number
+  }
 }
 
 /// What differs between posts: whom they call, and with what.
@@ -80,8 +98,8 @@ protocol PostContent: Sendable {
   var actor: (any Actor)? { get }
   var isAwaited: Bool { get }
 
-  /// Calls the client in a box.
-  func call(_ box: WeakBox, on occasion: CallOccasion) -> CallOutcome
+  /// Calls the client in a box of the list.
+  func call(_ box: WeakBox, of list: ClientList, on occasion: CallOccasion) -> CallOutcome
 
   /// Calls and awaits a client, if it is registered and alive.
   func callAwaiting(_ registration: Registration, letter: UInt64, in list: ClientList) async
@@ -125,7 +143,7 @@ final class PostOf<Content: PostContent>: Post {
   }
 
   func call(_ box: WeakBox, on occasion: CallOccasion) -> CallOutcome {
-    content.call(box, on: occasion)
+    content.call(box, of: list, on: occasion)
   }
 
   func callAwaiting(_ registration: Registration, letter: UInt64) async {

@@ -8,107 +8,6 @@
 // before a slow one has heard the question; and so would a home that got its letter while somebody without a
 // home has yet to be called.
 
-/// One post, as its poster gives it to the office.
-struct Posting {
-  let list: ClientList
-  let site: CallSite
-
-  /// The actor that the post is written in.
-  let isolation: (any Actor)?
-
-  /// The actor that everybody is to be called in, if the post's body names one.
-  let actor: (any Actor)?
-
-  /// Whether every call is awaited.
-  let isAwaited: Bool
-
-  /// What keeps the post as the latest one of its topic, if that is to be kept.
-  let keeper: LatestPost?
-
-  /// What is held until everybody had the post.
-  let receipt: Receipt?
-
-  init(
-    to list: ClientList, from site: CallSite, isolation: (any Actor)?, actor: (any Actor)? = nil,
-    isAwaited: Bool = false, keeper: LatestPost? = nil, receipt: Receipt? = nil
-  ) {
-    self.list = list
-    self.site = site
-    self.isolation = isolation
-    self.actor = actor
-    self.isAwaited = isAwaited
-    self.keeper = keeper
-    self.receipt = receipt
-  }
-
-  /// The same, with somebody who waits.
-  func waited(by receipt: Receipt) -> Posting {
-    Posting(
-      to: list, from: site, isolation: isolation, actor: actor, isAwaited: isAwaited,
-      keeper: keeper,
-      receipt: receipt)
-  }
-}
-
-/// The post that a topic keeps, to begin with it for those who observe later.
-final class LatestPost: Sendable {
-  private let post = Locked<(any Post)?>(nil)
-
-  var current: (any Post)? { post.withLock { $0 } }
-
-  /// Keeps another post, or none, and returns the one before. Written with the office's lock held.
-  func exchange(_ new: (any Post)?) -> (any Post)? {
-    post.withLock { post in
-      let old = post
-      post = new
-      return old
-    }
-  }
-}
-
-/// What a post has to leave for others.
-private struct Departure {
-  /// The clients that live elsewhere.
-  var groups: [ClientGroup] = []
-
-  /// The registrations whose calls are awaited.
-  var lanes: [(PostOffice.LaneKey, Registration)] = []
-
-  /// The registrations that have to be called with other posts first.
-  var queues: [(any PostQueue, Registration)] = []
-
-  /// The registrations that are to have the post because they have taken another one's place: one that the post
-  /// was for, and that has not had it.
-  var moved: [Registration] = []
-
-  /// The number of replacements up to which this is known.
-  var moves = 0
-
-  /// Takes note of replacements that came before the walk began: it comes to nobody who was replaced.
-  mutating func note(_ moves: some Sequence<RecentMoves.Move>, before limit: UInt64) {
-    for move in moves where move.old < limit && limit <= move.new.number { moved.append(move.new) }
-  }
-
-  /// Takes note of replacements since then. The walk has come to everybody whom it was to call: they have had
-  /// the post, or told who has taken their place. So these are those who live elsewhere, and those who await.
-  mutating func noteSinceWalk(_ list: ClientList, before limit: UInt64) {
-    guard list.hasMoved else { return }
-    let (new, count) = list.moves(since: moves)
-    moves = count
-    for move in new {
-      let lane = lanes.firstIndex { $0.1.number == move.old }
-      if let lane { lanes.remove(at: lane) }
-      let isElsewhere =
-        move.old < limit && move.from.map { from in groups.contains { $0 === from } } == true
-      if lane != nil || isElsewhere {
-        moved.append(move.new)
-      }
-    }
-  }
-
-  var isEmpty: Bool { groups.isEmpty && lanes.isEmpty && moved.isEmpty && queues.isEmpty }
-}
-
 extension PostOffice {
   /// Posts, and returns how many clients were called or will be.
   ///
@@ -117,7 +16,7 @@ extension PostOffice {
   ///   - call: Calls the client in a box.
   ///   - make: Makes the post that letters share.
   func post(
-    _ posting: Posting, subject: () -> DeliverySubject, call: (WeakBox) -> CallOutcome,
+    _ posting: borrowing Posting, subject: () -> DeliverySubject, call: (WeakBox) -> CallOutcome,
     make: (Cause?, Recurrences?, PostTrace?) -> any Post
   ) -> Int {
     let chain = DeliveryChain(threads)
@@ -153,14 +52,14 @@ extension PostOffice {
 
   /// Posts, and returns when every client was called or is not to be called any more.
   nonisolated(nonsending) func postAndWait<Content: PostContent>(
-    _ posting: Posting, subject: @Sendable () -> DeliverySubject, _ content: Content
+    _ posting: borrowing Posting, subject: @Sendable () -> DeliverySubject, _ content: Content
   ) async -> Int {
     if posting.list.isEmpty, posting.keeper == nil { return 0 }
     var called = 0
     await withCheckedContinuation { continuation in
       called = post(
         posting.waited(by: Receipt(continuation)), subject: subject,
-        call: { box in content.call(box, on: .posting) },
+        call: { box in content.call(box, of: posting.list, on: .posting) },
         make: { cause, recurrences, trace in
           PostOf(
             content, list: posting.list, site: posting.site, parent: cause,
@@ -225,7 +124,7 @@ extension PostOffice {
 
   /// Whether a post may be made that another one has set off. Reports it if not.
   private func admit(
-    _ posting: Posting, after cause: Cause, _ subject: () -> DeliverySubject
+    _ posting: borrowing Posting, after cause: Cause, _ subject: () -> DeliverySubject
   ) -> Bool {
     guard cause.sites.contains(posting.site) else { return true }
     let verdict = cause.recurrences.countOne()
@@ -244,7 +143,7 @@ extension PostOffice {
   /// Calls and leaves one post with what goes along, and returns how many clients were called or will be.
   @inline(__always)
   private func deliver(
-    _ posting: Posting, _ trace: PostTrace?, limit: UInt64?, moves: Int?,
+    _ posting: borrowing Posting, _ trace: PostTrace?, limit: UInt64?, moves: Int?,
     active: UnsafeMutablePointer<ActivePost>,
     call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
@@ -265,7 +164,7 @@ extension PostOffice {
   ///   - limit: The number that the next registration had when the post was made; nil if it is made now.
   ///   - moves: How many registrations had been replaced then.
   private func deliver(
-    _ posting: Posting, tellingTo pass: DeliveryPass?, limit: UInt64?, moves: Int?,
+    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, limit: UInt64?, moves: Int?,
     active: UnsafeMutablePointer<ActivePost>,
     call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
@@ -306,7 +205,6 @@ extension PostOffice {
       let post = make()
       var seen = upper
       while true {
-        called += callQueues(of: &departure, with: post, posting.receipt, tellingTo: pass)
         switch leave(post, &departure, seen: seen, posting, tellingTo: pass) {
         case .left(let count):
           called += count
@@ -327,26 +225,10 @@ extension PostOffice {
         break
       }
     }
-    here?.mailbox.leave()
+    here?.mailbox.leave(of: self)
     if posting.keeper != nil {
       for group in list.groups where unsafe enter(group.mailbox, for: posting, active) {
-        group.mailbox.leave()
-      }
-    }
-    return called
-  }
-
-  /// Puts the post behind those that come first for some of the clients, or calls these if that is over.
-  private func callQueues(
-    of departure: inout Departure, with post: any Post, _ receipt: Receipt?,
-    tellingTo pass: DeliveryPass?
-  ) -> Int {
-    var called = 0
-    while let (queue, registration) = departure.queues.popLast() {
-      if queue.enqueue(QueuedPost(post: post, receipt: receipt)) {
-        called += 1
-      } else {
-        called += call(registration, with: post, &departure, tellingTo: pass)
+        group.mailbox.leave(of: self)
       }
     }
     return called
@@ -369,7 +251,8 @@ extension PostOffice {
 
   /// Calls everybody in one actor, or leaves a letter for it.
   private func deliver(
-    _ posting: Posting, tellingTo pass: DeliveryPass?, in actor: any Actor, limit: UInt64?,
+    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, in actor: any Actor,
+    limit: UInt64?,
     active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
     defer { extendLifetime(posting.list) }
@@ -377,7 +260,7 @@ extension PostOffice {
     let range = 0..<(limit ?? next)
     let mailbox = mailbox(of: actor)
     if unsafe enter(mailbox, for: posting, active) {
-      defer { mailbox.leave() }
+      defer { mailbox.leave(of: self) }
       var departure = Departure()
       var called = 0
       var walk = posting.list.beginWalk()
@@ -386,21 +269,25 @@ extension PostOffice {
       }
       return called
     }
-    let letter = Letter(
-      post: make(), addressee: .everyone, range: range, receipt: posting.receipt)
-    let isToBeDrained = withLock { state in mailbox.put(letter, number: state.nextNumber()) }
+    let post = make()
+    let isToBeDrained = withLock { state in
+      mailbox.put(
+        Letter(
+          state.nextNumber(), post, to: .everyone, before: range.upperBound,
+          receipt: posting.receipt))
+    }
     pass?.left(for: mailbox.home, clients: count)
-    if isToBeDrained { mailbox.startDrain() }
+    if isToBeDrained { mailbox.startDrain(of: self) }
     return count
   }
 
   /// Claims a home for a post, if this is where it is made.
   private func enter(
-    _ mailbox: Mailbox, for posting: Posting, _ active: UnsafeMutablePointer<ActivePost>
+    _ mailbox: Mailbox, for posting: borrowing Posting, _ active: UnsafeMutablePointer<ActivePost>
   ) -> Bool {
     // What follows a letter is not called in the letter's home at once: others wait there.
-    unsafe mailbox !== active.pointee.draining
-      && mailbox.home.isCurrent(from: posting.isolation) && mailbox.enter()
+    unsafe ObjectIdentifier(mailbox) != active.pointee.draining
+      && mailbox.home.isCurrent(from: posting.isolation) && mailbox.enter(of: self)
   }
 
   private enum LeaveOutcome {
@@ -422,7 +309,7 @@ extension PostOffice {
   /// - Parameters:
   ///   - seen: The number up to which those without a home have been called.
   private func leave(
-    _ post: any Post, _ departure: inout Departure, seen: UInt64, _ posting: Posting,
+    _ post: any Post, _ departure: inout Departure, seen: UInt64, _ posting: borrowing Posting,
     tellingTo pass: DeliveryPass?
   ) -> LeaveOutcome {
     var toBeDrained: [Mailbox] = []
@@ -430,6 +317,8 @@ extension PostOffice {
     var dropped: (any Post)?
     let outcome: LeaveOutcome = withLock { state in
       let list = post.list
+      let closed = departure.takeClosedQueues()
+      guard closed.isEmpty else { return .callAgain(closed) }
       if let keeper = posting.keeper {
         // Who takes another one's place begins anew, and is among the new ones.
         departure.moved = []
@@ -452,23 +341,27 @@ extension PostOffice {
         guard near.isEmpty else { return .callAgain(near) }
       }
       let number = state.nextNumber()
-      func put(_ addressee: Letter.Addressee, _ range: Range<UInt64>, in mailbox: Mailbox) {
-        let letter = Letter(
-          post: post, addressee: addressee, range: range, receipt: posting.receipt)
-        if mailbox.put(letter, number: number) { toBeDrained.append(mailbox) }
+      var count = others.count + departure.lanes.count + departure.queues.count
+      // In the same moment: another thread handles them, and what it posts then is an effect of this.
+      for (queue, _) in departure.queues {
+        queue.enqueue(QueuedPost(post, receipt: posting.receipt))
       }
-      var count = others.count + departure.lanes.count
       for group in departure.groups where group.count > 0 {
-        put(.group(group), 0..<seen, in: group.mailbox)
         count += group.count
+        let mailbox = group.mailbox
+        let letter = Letter(number, post, to: .home, before: seen, receipt: posting.receipt)
+        if mailbox.put(letter) { toBeDrained.append(mailbox) }
       }
-      for (mailbox, registration) in others { put(.one(registration), 0..<UInt64.max, in: mailbox) }
+      for (mailbox, registration) in others {
+        let letter = Letter(number, post, to: .one(registration), receipt: posting.receipt)
+        if mailbox.put(letter) { toBeDrained.append(mailbox) }
+      }
       for (key, registration) in departure.lanes {
         let lane = lane(key, in: &state)
-        let letter = Letter(
-          post: post, addressee: .one(registration), range: 0..<UInt64.max,
-          receipt: posting.receipt?.wait(for: lane))
-        if lane.put(letter, number: number) { toBeDrained.append(lane) }
+        let receipt = posting.receipt?.wait(for: lane)
+        if lane.put(Letter(number, post, to: .one(registration), receipt: receipt)) {
+          toBeDrained.append(lane)
+        }
       }
       return .left(count)
     }
@@ -476,39 +369,7 @@ extension PostOffice {
     if let pass, case .left = outcome {
       pass.left(departure, others: others.map(\.0))
     }
-    for mailbox in toBeDrained { mailbox.startDrain() }
+    for mailbox in toBeDrained { mailbox.startDrain(of: self) }
     return outcome
-  }
-}
-
-extension DeliveryPass {
-  /// Reports what was left, also for single clients that live in these other homes.
-  fileprivate func left(_ departure: Departure, others: [Mailbox]) {
-    for group in departure.groups where group.count > 0 {
-      left(for: group.mailbox.home, clients: group.count)
-    }
-    for mailbox in others { left(for: mailbox.home, clients: 1) }
-    if let (key, _) = departure.lanes.first {
-      left(for: .lane(key), clients: departure.lanes.count)
-    }
-  }
-}
-
-extension Walk {
-  /// Calls the client in a box, if it is one of those in a range. Returns how many were called.
-  fileprivate mutating func call(
-    _ box: WeakBox, in range: Range<UInt64>, collecting departure: inout Departure,
-    _ call: (WeakBox) -> CallOutcome
-  ) -> Int {
-    guard range.contains(box.number) else { return 0 }
-    switch call(box) {
-    case .called: return 1
-    case .dead: noteDead(box)
-    case .refused: break
-    case .awaits(let key): departure.lanes.append((key, box.registration))
-    case .queues(let queue, let registration): departure.queues.append((queue, registration))
-    case .moved(let registration): departure.moved.append(registration)
-    }
-    return 0
   }
 }

@@ -25,12 +25,9 @@ final class PostOffice: Sendable {
   }
 
   struct State {
-    private struct Reference {
-      weak var mailbox: Mailbox?
-    }
-
-    /// The mailboxes of actors and queues, by their identities, as long as somebody lives there.
-    private var mailboxes: [MailboxKey: Reference] = [:]
+    /// The mailboxes of actors and queues, by their identities. Those that nobody else refers to any more are
+    /// let go of now and then.
+    private var mailboxes: [MailboxKey: Mailbox] = [:]
 
     /// The number of mailboxes at which those that have ended are looked for.
     private var limit = 16
@@ -53,22 +50,26 @@ final class PostOffice: Sendable {
     mutating func mailbox(
       of key: MailboxKey, orMake make: () -> Mailbox, droppingInto dropped: inout [Mailbox]
     ) -> Mailbox {
-      if let mailbox = mailboxes[key]?.mailbox {
+      if let mailbox = mailboxes[key] {
         // The home may have been another object on this address.
         if mailbox.home.isHome(of: key) { return mailbox }
         dropped.append(mailbox)
       }
       let mailbox = make()
-      mailboxes[key] = Reference(mailbox: mailbox)
-      if mailboxes.count > limit {
-        mailboxes = mailboxes.filter { _, reference in
-          guard let mailbox = reference.mailbox else { return false }
-          dropped.append(mailbox)
-          return true
-        }
-        limit = max(16, 2 * mailboxes.count)
-      }
+      mailboxes[key] = mailbox
+      if mailboxes.count > limit { dropUnused(into: &dropped) }
       return mailbox
+    }
+
+    /// Lets go of the mailboxes that only this table refers to. With the lock held, nobody else can find one.
+    private mutating func dropUnused(into dropped: inout [Mailbox]) {
+      for key in Array(mailboxes.keys) {
+        guard let index = mailboxes.index(forKey: key),
+          isKnownUniquelyReferenced(&mailboxes.values[index])
+        else { continue }
+        dropped.append(mailboxes.remove(at: index).value)
+      }
+      limit = max(16, 2 * mailboxes.count)
     }
 
     mutating func lane(_ key: LaneKey, orMake make: () -> Mailbox) -> Mailbox {
@@ -115,14 +116,14 @@ extension PostOffice {
   /// The lane of a key, with the office's lock held.
   func lane(_ key: LaneKey, in state: inout State) -> Mailbox {
     lanesExist.store(true, ordering: .relaxed)
-    return state.lane(key) { Mailbox(.lane(key), of: self) }
+    return state.lane(key) { Mailbox(.lane(key)) }
   }
 
   /// Throws away what waits in a lane for a list. Not with a lock held.
   func giveUpLane(_ key: LaneKey, of list: ClientList) {
     guard lanesExist.load(ordering: .relaxed) else { return }
     let lane = withLock { state in state.existingLane(key) }
-    lane?.giveUpLetters { letter in letter.post.list === list }
+    lane?.giveUpLetters(in: self) { letter in unsafe letter.post.list === list }
   }
 }
 
@@ -131,7 +132,7 @@ extension PostOffice {
 extension PostOffice {
   /// The mailbox of an actor.
   func mailbox(of actor: any Actor) -> Mailbox {
-    mailbox(of: .object(ObjectIdentifier(actor))) { Mailbox(.actor(WeakActor(actor)), of: self) }
+    mailbox(of: .object(ObjectIdentifier(actor))) { Mailbox(.actor(WeakActor(actor))) }
   }
 
   /// The mailbox of a queue. The main queue is the main actor's home.
@@ -139,7 +140,7 @@ extension PostOffice {
     if queue.isMain { return mailbox(of: MainActor.shared) }
     let key: MailboxKey =
       queue.isGlobal ? .globalQueue(queue.label) : .object(ObjectIdentifier(queue))
-    return mailbox(of: key) { Mailbox(.queue(MarkedQueue(queue)), of: self) }
+    return mailbox(of: key) { Mailbox(.queue(MarkedQueue(queue))) }
   }
 
   private func mailbox(of key: MailboxKey, orMake make: () -> Mailbox) -> Mailbox {

@@ -78,7 +78,9 @@ struct DeliveryChain {
   func innermostPost(of office: PostOffice) -> UnsafeMutablePointer<ActivePost>? {
     var next = unsafe innermost.pointee
     while let active = unsafe next {
-      if let post = unsafe active.pointee.post, unsafe post.pointee.office === office {
+      if let post = unsafe active.pointee.post,
+        unsafe post.pointee.office == ObjectIdentifier(office)
+      {
         return unsafe post
       }
       unsafe next = active.pointee.outer

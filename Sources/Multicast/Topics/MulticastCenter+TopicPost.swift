@@ -43,7 +43,7 @@ extension MulticastCenter {
     let site = CallSite(fileID: fileID, line: line, column: column)
     return ErasedMessage.lend(message) { erased in
       list.post(erased, isolation: isolation, from: site) {
-        TopicContent(message: message, clients: list.clientList)
+        TopicContent(message: message)
       }
     }
   }

@@ -19,7 +19,7 @@ extension TopicList {
       clientList.dropSomeDead()
       let outcome = place(observer, of: owner, for: key)
       if let leftovers = outcome.leftovers { clientList.finish(leftovers) }
-      for mailbox in outcome.toBeDrained { mailbox.startDrain() }
+      for mailbox in outcome.toBeDrained { mailbox.startDrain(of: office) }
       switch outcome.placement {
       case .added(let number):
         handleQueue(of: observer, number: number)
@@ -71,9 +71,9 @@ extension TopicList {
       (outcome.placement, outcome.leftovers) = clientList.placeIfThereIsRoom(
         observer, of: owner, for: key, in: observer.mailbox)
       if case .added(let number) = outcome.placement, let post = latest.current {
-        let queued = QueuedPost(post: post, receipt: nil)
+        let queued = QueuedPost(post, receipt: nil)
         if observer.mailbox == nil, !observer.isAwaited {
-          observer.putFirst([queued])
+          observer.enqueue(queued)
         } else {
           let registration = Registration(identity: observer.owner.address, number: number)
           leave(queued, for: registration, of: observer, &state, &outcome.toBeDrained)
@@ -85,45 +85,32 @@ extension TopicList {
 
   /// Leaves a post in the home of one observer. The office's lock is held.
   ///
-  /// - Parameter number: The number of the letter, if it has waited in another home: there it has its place
-  ///   among the others.
+  /// A letter that has waited in another home has its place among the others.
   private func leave(
-    _ queued: QueuedPost, number: UInt64? = nil, for registration: Registration,
-    of observer: TopicObserver, _ state: inout PostOffice.State, _ toBeDrained: inout [Mailbox]
+    _ queued: QueuedPost, for registration: Registration, of observer: TopicObserver,
+    _ state: inout PostOffice.State, _ toBeDrained: inout [Mailbox]
   ) {
     let mailbox =
       observer.mailbox
       ?? office.lane(observer.laneKey(of: registration, in: clientList), in: &state)
+    let isNew = queued.number == 0
     let letter = Letter(
-      post: queued.post, addressee: .one(registration), range: 0..<UInt64.max,
+      isNew ? state.nextNumber() : queued.number, queued.post, to: .one(registration),
       receipt: queued.receipt)
-    if mailbox.put(letter, number: number ?? state.nextNumber()) { toBeDrained.append(mailbox) }
+    if isNew ? mailbox.put(letter) : mailbox.insert(letter) { toBeDrained.append(mailbox) }
   }
 
   /// Calls a handler without a home with what has to come first.
   private func handleQueue(of observer: TopicObserver, number: UInt64) {
-    defer { extendLifetime(self) }
-    guard observer.beginHandlingQueue() else { return }
     let registration = Registration(identity: observer.owner.address, number: number)
-    while let queued = observer.firstInQueue() {
-      var wasCalled = false
-      if var walk = clientList.beginWalk(at: registration), let box = walk.next() {
-        office.handle(queued.post, in: nil) {
-          queued.post.handle(in: nil, on: .queue) { call in
-            if case .called = call(box) { wasCalled = true }
-          }
-        }
-      }
-      // Otherwise it is being removed, or the queue goes to the one in its place.
-      guard wasCalled else { return }
-    }
+    observer.handleQueue(registration, of: clientList, in: office)
   }
 
   /// Handles what waits in a home, if this is it.
   private func handleLetters(in mailbox: Mailbox?) {
-    guard let mailbox, latest != nil, mailbox.home.isCurrent(from: nil), mailbox.enter()
+    guard let mailbox, latest != nil, mailbox.home.isCurrent(from: nil), mailbox.enter(of: office)
     else { return }
-    mailbox.leave()
+    mailbox.leave(of: office)
   }
 }
 
@@ -136,6 +123,9 @@ extension TopicList {
     var version = 0
     var toBeDrained: [Mailbox] = []
     var dropped: [TopicHandler] = []
+
+    /// What may be the last references by now, and must not end with the lock held.
+    var kept: [QueuedPost] = []
     var leftovers: ClientList.Leftovers?
   }
 
@@ -168,7 +158,7 @@ extension TopicList {
     }
     if let leftovers = replacement.leftovers { clientList.finish(leftovers) }
     guard let number = replacement.number else { return nil }
-    for mailbox in replacement.toBeDrained { mailbox.startDrain() }
+    for mailbox in replacement.toBeDrained { mailbox.startDrain(of: office) }
     handleQueue(of: isAtHome ? existing : observer, number: number)
     handleLetters(in: observer.mailbox)
     return TopicObservation(
@@ -207,42 +197,32 @@ extension TopicList {
     let begin = latest?.current.flatMap { post in
       let isWaiting =
         queue.contains { $0.post === post } || waiting.contains { $0.post === post }
-      return isWaiting ? nil : QueuedPost(post: post, receipt: nil)
+      return isWaiting ? nil : QueuedPost(post, receipt: nil)
     }
+    let all = queue + waiting + [begin].compactMap(\.self)
     if observer.mailbox == nil, !observer.isAwaited {
-      let posts = waiting.map { QueuedPost(post: $0.post, receipt: $0.receipt) }
-      observer.putFirst(queue + posts + [begin].compactMap(\.self))
-      return replacement
+      for queued in all { observer.enqueue(queued) }
+    } else {
+      for queued in all { leave(queued, for: new, of: observer, &state, &replacement.toBeDrained) }
     }
-    for letter in waiting {
-      leave(
-        QueuedPost(post: letter.post, receipt: letter.receipt), number: letter.number, for: new,
-        of: observer, &state, &replacement.toBeDrained)
-    }
-    for queued in queue + [begin].compactMap(\.self) {
-      leave(queued, for: new, of: observer, &state, &replacement.toBeDrained)
-    }
+    replacement.kept = letters
     return replacement
   }
 
   /// The letters for an observer that wait or are being handled, in their order. The office's lock is held.
   private func unhandledLetters(
     for registration: Registration, of observer: TopicObserver, _ state: PostOffice.State
-  ) -> [Letter] {
+  ) -> [QueuedPost] {
     let lane = observer.laneKey(of: registration, in: clientList)
     guard let mailbox = observer.mailbox ?? state.existingLane(lane) else { return [] }
-    var letters: [Letter] = []
-    mailbox.forEachUnhandled { letter in
-      guard letter.post.list === clientList else { return }
-      let isAddressed =
-        switch letter.addressee {
-        case .group: letter.range.contains(registration.number)
-        case .one(let other): other == registration
-        case .everyone: false
-        }
-      if isAddressed { letters.append(letter) }
+    return mailbox.unhandledLetters { letter in
+      guard unsafe letter.post.list === clientList else { return false }
+      return switch letter.addressee {
+      case .home: registration.number < letter.limit
+      case .one(let other): other == registration
+      case .everyone: false
+      }
     }
-    return letters
   }
 }
 
@@ -297,12 +277,12 @@ extension TopicList {
         if observer.isAwaited {
           list.office.giveUpLane(observer.laneKey(of: registration, in: clients), of: clients)
         }
-        observer.mailbox?.giveUpLetters { letter in
+        observer.mailbox?.giveUpLetters(in: list.office) { letter in
           guard case .one(let other) = letter.addressee else { return false }
-          return letter.post.list === clients && other.number == registration.number
+          return unsafe letter.post.list === clients && other.number == registration.number
         }
       }
-      for group in groups { group.giveUpLettersIfEmpty(in: clients) }
+      for group in groups { group.giveUpLettersIfEmpty(in: clients, of: list.office) }
     }
   }
 

@@ -53,7 +53,7 @@ extension TopicList {
   ) async -> Int {
     await office.postAndWait(
       Posting(to: clientList, from: site, isolation: #isolation, keeper: latest),
-      subject: { subject }, TopicContent(message: message, clients: clientList))
+      subject: { subject }, TopicContent(message: message))
   }
 }
 
@@ -63,15 +63,13 @@ extension TopicList {
 @usableFromInline
 struct TopicContent: PostContent {
   let message: any Sendable
-  let clients: ClientList
 
   @usableFromInline
-  init(message: any Sendable, clients: ClientList) {
+  init(message: any Sendable) {
     self.message = message
-    self.clients = clients
   }
 
-  func call(_ box: WeakBox, on occasion: CallOccasion) -> CallOutcome {
+  func call(_ box: WeakBox, of clients: ClientList, on occasion: CallOccasion) -> CallOutcome {
     // What is lent is the message in the existential, as it opens.
     ErasedMessage.lend(message) { message in clients.callHandler(in: box, message, on: occasion) }
   }

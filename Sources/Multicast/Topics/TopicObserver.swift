@@ -128,16 +128,36 @@ extension TopicObserver: PostQueue {
     }
   }
 
-  func enqueue(_ post: QueuedPost) -> Bool {
-    state.withLock { state in
-      guard state.queue != nil else { return false }
-      state.queue?.append(post)
-      return true
+  var isOpen: Bool { state.withLock { $0.queue != nil } }
+
+  func enqueue(_ post: QueuedPost) {
+    state.withLock { state in state.queue?.append(post) }
+  }
+
+  /// Calls the handler with what has to come first, unless another thread does.
+  func handleQueue(_ registration: Registration, of list: ClientList, in office: PostOffice) {
+    guard beginHandlingQueue() else { return }
+    defer { extendLifetime(list) }
+    while true {
+      guard let queued = firstInQueue() else {
+        if office.withLock({ _ in closeEmptyQueue() }) { return }
+        continue
+      }
+      var wasCalled = false
+      if var walk = list.beginWalk(at: registration), let box = walk.next() {
+        office.handle(queued.post, in: nil) {
+          queued.post.handle(in: nil, on: .queue) { call in
+            if case .called = call(box) { wasCalled = true }
+          }
+        }
+      }
+      // Otherwise it is being removed, or the queue goes to the one in its place.
+      guard wasCalled else { return }
     }
   }
 
   /// Whether the caller is the one to handle the queue.
-  func beginHandlingQueue() -> Bool {
+  private func beginHandlingQueue() -> Bool {
     state.withLock { state in
       guard state.queue != nil, !state.isHandlingQueue else { return false }
       state.isHandlingQueue = true
@@ -146,23 +166,21 @@ extension TopicObserver: PostQueue {
   }
 
   /// The next post of those that have to be handled first. It stays the first one until the handler has taken
-  /// it, so that it goes on to another home with the others. After nil, others call the handler again.
-  func firstInQueue() -> QueuedPost? {
+  /// it, so that it goes on to another home with the others.
+  private func firstInQueue() -> QueuedPost? { state.withLock { $0.queue?.first } }
+
+  /// Lets others call the handler again, unless more has to be handled first. The office's lock is held.
+  private func closeEmptyQueue() -> Bool {
     state.withLock { state in
-      if let first = state.queue?.first { return first }
+      guard state.queue?.isEmpty ?? true else { return false }
       (state.queue, state.isHandlingQueue) = (nil, false)
-      return nil
+      return true
     }
   }
 
-  /// Has others wait until the posts have been handled that are put before them.
+  /// Has posts wait until those have been handled that are put before them.
   func beginQueue() {
     state.withLock { state in if state.queue == nil { state.queue = [] } }
-  }
-
-  /// Puts posts before those of others.
-  func putFirst(_ posts: [QueuedPost]) {
-    state.withLock { state in state.queue?.insert(contentsOf: posts, at: 0) }
   }
 
   /// Whether it takes messages.

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Multicast
@@ -71,13 +72,8 @@ import Testing
     let red = Subject()
     var clients = list.add(0..<2000, in: red)
     let group = list.group(of: red)
-    func step() -> Bool {
-      list.withState { state, toRelease in list.advanceSuccessor(&state, droppingInto: &toRelease) }
-    }
-    list.withState(leavingSuccessor: true) { state, toRelease in
-      list.replaceCurrent(&state, droppingInto: &toRelease)
-    }
-    #expect(!step() && !step())
+    beginSuccessor(of: list)
+    #expect(!step(list) && !step(list))
     // One that has been copied, one that has not, one that comes, one that comes and goes.
     #expect(list.remove(clients[100]) && list.remove(clients[1900]))
     clients += list.add(2000..<2002, in: red)
@@ -88,12 +84,49 @@ import Testing
     // One that dies, and that a walk finds in both.
     clients.remove(at: 50)
     #expect(list.names() == clients.map(\.name))
-    while !step() {}
+    while !step(list) {}
     list.makeSuccessor()
     #expect(list.names() == clients.map(\.name))
     #expect(group.map { list.names(in: $0) } == clients.map(\.name))
     #expect(group?.count == clients.count)
     for client in clients { #expect(!list.add(client, in: red)) }
+  }
+
+  @Test func whoGetsADeadClientsAddressWhileASuccessorIsMadeIsAddedOnce() {
+    let list = ClientList()
+    var clients = list.add(0..<600)
+    beginSuccessor(of: list)
+    #expect(!step(list) && !step(list))
+    // It has been copied. A new object gets its address.
+    let identity = ObjectIdentifier(clients[100]).address
+    clients.remove(at: 100)
+    var candidates = [Numbered(600)]
+    while ObjectIdentifier(candidates[candidates.count - 1]).address != identity {
+      // The address sanitizer does not let memory be used again soon.
+      guard candidates.count < 10_000 else {
+        #expect(Process.isSanitized)
+        return
+      }
+      candidates.append(Numbered(600))
+    }
+    let new = candidates[candidates.count - 1]
+    #expect(list.add(new))
+    while !step(list) {}
+    list.makeSuccessor()
+    #expect(!list.add(new))
+    #expect(list.names() == clients.map(\.name) + [600])
+    extendLifetime((clients, candidates))
+  }
+
+  private func beginSuccessor(of list: ClientList) {
+    list.withState(leavingSuccessor: true) { state, toRelease in
+      list.replaceCurrent(&state, droppingInto: &toRelease)
+    }
+  }
+
+  /// Goes a step, and returns whether everybody has been copied.
+  private func step(_ list: ClientList) -> Bool {
+    list.withState { state, toRelease in list.advanceSuccessor(&state, droppingInto: &toRelease) }
   }
 
   @Test func moreWalksThanANumberCanCountAreNoProblem() {

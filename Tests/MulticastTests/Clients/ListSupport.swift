@@ -45,6 +45,8 @@ extension ClientList {
   }
 
   /// The names of the clients alive that a walk meets.
+  func beginWalk(in group: ClientGroup) -> Walk { beginWalk(inGroupOf: group.subject) }
+
   func names(in group: ClientGroup) -> [Int] {
     var walk = beginWalk(in: group)
     return Self.names(&walk)
