@@ -74,7 +74,9 @@
         }
         for crowd in crowds { try await crowd.allAreHere() }
         var times: [[(total: Double, library: Double)]] = [[], []]
-        for _ in 0..<15 { for index in 0..<2 { times[index].append(try await crowds[index].time()) } }
+        for _ in 0..<15 {
+          for index in 0..<2 { times[index].append(try await crowds[index].time()) }
+        }
         group.cancelAll()
         let median = { (values: [Double]) in values.sorted()[values.count / 2] }
         let ratio = median(zip(times[1], times[0]).map { $0.total / $1.total })
