@@ -1,19 +1,19 @@
-/// What a center keeps for others that build on it, such as a bridge to another way of notifying:
-/// it knows nothing of an object but how long to hold it.
+/// Objects that live with a center, such as a bridge to another way of notifying.
 extension MulticastCenter {
   typealias Attachments = Locked<[ObjectIdentifier: any AnyObject & Sendable]>
 
-  /// Keeps an object alive until it is detached, or until the center ends.
+  /// Keeps an object alive until it is detached, or until the center ends. Attaching it again
+  /// changes nothing.
   ///
-  /// To attach it again changes nothing. In the center's `deinit` all objects are released, with no
-  /// lock held, and weak references to the center are nil by then. May be called from any thread.
+  /// The center's `deinit` releases all objects with no lock held. Weak references to the center
+  /// are nil by then.
   ///
-  /// - Complexity: Amortised O(1).
+  /// - Complexity: Amortized O(1).
   package func attach(_ object: any AnyObject & Sendable) {
     attachments.withLock { $0[ObjectIdentifier(object)] = object }
   }
 
-  /// Lets go of an object; does nothing if it is not attached. May be called from any thread.
+  /// Releases an object. Does nothing if it is not attached.
   ///
   /// - Complexity: O(1).
   package func detach(_ object: AnyObject) {

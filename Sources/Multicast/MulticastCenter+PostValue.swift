@@ -1,10 +1,8 @@
 extension MulticastCenter {
-  /// Calls every client of a listener protocol at home with a value, as a post does. For functions that
-  /// take such a body from their callers.
+  /// Posts a value to every client of a listener protocol, for functions that take such a body from
+  /// their callers.
   ///
-  /// May be called from any thread.
-  ///
-  /// - Parameter isolation: The actor that the caller runs in.
+  /// - Parameter isolation: The caller's actor.
   @discardableResult
   package func post<Listener, Value: Sendable>(
     _ value: Value, to listener: Listener.Type, isolation: (any Actor)?, from site: CallSite,

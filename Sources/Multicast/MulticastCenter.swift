@@ -1,6 +1,4 @@
-/// Calls the clients of listener protocols: one call, many clients.
-///
-/// A listener protocol is the key, the objects that conform to it are its clients:
+/// Calls all objects that were added for a listener protocol.
 ///
 /// <!-- example: in Center -->
 /// ```swift
@@ -8,7 +6,7 @@
 ///   func userLogin(_ userID: UInt)
 ///   func logout()
 /// }
-/// extension UserProtocol {  // what a client does not care about, it need not implement
+/// extension UserProtocol {  // defaults make every method optional
 ///   func userLogin(_ userID: UInt) {}
 ///   func logout() {}
 /// }
@@ -18,53 +16,44 @@
 ///   func userLogin(_ userID: UInt) { print("Welcome, \(userID)") }
 /// }
 ///
-/// center.notify(UserProtocol.self) { $0.userLogin(19000) }  // here and now
-/// center.post(UserProtocol.self) { $0.userLogin(19000) }  // each client where it lives
+/// center.notify(UserProtocol.self) { $0.userLogin(19000) }  // every client on this thread
+/// center.post(UserProtocol.self) { $0.userLogin(19000) }  // each client in its home
 /// ```
 ///
-/// `notify` calls every client on this thread, and returns when all of them have been called.
-/// `post` calls every client at home, in causal order: see <doc:NotifyOrPost>.
+/// A key may be any protocol, a composition `(A & B).self`, a constrained protocol `(any
+/// Sink<Int>).self`, a protocol of a global actor, or a class. A key is exactly one type: a client
+/// is not called for a protocol that its own protocol inherits from.
 ///
-/// Any protocol will do, with `AnyObject` or without; so will a composition, as in `(A & B).self`,
-/// a constrained protocol, as in `(any Sink<Int>).self`, a protocol isolated to a global actor, and
-/// a class. The compiler refuses a client that does not conform. A key is exactly one type: a
-/// client of a protocol is not called when the protocol that it inherits from is notified.
-///
-/// Closures observe topics of the same center: see ``Topic``. Everything that is posted through one
-/// center, to protocols and to topics, is in one order.
-///
-/// ``MulticastDelegate`` says what may be relied on: the order and the life of clients, changes
-/// during a delivery, threads, homes and loops. A client may release the center during a delivery,
-/// too.
+/// Closures observe a ``Topic`` of the same center. All posts of one center have one order.
+/// ``MulticastDelegate`` lists what you can rely on. Every method may be called from any thread,
+/// also by a client that is being called.
 public final class MulticastCenter: Sendable {
-  /// The center of the process, for programs that need only one.
-  ///
-  /// It refuses loops, and reports each in one line on standard error.
+  /// The process's center. It refuses loops, and reports each in one line on standard error.
   public static let `default` = MulticastCenter()
 
-  /// The delegates, by their listener types, and the registries of topics, by the types of these.
+  /// The delegates by listener type, and the registries of topics by topic type.
   @usableFromInline
   let registries = RegistryTable()
 
   @usableFromInline
   let office: PostOffice
 
-  /// Objects that live as long as the center, if nobody detaches them.
+  /// Objects that live until they are detached, or until the center ends.
   let attachments = Attachments([:])
 
   /// Creates a center without clients.
   ///
   /// - Parameters:
-  ///   - reentrancy: What happens to a notify inside a notify of the same protocol. A negative
+  ///   - reentrancy: What happens to a nested `notify` of the same listener protocol. A negative
   ///     ``ReentrancyPolicy/allow(depth:)`` stops the program.
-  ///   - onRecursion: Is called with the report of every refused notify, and of the first refused
-  ///     one of the posts that a post has set off. It is called where that was made, on the same
-  ///     thread, with no lock held. If nil, each call site that is refused is reported once, in one
-  ///     line on standard error. So is one that is refused while `onRecursion` runs.
-  ///   - onDelivery: Is called with each event of every delivery, on the thread that delivers, with
-  ///     no lock held. What it notifies and posts itself is delivered and not reported, by any center,
-  ///     nor is what that sets off. If nil, nothing is measured. See <doc:SeeingDeliveries>.
-  ///   - carried: A task-local value that posts take along to where they are handled.
+  ///   - onRecursion: Receives the report of each refused `notify`, and of the first refused post
+  ///     that one post has set off. Runs on the refused call's thread, with no lock held. If nil,
+  ///     each refused call site prints one line on standard error. So does a call site refused
+  ///     while `onRecursion` runs.
+  ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock
+  ///     held. Deliveries that it causes are not reported, by any center. If nil, nothing is
+  ///     measured. See <doc:SeeingDeliveries>.
+  ///   - carried: A task-local value that posts carry to where they are handled.
   public init(
     reentrancy: ReentrancyPolicy = .refuseLoops,
     onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil,
@@ -76,12 +65,10 @@ public final class MulticastCenter: Sendable {
       tracing: PostTracing(onDelivery: onDelivery, carrying: carried))
   }
 
-  /// The delegate of a listener protocol: the list that the center's own methods use.
+  /// The delegate of a listener protocol. It is always the same one, and works on after the
+  /// center's end.
   ///
-  /// It is the same one every time, and it goes on working without the center. May be read from any
-  /// thread.
-  ///
-  /// - Complexity: O(1), without a lock once the delegate has been made.
+  /// - Complexity: O(1), without a lock once the delegate exists.
   public subscript<Listener>(_ listener: Listener.Type) -> MulticastDelegate<Listener> {
     withMadeDelegate(for: listener) { $0 }
   }
@@ -100,9 +87,9 @@ public final class MulticastCenter: Sendable {
       .pointee.borrow(body)
   }
 
-  /// Lends the delegate of a listener protocol, if anybody has asked for it yet.
+  /// Passes the borrowed delegate of a listener protocol to `body`, if the delegate exists.
   ///
-  /// The delegate is not retained. The center's table keeps it, and this keeps the center.
+  /// The center's table keeps the delegate, and this method keeps the center.
   @inlinable
   @inline(__always)
   func withDelegate<Listener, Result, Failure: Error>(
@@ -112,7 +99,7 @@ public final class MulticastCenter: Sendable {
     try withRegistry(for: ObjectIdentifier(listener), body)
   }
 
-  /// Lends what is registered for a key, which is of the type `Registry`.
+  /// Passes the borrowed registry of a key to `body`. The registry must be of the type `Registry`.
   @inlinable
   @inline(__always)
   func withRegistry<Registry: AnyObject, Result, Failure: Error>(

@@ -1,29 +1,24 @@
 extension MulticastDelegate {
-  /// Calls and awaits `body` with every client, one after the other, in order: for actors, and for
-  /// listener protocols with asynchronous methods.
+  /// Calls and awaits `body` with every client, one after the other, in order.
   ///
   /// <!-- example: in Delegates -->
   /// ```swift
   /// await delegates.notify(awaiting: { await $0.store(19000) })
   /// ```
   ///
-  /// The compiler lets a client's asynchronous method be called here if the protocol is `Sendable`,
-  /// as that of actors is, or if the method is `nonisolated(nonsending)`.
+  /// Use it for actors and asynchronous methods. The protocol must be `Sendable`, or the methods
+  /// `nonisolated(nonsending)`.
   ///
-  /// It runs where its caller runs: in the caller's actor, if there is one, and in its task, with
-  /// its priority and its cancellation. A cancelled task goes on calling clients; to end early, let
-  /// `body` throw. A client that is waited for is kept alive until its call returns.
-  ///
-  /// Calls the clients registered now, except those removed or deallocated before their turn. If
-  /// this call site is delivering this list already, in the same task, nobody is called and the
-  /// loop is reported. A task that a client starts is not part of the call: it may notify again.
+  /// `body` runs in the caller's actor and task. Cancellation does not end the call; let `body`
+  /// throw. A client is kept alive until its call returns. If this call site is already delivering
+  /// this list in the same task, calls nobody and reports the loop. A task that a client starts is
+  /// not part of the call.
   ///
   /// - Parameters:
-  ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - body: Is called and awaited with each client. The first error that it throws ends the
-  ///     notify, which throws it: later clients are not called.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - body: Receives each client. The first error ends the call.
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n*).
   @discardableResult
@@ -49,7 +44,7 @@ extension MulticastDelegate {
     }
   }
 
-  /// As ``forEachClient(_:)``, awaiting each client's call.
+  /// Like ``forEachClient(_:)``, awaiting each client's call.
   @inlinable
   nonisolated(nonsending) func forEachClient<Failure: Error>(
     from site: CallSite,

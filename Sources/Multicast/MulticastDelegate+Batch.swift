@@ -1,26 +1,22 @@
 extension MulticastDelegate {
-  /// Calls `body` with every client and every event: the first client with all events in their
-  /// order, then the second one, and so on.
-  ///
-  /// Much cheaper than a notify for each event, because each client is looked up once. Use it where
-  /// clients only have to see events in their order, not to keep step with each other.
+  /// Calls `body` with every client and every event: the first client with all events, then the
+  /// second one, and so on.
   ///
   /// <!-- example: in Delegates -->
   /// ```swift
   /// delegates.notify(forEach: files) { client, file in client.found(file) }
   /// ```
   ///
-  /// A client that is removed gets no further events, even in the middle of its own; one whose
-  /// other owners release it in the middle gets the rest of them. Everything else is as in
-  /// ``notify(fileID:line:column:_:)``, and the batch counts as one notify.
+  /// Much faster than a call for each event, because each client is loaded once. A removed client
+  /// receives no further events. A client released during its events receives the rest of them. The
+  /// batch counts as one ``notify(fileID:line:column:_:)``.
   ///
   /// - Parameters:
-  ///   - events: The events. Without any, every client is counted as called.
-  ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - body: Is called with each client and each event. The first error that it throws ends the
-  ///     batch, which throws it.
+  ///   - events: The events. Without any, every client counts as called.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - body: Receives each client and each event. The first error ends the batch.
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n* · *m*) for *n* clients and *m* events. Allocates nothing.
   @discardableResult

@@ -6,15 +6,12 @@ extension MulticastDelegate {
   /// let mayClose = delegates.map { $0.documentMayClose() }.allSatisfy { $0 }
   /// ```
   ///
-  /// Everything else is as in ``notify(fileID:line:column:_:)``.
-  ///
   /// - Parameters:
-  ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - transform: Is called with each client. The first error that it throws ends the call, which
-  ///     throws it, and the answers so far are lost.
-  /// - Returns: The answers; none if there is no client, or if this was a loop and refused.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - transform: Receives each client. The first error ends the call, and the answers are lost.
+  /// - Returns: The answers; none without clients, or if the call was a loop.
   /// - Complexity: O(*n*).
   @inlinable
   public func map<Answer, Failure: Error>(

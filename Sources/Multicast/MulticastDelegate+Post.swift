@@ -1,38 +1,32 @@
 // MARK: - Calls
 
 extension MulticastDelegate {
-  /// Calls every client at home, in order.
+  /// Calls every client in its home, in order.
   ///
   /// <!-- example: in Delegates -->
   /// ```swift
   /// delegates.post { $0.userLogin(19000) }
   /// ```
   ///
-  /// A client that was added in an actor is called in that actor. A client that was added on a
-  /// queue is called on that queue. Any other client is called on this thread. Clients whose home
-  /// is elsewhere are called a little later. Posts from one thread or task reach every home in
-  /// their order, whatever protocols and topics they went to.
+  /// A client added in an actor is called there, and a client added on a queue on that queue. Other
+  /// clients are called on this thread. Calls elsewhere happen a little later. The posts of one
+  /// thread or task reach every home in their order, across protocols and topics.
   ///
-  /// A post that is made while a client is being called by a post follows that one: it reaches
-  /// every home after it, and is never nested in it. If the post is not made in such a call, all
-  /// clients without a home and all clients that live where it is made have been called when this
-  /// returns, after what waited there.
+  /// A post made by a client that a post is calling follows that post in every home. Any other post
+  /// returns after the calls of clients without a home and of clients at home here. Earlier letters
+  /// to this home go first.
   ///
-  /// A body that names an actor, as in `{ @MainActor in $0.show(1) }`, is called there with every
-  /// client: a main-actor protocol needs that. No client may then live in another home. A debug
-  /// build checks it.
-  ///
-  /// The clients registered now are called, except those that are removed or deallocated before
-  /// their turn. May be called from any thread, in a call and in a `deinit`.
+  /// A body that names an actor, as in `{ @MainActor in $0.show(1) }`, runs there for every client.
+  /// A main-actor protocol needs this. A debug build stops if a client lives elsewhere.
   ///
   /// - Parameters:
-  ///   - isolation: The actor that the caller runs in. Leave it to its default.
-  ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - body: Is called with each client, and kept until every client has been called.
-  /// - Returns: The number of clients that were called or will be, if they live. 0 if the post was
-  ///   refused because more than 1,000 recurring posts were set off by one.
+  ///   - isolation: The caller's actor.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - body: Receives each client of this moment that is still registered and alive at its turn.
+  /// - Returns: The number of clients that were called or will be. 0 if one post has set off more
+  ///   than 1,000 recurring posts, and this one is refused.
   /// - Complexity: O(*n*).
   @discardableResult
   @inlinable
@@ -51,17 +45,18 @@ extension MulticastDelegate {
     }
   }
 
-  /// Calls every client at home, in order, and returns when every client has been called.
+  /// Calls every client in its home, in order, and returns after all calls.
   ///
-  /// A client that is removed or deallocated before its turn is not waited for. A cancelled task
-  /// goes on waiting. Everything else is as in ``post(isolation:fileID:line:column:_:)``.
+  /// It does not wait for a client that is removed or deallocated before its turn, nor for posts
+  /// that clients make. Cancellation does not end the wait. See
+  /// ``post(isolation:fileID:line:column:_:)``.
   ///
   /// - Parameters:
-  ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - body: Is called with each client.
-  /// - Returns: The number of clients that were called or were to be, if they lived.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - body: Receives each client.
+  /// - Returns: The number of clients that were to be called.
   /// - Complexity: O(*n*).
   @discardableResult
   nonisolated(nonsending) public func postAndWait(
@@ -116,19 +111,17 @@ extension MulticastDelegate where Listener: Sendable {
   /// delegates.post { await $0.store(19000) }
   /// ```
   ///
-  /// The calls of one client follow each other, in the order of the posts: the next one begins when
-  /// the one before has returned. Different clients are called side by side. A body that names an
-  /// actor runs there, and so does a client that is an actor. What a client posts while it is
-  /// called follows in every home. Everything else is as in
+  /// The calls of one client do not overlap, and keep the order of the posts. Different clients run
+  /// side by side. A body that names an actor runs there. See
   /// ``post(isolation:fileID:line:column:_:)``.
   ///
   /// - Parameters:
-  ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - body: Is called and awaited with each client, and kept until every call has returned.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - body: Receives each client.
   /// - Returns: The number of clients that will be called, if they live.
-  /// - Complexity: O(*n*). Starts a task for each client that has nothing to do.
+  /// - Complexity: O(*n*). Starts a task for each idle client.
   @discardableResult
   public func post(
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
@@ -148,19 +141,18 @@ extension MulticastDelegate where Listener: Sendable {
       })
   }
 
-  /// Calls every client in a task of its own, and returns when every call has returned.
+  /// Calls every client in a task of its own, and returns after all calls.
   ///
-  /// A client that is removed or deallocated before its turn is not waited for. Nor is one that
-  /// waits itself, directly or through others, for this post to return: each would wait for the
-  /// other. A cancelled task goes on waiting. Everything else is as in
+  /// It does not wait for a client that is removed or deallocated before its turn, nor for one that
+  /// itself waits for this post. Cancellation does not end the wait. See
   /// ``post(fileID:line:column:_:)``.
   ///
   /// - Parameters:
-  ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - body: Is called and awaited with each client.
-  /// - Returns: The number of clients that were to be called, if they lived.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - body: Receives each client.
+  /// - Returns: The number of clients that were to be called.
   /// - Complexity: O(*n*).
   @discardableResult
   nonisolated(nonsending) public func postAndWait(
@@ -177,7 +169,7 @@ extension MulticastDelegate where Listener: Sendable {
 
 // MARK: - What is posted
 
-/// A body that is called with clients.
+/// A body that receives clients.
 @usableFromInline
 struct ClosureContent: PostContent {
   let actor: (any Actor)?
@@ -206,7 +198,7 @@ struct ClosureContent: PostContent {
   }
 }
 
-/// A body that is called and awaited with clients.
+/// A body that receives and awaits clients.
 private struct AwaitedContent<Listener: Sendable>: PostContent {
   let body: @isolated(any) @Sendable (Listener) async -> Void
 

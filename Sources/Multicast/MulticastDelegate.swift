@@ -3,7 +3,7 @@ import Dispatch
 /// The clients of one listener protocol, and the calls to all of them.
 ///
 /// A ``MulticastCenter`` keeps one delegate for each listener protocol. A delegate is also useful
-/// alone, as a property, where a type has a single kind of listener:
+/// as a property, where a type has one kind of listener:
 ///
 /// <!-- example: in Download -->
 /// ```swift
@@ -16,37 +16,24 @@ import Dispatch
 /// }
 /// ```
 ///
-/// ## Notify or post
+/// `notify` calls every client on this thread. `post` calls each client in its home: see
+/// <doc:NotifyOrPost>. Every method may be called from any thread, also by a client that is being
+/// called.
 ///
-/// `notify` calls every client here and now, on this thread. It returns when all of them have been
-/// called. `post` calls every client at home: in the actor it was added in, on the queue it was
-/// added on, and everybody else on the posting thread. See <doc:NotifyOrPost>.
-///
-/// ## What may be relied on
-///
-/// - **Order.** Clients are called in the order in which they were added.
-/// - **Once.** A client is in the list once, however often it is added.
-/// - **Weak.** A client is kept alive for the length of its own call and no longer. It is never
-///   called after its end. Somebody else has to own it: a client that only a local variable holds
-///   may end with the last use of that variable. What a client leaves behind in the list is
-///   reclaimed by deliveries and as others are added. A list holds at most about twice the entries
-///   of the most clients that were alive at once, and as much again for every notify that is under
-///   way while clients come and go.
+/// - **Order.** Clients are called in the order in which they were added, each once.
+/// - **Weak.** A client is kept alive only during its own call. Something else must own it. A local
+///   variable may end with its last use.
 /// - **Snapshot.** A delivery calls the clients registered when it begins, except those removed or
-///   deallocated before their turn. For a post, that is the moment when it is made. A client added
-///   meanwhile, or removed and added again, waits for the next one.
-/// - **Free callbacks.** No lock is held while a client runs. It may add, remove, notify and post,
-///   and it may release itself, other clients, and the delegate.
-/// - **Threads.** Every method may be called from any thread.
-/// - **Home.** A client added in an actor, for a protocol that is not `Sendable`, lives in that
-///   actor. A client added on a queue lives on that queue. A post calls it there. A notify may call
-///   it only there, and a debug build stops where one calls it elsewhere.
-/// - **Causal order.** Posts of one thread or task reach every home in their order. What is posted
-///   while a client is being called by a post is delivered after that post, in every home.
-/// - **Loops.** A notify that would call itself without end is refused and reported: see
-///   ``ReentrancyPolicy``. A post may recur 1,000 times: see <doc:Loops>.
-/// - **Isolation.** What the compiler can check, it checks. Two protocols that differ in `Sendable`
-///   alone, `P` and `P & Sendable`, are one key, since this leaves no trace at run time.
+///   deallocated before their turn. A post begins when it is made.
+/// - **Free callbacks.** No lock is held while a client runs. It may also release itself, other
+///   clients, and the delegate.
+/// - **Home.** A client added in an actor lives there, unless the protocol is `Sendable`. A client
+///   added on a queue lives on that queue. A debug build stops if a client is notified elsewhere.
+/// - **Causal order.** The posts of one thread or task reach every home in their order. A post made
+///   by a client that a post is calling is delivered after that post.
+/// - **Loops.** A notification that would recurse forever is refused and reported: see <doc:Loops>.
+///
+/// <doc:TheContract> has all rules. `P` and `P & Sendable` are one key.
 public final class MulticastDelegate<Listener>: Sendable {
   @usableFromInline
   let clientList = ClientList(stride: WeakBox.stride(for: Listener.self))
@@ -54,30 +41,29 @@ public final class MulticastDelegate<Listener>: Sendable {
   @usableFromInline
   let office: PostOffice
 
-  /// The office's, kept here as well: a notify that looks it up there retains the office.
+  /// The office has it, too. A `notify` that looks it up there retains the office.
   @usableFromInline
   let reentrancyGuard: ReentrancyGuard
 
-  /// The office's as well; nil if nobody wants to know.
+  /// The office has it, too. Nil without `onDelivery`.
   @usableFromInline
   let reporter: DeliveryReporter?
 
   /// Creates a delegate without clients.
   ///
-  /// The delegate has an order of posts of its own. Only what is posted through one center, or
-  /// through one delegate, is ordered.
+  /// Its posts are in order with each other, and not with those of a center.
   ///
   /// - Parameters:
-  ///   - reentrancy: What happens to a notify inside a notify. A negative
+  ///   - reentrancy: What happens to a nested `notify` of the same listener protocol. A negative
   ///     ``ReentrancyPolicy/allow(depth:)`` stops the program.
-  ///   - onRecursion: Is called with the report of every refused notify, and of the first refused
-  ///     one of the posts that a post has set off. It is called where that was made, on the same
-  ///     thread, with no lock held. If nil, each call site that is refused is reported once, in one
-  ///     line on standard error. So is one that is refused while `onRecursion` runs.
-  ///   - onDelivery: Is called with each event of every delivery, on the thread that delivers, with
-  ///     no lock held. What it notifies and posts itself is delivered and not reported, by any center,
-  ///     nor is what that sets off. If nil, nothing is measured. See <doc:SeeingDeliveries>.
-  ///   - carried: A task-local value that posts take along to where they are handled.
+  ///   - onRecursion: Receives the report of each refused `notify`, and of the first refused post
+  ///     that one post has set off. Runs on the refused call's thread, with no lock held. If nil,
+  ///     each refused call site prints one line on standard error. So does a call site refused
+  ///     while `onRecursion` runs.
+  ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock
+  ///     held. Deliveries that it causes are not reported, by any center. If nil, nothing is
+  ///     measured. See <doc:SeeingDeliveries>.
+  ///   - carried: A task-local value that posts carry to where they are handled.
   public convenience init(
     reentrancy: ReentrancyPolicy = .refuseLoops,
     onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil,
@@ -100,25 +86,20 @@ public final class MulticastDelegate<Listener>: Sendable {
 // MARK: - Membership
 
 extension MulticastDelegate {
-  /// Adds a client behind those that are in the list.
+  /// Adds a client at the end of the list.
   ///
-  /// The client is held weakly, so nothing has to be removed before its end. A delivery that is
-  /// under way does not call it. May be called from any thread.
+  /// The client is held weakly. A delivery under way does not call it.
   ///
-  /// A client added inside an actor, for a protocol that is not known here to be `Sendable`, lives
-  /// in that actor: a post calls it there. A notify may call it only there, and a debug build stops
-  /// where one calls it elsewhere. A client that adds itself in an `init` that is not isolated has
-  /// no home. Nor has a client that is an actor: what can be called on it synchronously is not
-  /// isolated.
+  /// A client added inside an actor lives in that actor, unless the compiler knows here that the
+  /// protocol is `Sendable`. A client that adds itself in a nonisolated `init` has no home. Neither
+  /// has a client that is an actor.
   ///
   /// - Parameters:
-  ///   - client: A class instance or an actor. A value stops the program, since values cannot be
-  ///     held weakly.
-  ///   - isolation: The client's home: the actor that the caller runs in. Leave it to its default,
-  ///     or pass nil for a client that may be called on any thread.
-  /// - Returns: Whether the client was added: false if it is in the list already, and then it keeps
-  ///   its place and its home, or if it is in its `deinit`.
-  /// - Complexity: Amortised O(1).
+  ///   - client: A class instance or an actor. A value stops the program.
+  ///   - isolation: The client's home. Pass nil for a client that may be called on any thread.
+  /// - Returns: Whether the client was added. False if it is in the list already, and keeps its
+  ///   place and home. False while the client is being deinitialized.
+  /// - Complexity: Amortized O(1).
   @discardableResult
   public func add(_ client: Listener, isolation: (any Actor)? = #isolation) -> Bool {
     // An actor looks after itself: what can be called synchronously on it is not isolated.
@@ -126,20 +107,15 @@ extension MulticastDelegate {
     return add(client, in: office.mailbox(of: isolation))
   }
 
-  /// Adds a client that lives on a dispatch queue, behind those that are in the list.
-  ///
-  /// A post calls the client on the queue. A notify may call it only there, and a debug build stops
-  /// where one calls it elsewhere. Everything else is as in ``add(_:isolation:)``.
+  /// Adds a client that lives on a dispatch queue, at the end of the list.
   ///
   /// - Parameters:
-  ///   - client: A class instance or an actor. A value stops the program, since values cannot be
-  ///     held weakly.
-  ///   - queue: The queue. One call follows the other, on a concurrent queue too. The main queue is
-  ///     the main actor's home. A post made on a global queue calls the client a little later, on
+  ///   - client: A class instance or an actor. A value stops the program.
+  ///   - queue: The client's home. Calls do not overlap, on a concurrent queue either. The main
+  ///     queue is the main actor. A post made on a global queue calls the client a little later, on
   ///     that queue.
-  /// - Returns: Whether the client was added: false if it is in the list already, and then it keeps
-  ///   its place and its home, or if it is in its `deinit`.
-  /// - Complexity: Amortised O(1).
+  /// - Returns: Whether the client was added, as for ``add(_:isolation:)``.
+  /// - Complexity: Amortized O(1).
   @discardableResult
   public func add(_ client: Listener, on queue: DispatchQueue) -> Bool {
     add(client, in: office.mailbox(of: queue))
@@ -155,14 +131,13 @@ extension MulticastDelegate {
 
   /// Removes a client.
   ///
-  /// No new call to it begins from this list on this thread after that, not even in a delivery that
-  /// is under way. A call on another thread may be under way still. Posts that wait for the client
-  /// are given up. May be called from any thread and in the client's `deinit`, where it is not
-  /// needed.
+  /// After that, no new call to the client begins from this list on this thread. A call on another
+  /// thread may still run. Waiting posts do not call the client. Safe in the client's `deinit`, and
+  /// not needed there.
   ///
   /// - Parameter client: A class instance or an actor. A value stops the program.
   /// - Returns: Whether the client was in the list. False while the client is being deinitialized.
-  /// - Complexity: Amortised O(1).
+  /// - Complexity: Amortized O(1).
   @discardableResult
   public func remove(_ client: Listener) -> Bool {
     withObject(of: client) { object in remove(object: object) }
@@ -180,9 +155,7 @@ extension MulticastDelegate {
     return wasRegistered
   }
 
-  /// Removes all clients. A delivery that is under way calls none of those it has not called yet.
-  ///
-  /// May be called from any thread.
+  /// Removes all clients. A delivery under way calls none of those that remain.
   ///
   /// - Complexity: O(*n*).
   public func removeAll() {
@@ -196,9 +169,7 @@ extension MulticastDelegate {
     for identity in identities { office.giveUpLane(.client(identity), of: clientList) }
   }
 
-  /// Whether a client is in the list; false for a client in its `deinit`.
-  ///
-  /// May be called from any thread.
+  /// Returns whether a client is in the list. False while the client is being deinitialized.
   ///
   /// - Parameter client: A class instance or an actor. A value stops the program.
   /// - Complexity: O(1).
@@ -206,9 +177,7 @@ extension MulticastDelegate {
     withObject(of: client) { object in clientList.contains(object) }
   }
 
-  /// The clients that are alive, in order, each held by the array from now on.
-  ///
-  /// May be read from any thread.
+  /// The live clients, in order. The array keeps them alive.
   ///
   /// - Complexity: O(*n*).
   public var clients: [Listener] {
@@ -222,15 +191,15 @@ extension MulticastDelegate {
     return clients
   }
 
-  /// The number of clients that are alive at this moment.
+  /// The number of live clients.
   ///
-  /// They are counted, since a client ends without telling anybody. Each is held for an instant, so
-  /// that one whose last owner lets go just then ends here. May be read from any thread.
+  /// The list counts them, and holds each one for an instant. A client whose last owner releases it
+  /// in that instant ends here.
   ///
   /// - Complexity: O(*n*).
   public var count: Int { clientList.countAlive() }
 
-  /// Whether no client is alive at this moment. May be read from any thread.
+  /// Whether no client is alive.
   ///
   /// - Complexity: O(*n*), and O(1) if the first client is alive.
   public var isEmpty: Bool { clientList.countAlive(upTo: 1) == 0 }
@@ -246,22 +215,20 @@ extension MulticastDelegate {
   /// delegates.notify { $0.userLogin(19000) }
   /// ```
   ///
-  /// Calls the clients registered now, except those removed or deallocated before their turn. No
-  /// lock is held meanwhile, and `body` may do anything. If this call site is delivering this list
-  /// already, further up the call stack, nobody is called and the loop is reported.
+  /// Calls the clients registered now, except those removed or deallocated before their turn. If
+  /// this call site is already delivering this list on this call stack, calls nobody and reports
+  /// the loop.
   ///
-  /// Every client is called here. To call each one at home, use
-  /// ``post(isolation:fileID:line:column:_:)``.
+  /// The first error that `body` throws ends the call. The compiler infers `any Error`, unless you
+  /// write the type: `{ (client) throws(StoreError) in … }`.
   ///
   /// - Parameters:
-  ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - body: Is called with each client. The first error that it throws ends the notify, which
-  ///     throws it: later clients are not called. A closure that throws an error of one type says
-  ///     so, `{ (client) throws(StoreError) in … }`, or the compiler takes it for any error.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - body: Receives each client.
   /// - Returns: The number of clients called.
-  /// - Complexity: O(*n*), and without clients a few instructions. Allocates nothing.
+  /// - Complexity: O(*n*), and a few instructions without clients. Allocates nothing.
   @discardableResult
   @inlinable
   public func notify<Failure: Error>(
@@ -274,9 +241,9 @@ extension MulticastDelegate {
     }
   }
 
-  /// Delivers to every client: the one way that all synchronous deliveries take.
+  /// Delivers to every client. All synchronous deliveries use this method.
   ///
-  /// - Parameter body: Is called with each client and its box.
+  /// - Parameter body: Receives each client and its box.
   /// - Returns: The number of clients called; 0 if the guard refused.
   @inlinable
   @inline(__always)
@@ -305,9 +272,9 @@ extension MulticastDelegate {
     }
   }
 
-  /// Walks over the clients of this moment that are registered and alive when their turn comes.
+  /// Calls `body` with the clients of this moment that are registered and alive at their turn.
   ///
-  /// - Returns: How many there were.
+  /// - Returns: The number of calls.
   @discardableResult
   @inlinable
   @inline(__always)

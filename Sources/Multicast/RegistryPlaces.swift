@@ -1,14 +1,14 @@
 import Synchronization
 
-/// The memory of a ``RegistryTable``: a hash table with open addressing that is only added to.
+/// The memory of a ``RegistryTable``: a hash table with open addressing that only grows.
 ///
-/// A registry is written before its key, so that whoever finds the key finds the registry: the key is
-/// released there and acquired here. No look at two keys depends on their order, so that this suffices.
-/// Who has heard of a registry finds it, since what it has heard of comes after both stores. Places
-/// own their registries; those that were outgrown own the same ones once more.
+/// A registry is written before its key. The key is released by the writer and acquired by the reader, so a
+/// reader that finds the key finds the registry. No reader depends on the order of two keys, so this
+/// suffices. A thread that has learned of a registry finds it, because both stores happened before. Places
+/// own their registries, and outgrown places own the same ones again.
 ///
-/// Unchecked, because the compiler cannot know what the pointers lead to: to memory that is written
-/// with the table's lock held, and read without it in the order just described, until the table ends.
+/// Unchecked, because the compiler does not know where the pointers lead: to memory that is written with the
+/// table's lock held, and read without the lock in the order described, until the table ends.
 @safe
 struct RegistryPlaces: ~Copyable, @unchecked Sendable {
   let capacity: Int

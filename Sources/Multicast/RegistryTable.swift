@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What a center keeps for a listener protocol, its delegate, or for a type of message, its topics, as
-/// far as it can be used without that type.
+/// A center's registry for a listener protocol (its delegate) or a message type (its topics), without that
+/// type.
 protocol ClientRegistry: AnyObject, Sendable {
   /// Removes a client, and returns how many registrations of it there were.
   func removeClient(_ client: AnyObject) -> Int
@@ -9,16 +9,16 @@ protocol ClientRegistry: AnyObject, Sendable {
   func removeAll()
 }
 
-/// Finds a center's registries by the type that they are for. Finding takes no lock.
+/// Finds a center's registries by type, without a lock.
 ///
-/// Registries stay until the center ends. So do places that were outgrown, because somebody may be
-/// looking in them; all of them together are smaller than the ones in use.
+/// Registries stay until the center ends. Outgrown places stay, too, because a reader may use them. Together
+/// they are smaller than the current ones.
 ///
-/// Places are filled before they are made the current ones, by a release that ``find(_:)`` acquires. Who
-/// still looks in those before misses what came later at most, and looks again with the lock held.
+/// Places are filled before a release makes them current. ``find(_:)`` acquires them. A reader of outgrown
+/// places can only miss a later registry, and looks again with the lock held.
 ///
-/// Unchecked, because a pointer is not Sendable. What the pointers lead to is, and it stays there
-/// until this object ends.
+/// Unchecked, because a pointer is not Sendable. The memory behind the pointers is, and stays until this
+/// object ends.
 @usableFromInline
 @safe
 final class RegistryTable: @unchecked Sendable {

@@ -2,7 +2,8 @@
   import Multicast
   import os
 
-  /// Makes an interval in Instruments of every pass of a delivery, and a point of every call.
+  /// Returns a callback that shows every pass of a delivery as an interval in Instruments, and
+  /// every call as a point.
   ///
   /// ```text
   /// let center = MulticastCenter(onDelivery: deliverySignposts())
@@ -10,9 +11,8 @@
   ///
   /// While nobody records, an event costs one test.
   ///
-  /// - Parameter signposter: Where they go. By default, to the points of interest of a subsystem
-  ///   called Multicast.
-  /// - Returns: What to pass as `onDelivery`.
+  /// - Parameter signposter: By default, the points of interest of a subsystem named Multicast.
+  /// - Returns: A callback for `onDelivery`.
   public func deliverySignposts(
     to signposter: OSSignposter = OSSignposter(
       subsystem: "Multicast", category: .pointsOfInterest)

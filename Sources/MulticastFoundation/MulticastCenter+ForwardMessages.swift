@@ -12,16 +12,12 @@ extension MulticastCenter {
   /// center.forward(.title, as: DocumentDidChange.self) { DocumentDidChange(title: $0) }
   /// ```
   ///
-  /// The forward lives on the main actor: the message is posted there, when the forward's turn comes. It has
-  /// no subject. Everything else is as in ``forward(_:to:as:_:)-(_,_,Notification.Name,_)``.
+  /// The forward lives on the main actor and posts there, at its turn. The message has no subject.
+  /// If `transform` returns nil, it posts nothing. Otherwise the same as
+  /// ``forward(_:to:as:_:)-(_,_,Notification.Name,_)``.
   ///
-  /// - Parameters:
-  ///   - topic: The topic.
-  ///   - target: Where the message is posted.
-  ///   - type: The message's type.
-  ///   - transform: Is called with each of the topic's messages, on the main actor; nil posts nothing.
-  /// - Returns: A token to cancel with. It may be ignored.
-  /// - Complexity: Amortised O(1).
+  /// - Returns: A token that ends the forward. It may be ignored.
+  /// - Complexity: Amortized O(1).
   @discardableResult
   public func forward<Message, Posted: NotificationCenter.MainActorMessage>(
     _ topic: Topic<Message>, to target: NotificationCenter = .default, as type: Posted.Type,
@@ -35,18 +31,13 @@ extension MulticastCenter {
     }
   }
 
-  /// Posts a typed message of the main actor, and of a subject, when a message is posted to a topic.
+  /// Posts a typed message of the main actor, with a subject, when a message is posted to a topic.
   ///
-  /// The forward lives with the subject, and holds it weakly. Everything else is as without a subject.
+  /// The forward holds the subject weakly and ends with it. Registers nothing in the subject's
+  /// `deinit`. Otherwise the same as without a subject.
   ///
-  /// - Parameters:
-  ///   - topic: The topic.
-  ///   - target: Where the message is posted.
-  ///   - type: The message's type.
-  ///   - subject: The message's subject. In its `deinit`, nothing is registered.
-  ///   - transform: Is called with each of the topic's messages, on the main actor; nil posts nothing.
-  /// - Returns: A token to cancel with. It may be ignored.
-  /// - Complexity: Amortised O(1).
+  /// - Returns: A token that ends the forward. It may be ignored.
+  /// - Complexity: Amortized O(1).
   @discardableResult
   public func forward<Message, Posted: NotificationCenter.MainActorMessage>(
     _ topic: Topic<Message>, to target: NotificationCenter = .default, as type: Posted.Type,
@@ -70,18 +61,12 @@ extension MulticastCenter {
   /// center.forward(.upload, as: UploadDidProgress.self) { UploadDidProgress(fraction: $0) }
   /// ```
   ///
-  /// The message is posted on the thread that posts to the topic, and has no subject. Foundation calls
-  /// its observers a little later. Everything else is as in
+  /// The message is posted on the posting thread and has no subject. Foundation calls its observers
+  /// a little later. If `transform` returns nil, it posts nothing. Otherwise the same as
   /// ``forward(_:to:as:_:)-(_,_,Notification.Name,_)``.
   ///
-  /// - Parameters:
-  ///   - topic: The topic.
-  ///   - target: Where the message is posted.
-  ///   - type: The message's type.
-  ///   - transform: Is called with each of the topic's messages, on the thread that posts it; nil posts
-  ///     nothing.
-  /// - Returns: A token to cancel with. It may be ignored.
-  /// - Complexity: Amortised O(1).
+  /// - Returns: A token that ends the forward. It may be ignored.
+  /// - Complexity: Amortized O(1).
   @discardableResult
   public func forward<Message, Posted: NotificationCenter.AsyncMessage>(
     _ topic: Topic<Message>, to target: NotificationCenter = .default, as type: Posted.Type,
@@ -95,19 +80,13 @@ extension MulticastCenter {
     }
   }
 
-  /// Posts an asynchronous message of a subject when a message is posted to a topic.
+  /// Posts an asynchronous message, with a subject, when a message is posted to a topic.
   ///
-  /// The forward lives with the subject, and holds it weakly. Everything else is as without a subject.
+  /// The forward holds the subject weakly and ends with it. Registers nothing in the subject's
+  /// `deinit`. Otherwise the same as without a subject.
   ///
-  /// - Parameters:
-  ///   - topic: The topic.
-  ///   - target: Where the message is posted.
-  ///   - type: The message's type.
-  ///   - subject: The message's subject. In its `deinit`, nothing is registered.
-  ///   - transform: Is called with each of the topic's messages, on the thread that posts it; nil posts
-  ///     nothing.
-  /// - Returns: A token to cancel with. It may be ignored.
-  /// - Complexity: Amortised O(1).
+  /// - Returns: A token that ends the forward. It may be ignored.
+  /// - Complexity: Amortized O(1).
   @discardableResult
   public func forward<Message, Posted: NotificationCenter.AsyncMessage>(
     _ topic: Topic<Message>, to target: NotificationCenter = .default, as type: Posted.Type,

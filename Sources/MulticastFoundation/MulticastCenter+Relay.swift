@@ -4,46 +4,40 @@ import Multicast
 // MARK: - To clients
 
 extension MulticastCenter {
-  /// Has clients of a listener protocol called when a notification is posted.
+  /// Calls the clients of a listener protocol when a notification is posted.
   ///
   /// <!-- example: in Bridge -->
   /// ```swift
   /// center.relay(.powerStateDidChange, to: PowerProtocol.self) { $0.powerStateChanged() }
   /// ```
   ///
-  /// The clients are called as by a post: each one at home, whatever thread the notification is
-  /// posted on. Those without a home have been called when the notification's post returns. A body
-  /// that names an actor, as in `{ @MainActor in $0.show() }`, is called there: a main-actor protocol
-  /// needs that.
+  /// A relay posts: each client is called in its home, whatever thread the notification is posted
+  /// on. A main-actor protocol needs a body that names the actor: `{ @MainActor in $0.show() }`.
   ///
-  /// The relay lasts until ``NotificationRelay/cancel()``, the center's end or the sender's,
-  /// whichever comes first. It holds center and sender weakly, and keeps `source` and what `body`
-  /// captures alive. It is no client, and `removeAll()` leaves it. Each call makes another relay:
-  /// two of the same notification call the clients twice.
+  /// The relay ends with ``NotificationRelay/cancel()``, with the center, or with the sender. It
+  /// holds center and sender weakly, and keeps `source` and `body` alive. It is not a client, and
+  /// `removeAll()` leaves it. Two relays of one notification call the clients twice.
   ///
-  /// A relay counts as the call site of what it delivers. A notification that a client posts while
-  /// it is called by a post of this center follows that one. If it recurs more than 1,000 times, it is
-  /// refused and reported.
-  ///
-  /// Foundation says nothing on the order of a notification's observers, and so of a relay among
-  /// them. There is no relay by way of an `OperationQueue`: clients and handlers live on queues.
+  /// A relay is the call site of its posts. A notification posted by a client that a post is
+  /// calling follows that post. After 1,000 recurring posts, the next is refused and reported.
+  /// Foundation does not order the observers of a notification, including relays.
   ///
   /// May be called from any thread.
   ///
   /// - Parameters:
   ///   - name: The notification's name.
-  ///   - source: Where it is posted.
-  ///   - sender: The object whose notifications are relayed; nil for those of all, and for those
-  ///     that have none. It is held for an instant at each notification of this name, and may end
-  ///     there. What it posts in its `deinit` is not relayed.
-  ///   - listener: The listener protocol. Nobody need have been added for it.
-  ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - body: Is called with each client, at the client's home.
-  /// - Returns: A token to cancel with. It may be ignored. Nothing is ever dropped.
-  /// - Complexity: Each notification of this name costs a few instructions, whoever its sender is;
-  ///   one that is relayed, those of a post.
+  ///   - source: The notification center that posts it.
+  ///   - sender: The object whose notifications are relayed; nil for all. The relay holds it for an
+  ///     instant at each notification of this name. Notifications from its `deinit` are not
+  ///     relayed.
+  ///   - listener: The listener protocol. It need not have clients.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - body: Receives each client, in the client's home.
+  /// - Returns: A token that ends the relay. It may be ignored.
+  /// - Complexity: A few instructions for each notification of this name, and a post for each
+  ///   relayed one.
   @discardableResult
   public func relay<Listener>(
     _ name: Notification.Name, from source: NotificationCenter = .default,
@@ -57,7 +51,7 @@ extension MulticastCenter {
     }
   }
 
-  /// Has clients of a listener protocol called with what a notification is mapped to.
+  /// Calls the clients of a listener protocol with a value that a notification is mapped to.
   ///
   /// <!-- example: in Bridge -->
   /// ```swift
@@ -67,22 +61,11 @@ extension MulticastCenter {
   /// ) { client, fraction in client.downloadDidProgress(fraction) }
   /// ```
   ///
-  /// A notification stays on its thread, and the value goes to every home. A notification is mapped
-  /// once, however many clients there are. One that cannot be mapped is dropped, and counted by
-  /// ``NotificationRelay/dropped``. Everything else is as without a mapping.
+  /// The notification stays on its thread and is mapped there once. If `transform` returns nil, the
+  /// notification is dropped and counted by ``NotificationRelay/dropped``. Otherwise the same as
+  /// without a mapping.
   ///
-  /// - Parameters:
-  ///   - name: The notification's name.
-  ///   - source: Where it is posted.
-  ///   - sender: The object whose notifications are relayed; nil for those of all, and for those
-  ///     that have none.
-  ///   - listener: The listener protocol. Nobody need have been added for it.
-  ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - transform: Is called with each notification, on the thread that posts; nil drops it.
-  ///   - body: Is called with each client and the value, at the client's home.
-  /// - Returns: A token to cancel with. It may be ignored.
+  /// - Returns: A token that ends the relay. It may be ignored.
   @discardableResult
   public func relay<Listener, Value: Sendable>(
     _ name: Notification.Name, from source: NotificationCenter = .default,
@@ -112,27 +95,11 @@ extension MulticastCenter {
   /// }
   /// ```
   ///
-  /// Handlers run as after a post: at home. Those without a home have run when the notification's
-  /// post returns. So have those of the main actor, if the notification is posted inside of it (in
-  /// a statically linked program on Linux they run a little later). The message is left for all
-  /// others. A notification that is posted while a client or a handler is being called by a post of
-  /// this center follows that one.
+  /// The notification is mapped on its thread. If `transform` returns nil, it is dropped and
+  /// counted by ``NotificationRelay/dropped``. Otherwise the same as a relay to clients. In a
+  /// statically linked program on Linux, handlers on the main actor always run a little later.
   ///
-  /// A notification that cannot be mapped is dropped, and counted by ``NotificationRelay/dropped``.
-  /// Everything else is as in a relay to clients. A loop that leads through a task which a handler
-  /// starts is not found.
-  ///
-  /// - Parameters:
-  ///   - name: The notification's name.
-  ///   - source: Where it is posted.
-  ///   - sender: The object whose notifications are relayed; nil for those of all, and for those
-  ///     that have none.
-  ///   - topic: The topic. Nobody need have observed it.
-  ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - transform: Is called with each notification, on the thread that posts; nil drops it.
-  /// - Returns: A token to cancel with. It may be ignored.
+  /// - Returns: A token that ends the relay. It may be ignored.
   @discardableResult
   public func relay<Message>(
     _ name: Notification.Name, from source: NotificationCenter = .default,
@@ -151,7 +118,7 @@ extension MulticastCenter {
 // MARK: - Making relays
 
 extension MulticastCenter {
-  /// Delivers a notification. Returns false if it was dropped.
+  /// Delivers a notification, and returns false if it was dropped.
   private typealias Delivery = @Sendable (MulticastCenter, Notification) -> Bool
 
   private func relay(

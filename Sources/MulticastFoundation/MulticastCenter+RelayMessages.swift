@@ -5,7 +5,7 @@ import Multicast
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension MulticastCenter {
-  /// Has clients of a listener protocol called when a message of the main actor is posted.
+  /// Calls the clients of a listener protocol when a message of the main actor is posted.
   ///
   /// <!-- example: in BridgeMessages -->
   /// ```swift
@@ -14,25 +14,23 @@ extension MulticastCenter {
   /// }
   /// ```
   ///
-  /// The body runs on the main actor, as the message does, so that the protocol may be a `@MainActor` one.
-  /// No client may live in another home: relay to a topic to reach others. The clients have been called
-  /// when the message's post returns, unless it is posted inside of a post's call: then they follow.
+  /// The body runs on the main actor, so the protocol may be a `@MainActor` one. No client may live
+  /// in another home: relay to a topic instead. The clients have been called when the message's
+  /// post returns, unless it is made inside a post's call. Then they follow.
   ///
-  /// The relay lasts until ``NotificationRelay/cancel()``, the center's end or the subject's, whichever
-  /// comes first. It holds center and subject weakly. Everything else is as in a relay of
+  /// The relay holds the subject weakly and ends with it. Otherwise the same as a relay of
   /// notifications.
   ///
   /// - Parameters:
   ///   - message: The message's type.
-  ///   - source: Where it is posted.
-  ///   - subject: The object whose messages are relayed; nil for those of all, and for those that have
-  ///     none.
-  ///   - listener: The listener protocol. Nobody need have been added for it.
-  ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - body: Is called with each client and the message.
-  /// - Returns: A token to cancel with. It may be ignored. Nothing is ever dropped.
+  ///   - source: The notification center that posts it.
+  ///   - subject: The object whose messages are relayed; nil for all.
+  ///   - listener: The listener protocol. It need not have clients.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - body: Receives each client and the message.
+  /// - Returns: A token that ends the relay. It may be ignored.
   /// - Complexity: That of a post.
   @discardableResult
   public func relay<Message: NotificationCenter.MainActorMessage, Listener>(
@@ -56,19 +54,10 @@ extension MulticastCenter {
   /// center.relay(DocumentDidChange.self, to: Topic<String>("title")) { $0.title }
   /// ```
   ///
-  /// Handlers run at home. Everything else is as in a relay to clients.
+  /// `transform` runs on the main actor and drops a message by returning nil. Otherwise the same as
+  /// a relay to clients.
   ///
-  /// - Parameters:
-  ///   - message: The message's type.
-  ///   - source: Where it is posted.
-  ///   - subject: The object whose messages are relayed; nil for those of all, and for those that have
-  ///     none.
-  ///   - topic: The topic. Nobody need have observed it.
-  ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - transform: Is called with each message, on the main actor; nil drops it.
-  /// - Returns: A token to cancel with. It may be ignored.
+  /// - Returns: A token that ends the relay. It may be ignored.
   /// - Complexity: That of a post.
   @discardableResult
   public func relay<Message: NotificationCenter.MainActorMessage, Value>(
@@ -103,7 +92,7 @@ extension MulticastCenter {
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension MulticastCenter {
-  /// Has clients of a listener protocol called when an asynchronous message is posted.
+  /// Calls the clients of a listener protocol when an asynchronous message is posted.
   ///
   /// <!-- example: in BridgeMessages -->
   /// ```swift
@@ -112,24 +101,15 @@ extension MulticastCenter {
   /// }
   /// ```
   ///
-  /// Foundation hands these messages over in a task, a little after they are posted. Each client is then
-  /// called at home, in the order of one thread's messages, which Foundation's own observers do not
-  /// promise. All subjects' messages are relayed: what tells them apart belongs into the message, since
-  /// its subject may have ended by then.
+  /// Foundation passes these messages to a task, a little after they are posted. The relay then
+  /// posts, in the order of one thread's messages. It relays the messages of all subjects, because
+  /// a subject may have ended by then.
   ///
-  /// A loop that leads through such a message is not found. After ``NotificationRelay/cancel()`` those
-  /// that wait are not delivered. Everything else is as in a relay of notifications.
+  /// A loop through such a message is not found. After ``NotificationRelay/cancel()``, waiting
+  /// messages are not delivered. Otherwise the same as a relay of notifications.
   ///
-  /// - Parameters:
-  ///   - message: The message's type.
-  ///   - source: Where it is posted.
-  ///   - listener: The listener protocol. Nobody need have been added for it.
-  ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - body: Is called with each client and the message, at the client's home.
-  /// - Returns: A token to cancel with. It may be ignored. Nothing is ever dropped.
-  /// - Complexity: That of a post, and of a task that is woken.
+  /// - Returns: A token that ends the relay. It may be ignored.
+  /// - Complexity: That of a post and of waking a task.
   @discardableResult
   public func relay<Message: NotificationCenter.AsyncMessage, Listener>(
     _ message: Message.Type, from source: NotificationCenter = .default,
@@ -151,18 +131,11 @@ extension MulticastCenter {
   /// center.relay(UploadDidProgress.self, to: Topic<Double>("upload")) { $0.fraction }
   /// ```
   ///
-  /// Handlers run at home. Everything else is as in a relay to clients.
+  /// `transform` runs in a task and drops a message by returning nil. Otherwise the same as a relay
+  /// to clients.
   ///
-  /// - Parameters:
-  ///   - message: The message's type.
-  ///   - source: Where it is posted.
-  ///   - topic: The topic. Nobody need have observed it.
-  ///   - fileID: The file of the call site; leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - transform: Is called with each message, in a task; nil drops it.
-  /// - Returns: A token to cancel with. It may be ignored.
-  /// - Complexity: That of a post, and of a task that is woken.
+  /// - Returns: A token that ends the relay. It may be ignored.
+  /// - Complexity: That of a post and of waking a task.
   @discardableResult
   public func relay<Message: NotificationCenter.AsyncMessage, Value>(
     _ message: Message.Type, from source: NotificationCenter = .default,

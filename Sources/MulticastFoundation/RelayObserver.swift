@@ -1,7 +1,7 @@
 import Foundation
 import Multicast
 
-/// What a ``NotificationRelay`` knows of its observer.
+/// What a ``NotificationRelay`` knows about its observer.
 protocol RelayEnding: AnyObject, Sendable {
   var isActive: Bool { get }
   func cancel()

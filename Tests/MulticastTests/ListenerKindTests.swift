@@ -176,6 +176,15 @@ private protocol FailureProtocol: Error {
     #expect(text(result).contains("a client of type Optional<Counter>"))
   }
 
+  @Test func aClosureStopsTheProgramAndIsToldToObserveATopic() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      MulticastDelegate<(Int) -> Void>().add({ _ in })
+    }
+    #expect(text(result).contains("Observe a topic with the closure instead"))
+  }
+
   @Test func removingAndLookingForAValueStopTheProgramToo() async {
     await #expect(processExitsWith: .failure) {
       MulticastDelegate<any PingProtocol>().remove(Value())

@@ -51,14 +51,12 @@ private enum MetadataKind {
   static var specialProtocolFlags: UInt32 { 0x3F00_0000 }
 }
 
-/// The object that a client is.
+/// Returns the object that a client is.
 ///
-/// Stops the program if the client is not an object: a copy of a value has no identity and no life of
-/// its own, so that it can neither be told from another one nor be referred to weakly. The compiler
-/// cannot refuse it, because any type may conform to a protocol that is not restricted to classes.
+/// Stops the program if the client is a value. A value has no identity, and cannot be referred to weakly. The
+/// compiler cannot refuse it, because any type may conform to a protocol that is not restricted to classes.
 func object<Listener>(of client: Listener) -> AnyObject {
-  // The existential of errors is a box around its value. The box, not the client, is what would be
-  // referred to.
+  // An existential of Error boxes its value. The weak reference would refer to the box.
   guard Listener.self != (any Error).self, Listener.self != (any Error & AnyObject).self else {
     fatalError(
       """
@@ -68,11 +66,15 @@ func object<Listener>(of client: Listener) -> AnyObject {
   }
   let type = Swift.type(of: client as Any)
   guard type is AnyClass else {
+    let name = "\(type)"
+    let advice =
+      name.contains(" -> ")
+      ? "Observe a topic with the closure instead."
+      : "Make \(name) a class or an actor, or add the object that owns it."
     fatalError(
       """
-      Multicast: a client of type \(type) cannot listen to \(Listener.self): only class instances and \
-      actors can be held weakly, and this is a value. Make \(type) a class or an actor, or let an \
-      object that owns it be the client.
+      Multicast: a client of type \(name) cannot listen to \(Listener.self): only class instances and \
+      actors can be held weakly, and this is a value. \(advice)
       """)
   }
   return client as AnyObject

@@ -1,8 +1,8 @@
-/// A value that is lent, and never copied.
+/// A value that is borrowed and never copied.
 ///
-/// The contents of a noncopyable value cannot be moved out of it while it is borrowed, so the
-/// compiler passes them on from where they are. A plain pointer's `pointee` it copies first, and a
-/// copy of a reference is a retain and a release.
+/// The contents of a noncopyable value cannot be moved out while it is borrowed, so the compiler passes them
+/// on in place. It would copy a pointer's `pointee` first, and a copied reference costs a retain and a
+/// release.
 @usableFromInline
 struct Borrowed<Value>: ~Copyable {
   @usableFromInline

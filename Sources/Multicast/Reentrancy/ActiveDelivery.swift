@@ -1,7 +1,7 @@
-/// A delivery that is under way on a thread: a link in the chain of that thread.
+/// An active delivery on a thread: a link in the thread's chain.
 ///
-/// It lives in the stack frame of the method that delivers, so that a delivery allocates nothing to
-/// begin. `outer` points to a frame further down the same stack, which outlives this one.
+/// It lives in the stack frame of the method that delivers, so a delivery allocates nothing. `outer` points
+/// to an earlier frame of the same stack, which outlives this one.
 @usableFromInline
 @safe
 struct ActiveDelivery {
@@ -19,7 +19,7 @@ struct ActiveDelivery {
   @usableFromInline
   var chain: UnsafeMutablePointer<UnsafeMutablePointer<ActiveDelivery>?>?
 
-  /// What a post keeps while its clients are called; nil in a notify.
+  /// What a post keeps while its clients are called; nil in a `notify`.
   @usableFromInline
   var post: UnsafeMutablePointer<ActivePost>?
 
@@ -33,8 +33,7 @@ struct ActiveDelivery {
   }
 }
 
-/// The deliveries that are under way on a thread: a view of the place where the thread keeps the
-/// innermost one.
+/// The active deliveries of a thread: a view of the pointer to the innermost one.
 @safe
 struct DeliveryChain {
   private let innermost: UnsafeMutablePointer<UnsafeMutablePointer<ActiveDelivery>?>

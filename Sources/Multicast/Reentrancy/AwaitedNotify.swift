@@ -1,10 +1,9 @@
 import Synchronization
 
-/// A notify with `awaiting:` that is delivering: a link in the chain of its task.
+/// An active `notify` with `awaiting:`: a link in the chain of its task.
 ///
-/// The chain is a task-local value, since a task changes threads. Unstructured tasks and child tasks
-/// inherit task-local values, but not the call: they are chains of their own, so a link counts only
-/// in the task that made it, and only until its notify has ended.
+/// The chain is a task-local value, because a task changes threads. Other tasks inherit task-local values,
+/// but they are chains of their own. A link counts only in the task that made it, until its `notify` ends.
 @usableFromInline
 final class AwaitedNotify: Sendable {
   @TaskLocal
@@ -63,7 +62,7 @@ final class AwaitedNotify: Sendable {
   /// How many links of other tasks are passed over before one is taken for part of this call stack.
   private static var unprovenLinks: Int { 64 }
 
-  /// Calls `body` with the awaited notifies that are delivering in the current task, innermost first, and
+  /// Calls `body` with the active awaited deliveries of the current task, innermost first, and
   /// with those of tasks that run further down this very stack, because they have started this one with
   /// `Task.immediate`.
   ///

@@ -1,9 +1,8 @@
-/// A place in the source where something is notified, posted or observed.
+/// A place in the source that notifies, posts or observes.
 ///
-/// Every way of delivering takes its call site from where it is written. A notify whose call site
-/// is delivering already is a loop. A post whose call site is among its own causes recurs. A
-/// function of yours that notifies or posts on behalf of its callers passes theirs on, so that each
-/// of them counts as a site of its own:
+/// A `notify` is a loop if its call site is already delivering. A post recurs if its call site is
+/// among its own causes. A handler without an `id` is identified by its call site. A function that
+/// does any of this for its callers must pass their call sites on:
 ///
 /// <!-- example: in Program -->
 /// ```swift
@@ -16,12 +15,7 @@
 /// }
 /// ```
 ///
-/// A site is known by its file, line and column, as `#fileID`, `#line` and `#column` give them.
-/// Within the arguments of a macro, `#expect { … }` for instance, all of them are the macro's, so
-/// that everything written in there is one site.
-///
-/// Where an owner observes a topic without an `id`, the call site is the handler's id: see
-/// <doc:IsolationAndThreads>.
+/// Everything in the arguments of a macro, such as `#expect { … }`, is one call site.
 public struct CallSite: Sendable {
   @usableFromInline
   let file: StaticString
@@ -32,7 +26,7 @@ public struct CallSite: Sendable {
   /// The column, counted from 1.
   public let column: Int
 
-  /// A call site; without arguments, the one where this stands.
+  /// Creates a call site. Without arguments, it is the place of this call.
   @inlinable
   public init(fileID: StaticString = #fileID, line: Int = #line, column: Int = #column) {
     file = fileID
@@ -40,12 +34,12 @@ public struct CallSite: Sendable {
     self.column = column
   }
 
-  /// The module and the file, as in `Module/File.swift`.
+  /// The module and the file: `Module/File.swift`.
   public var fileID: String { file.description }
 }
 
 extension CallSite: Hashable {
-  /// Whether both are the same place in the same file.
+  /// Returns whether both are the same place in the same file.
   public static func == (one: CallSite, other: CallSite) -> Bool {
     // The same file has a literal of its own in every module that its code was inlined into, so
     // that only equal addresses say something. The text is compared last, and then it is equal.
@@ -62,7 +56,7 @@ extension CallSite: Hashable {
 }
 
 extension CallSite: CustomStringConvertible {
-  /// The site in the form that editors and terminals jump to: `Module/File.swift:12:32`.
+  /// The call site as editors and terminals read it: `Module/File.swift:12:32`.
   public var description: String { "\(file):\(line):\(column)" }
 }
 

@@ -2,8 +2,8 @@ import Synchronization
 
 /// A post that has set off others: a link from effect to cause.
 ///
-/// It keeps nothing of the post but its call site, so that messages end when they were handled, however
-/// long the chain of causes becomes.
+/// It keeps only the post's call site, so messages end when they have been handled, however long the chain
+/// is.
 final class Cause: Sendable {
   let site: CallSite
   let recurrences: Recurrences

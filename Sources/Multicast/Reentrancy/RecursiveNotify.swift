@@ -1,24 +1,22 @@
-/// The report of a delivery that was refused: a notify that was a loop, or a post that recurred too
-/// often.
+/// The report of a refused delivery: a `notify` that was a loop, or a post that recurred too often.
 ///
-/// A center passes it to its `onRecursion` handler. It is an `Error`, so that a program which
-/// prefers to fail can throw it.
+/// A center passes it to its `onRecursion` handler. It is an `Error`, so a program can throw it.
 public struct RecursiveNotify: Error, Hashable, Sendable {
-  /// The name of the listener protocol or the topic that was notified or posted to.
+  /// The name of the listener protocol or the topic.
   public let key: String
 
-  /// The call sites that led here, outermost first, and last the refused one.
+  /// The call sites that led to the refused one, the outermost first and the refused one last.
   ///
-  /// Those of other protocols, topics and centers are among them: a loop may lead through these.
+  /// They may belong to other protocols, topics and centers.
   public let path: [CallSite]
 
-  /// Whether a post was refused.
+  /// Whether the refused call is a post.
   ///
-  /// Then each call site of the path posted while the post before it was being handled: later, and
-  /// perhaps in another home. Otherwise the path is a call stack.
+  /// The path is then a chain of causes: each call site posted while the post before it was
+  /// handled, perhaps in another home. Otherwise the path is a call stack.
   public let isPost: Bool
 
-  /// Creates a report, to test a handler with. Centers make their own.
+  /// Creates a report, to test a handler.
   public init(key: String, path: [CallSite], isPost: Bool = false) {
     self.key = key
     self.path = path
@@ -27,15 +25,16 @@ public struct RecursiveNotify: Error, Hashable, Sendable {
 }
 
 extension RecursiveNotify: CustomStringConvertible {
-  /// The report for people: what was refused, the path with one call site a line, and what to do.
+  /// The report as text: what was refused, the path with one call site in each line, and how to fix
+  /// it.
   ///
-  /// Of a long path, only both ends are shown.
+  /// It shows only both ends of a long path.
   public var description: String {
     var lines = [headline + " The path to it:"]
     for (index, site) in path.enumerated() {
       if path.count > 12, index == 5 { lines.append("  ... \(path.count - 10) more") }
       if path.count > 12, (5..<path.count - 5).contains(index) { continue }
-      let step = index == 0 ? "" : isPost ? "handled, which posted at " : ""
+      let step = index == 0 ? "" : isPost ? "then posted at " : ""
       lines.append("  \(step)\(site)" + (index == path.count - 1 ? "  <- refused" : ""))
     }
     return (lines + [advice]).joined(separator: "\n")
@@ -51,15 +50,15 @@ extension RecursiveNotify: CustomStringConvertible {
 
   private var headline: String {
     isPost
-      ? "A post to \(key) was refused and reached nobody: it is one of more than \(Recurrences.limit) that "
-        + "a post has set off at call sites that recur."
+      ? "A post to \(key) was refused and reached nobody, because one post has set off more than "
+        + "\(Recurrences.limit) recurring posts."
       : "A recursive notification of \(key) was refused and reached nobody."
   }
 
   private var advice: String {
     isPost
-      ? "Post only if something has changed."
-      : "Decide before you notify whether there is something to tell, or post instead. A wrapper passes its "
-        + "caller's call site on. Recursion that ends is allowed by reentrancy: .allow(depth:)."
+      ? "To fix this, post only if something has changed."
+      : "To fix this, notify only if something has changed, or post instead. A wrapper must pass its caller's "
+        + "call site on. If the recursion is meant and ends, use reentrancy: .allow(depth:)."
   }
 }

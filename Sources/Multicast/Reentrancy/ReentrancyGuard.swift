@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Decides whether a notify may begin inside the ones that are active, and reports it if not.
+/// Decides whether a `notify` may begin inside the active ones, and reports it if not.
 @usableFromInline
 final class ReentrancyGuard: Sendable {
-  /// What the default handler has said already: one line for one loop, however often it is refused.
+  /// A loop that the default handler has printed, so that it prints each loop once.
   ///
-  /// A loop is known by the name of its protocol or topic. The address of a list would not do: topics come
-  /// and go, and another one may have it next.
+  /// The name of the protocol or topic identifies a loop. The address of a list does not: a later topic may
+  /// have it.
   private struct Loop: Hashable {
     let key: String
     let site: CallSite
@@ -29,12 +29,12 @@ final class ReentrancyGuard: Sendable {
   }
 }
 
-// MARK: - Synchronous notifies
+// MARK: - Synchronous deliveries
 
 extension ReentrancyGuard {
-  /// Links a notify into its thread's chain, or reports it and returns false.
+  /// Links a `notify` into its thread's chain, or reports it and returns false.
   ///
-  /// A notify that was let in is taken out with ``ActiveDelivery/pop()``, on the same thread. `key` names the
+  /// Remove it with ``ActiveDelivery/pop()``, on the same thread. `key` names the
   /// protocol, for the report.
   @usableFromInline
   func enter(
@@ -53,10 +53,10 @@ extension ReentrancyGuard {
   }
 }
 
-// MARK: - Awaited notifies
+// MARK: - Awaited deliveries
 
 extension ReentrancyGuard {
-  /// A link for a task's chain, or nil, and then the notify has been reported.
+  /// Returns a link for a task's chain; nil if the `notify` was reported.
   @usableFromInline
   func enterAwaited(
     list: ClientList, site: CallSite, key: () -> String
@@ -119,7 +119,7 @@ extension ReentrancyGuard {
     guard let site = report.path.last else { return }
     if let onRecursion, !isReporting(in: chain) {
       // A handler that notifies may run into another loop, or into the same. That one is reported on
-      // standard error, or handler and loop would go on by turns.
+      // standard error, or handler and loop would alternate forever.
       var link = ActiveDelivery(list: ObjectIdentifier(self), site: site)
       unsafe withUnsafeMutablePointer(to: &link) { link in
         unsafe chain.push(link)

@@ -1,4 +1,4 @@
-/// A message that is lent for the length of a call, and whose type is known to who gets it.
+/// A borrowed, type-erased message. The receiver knows its type.
 @usableFromInline
 @safe
 struct ErasedMessage {
@@ -20,7 +20,7 @@ struct ErasedMessage {
     unsafe self.address = address
   }
 
-  /// Calls `body` with the message, which is not copied. It must be of this type.
+  /// Calls `body` with the message, without a copy. The message must be of this type.
   @inlinable
   @inline(__always)
   func borrow<Message, Result>(as type: Message.Type, _ body: (Message) -> Result) -> Result {

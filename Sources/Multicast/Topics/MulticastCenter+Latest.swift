@@ -1,21 +1,14 @@
 extension MulticastCenter {
-  /// The last message of a topic that keeps it; nil if there is none, or if the topic does not keep
-  /// it.
+  /// Returns the latest message of a topic made with `keepsLatest: true`; nil if there is none.
   ///
-  /// May be called from any thread.
-  ///
-  /// - Parameter topic: A topic made with `keepsLatest: true`.
   /// - Complexity: O(1).
   public func latest<Message>(of topic: Topic<Message>) -> Message? {
     guard topic.keepsLatest, let post = list(of: topic)?.latest?.current else { return nil }
     return (post as? PostOf<TopicContent>)?.content.message as? Message
   }
 
-  /// Forgets the last message of a topic, which those who observe later then do not get.
+  /// Removes the latest message of a topic. Later observers do not receive it.
   ///
-  /// May be called from any thread.
-  ///
-  /// - Parameter topic: A topic made with `keepsLatest: true`. Any other has no last message.
   /// - Returns: The message; nil if there was none.
   /// - Complexity: O(1).
   @discardableResult

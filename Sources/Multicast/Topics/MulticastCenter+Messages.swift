@@ -1,25 +1,22 @@
 extension MulticastCenter {
-  /// The messages of a topic, from now on, as a sequence to iterate over with `for await`.
+  /// Returns the messages of a topic as a sequence for `for await`.
   ///
   /// <!-- example: in Observer -->
   /// ```swift
   /// for await login in center.messages(of: .userLogin) { show(login) }
   /// ```
   ///
-  /// The stream collects messages from the moment on that it is made, in the order of the posts. A
-  /// topic made with `keepsLatest: true` begins with its last message, if it has one. A stream has
-  /// one loop: two loops over the same stream share its messages.
+  /// The stream collects messages from this call on, in the order of the posts. It begins with the
+  /// latest message if the topic keeps one. Use one loop for each stream: two loops share its
+  /// messages.
   ///
-  /// The loop ends, after the messages that it was sent, when its task is cancelled, when the
-  /// topic's observers are removed, and with the center, which it does not keep alive. The
-  /// registration ends with the loop, and when the stream is dropped.
-  ///
-  /// May be called from any thread. The loop may run in any isolation.
+  /// The loop ends, after the messages that wait, when its task is cancelled, when the topic's
+  /// observers are removed, and with the center, which the stream does not keep alive. The
+  /// registration ends with the loop or the stream.
   ///
   /// - Parameters:
-  ///   - topic: The topic. Nobody need have observed it.
-  ///   - policy: Which messages are kept that the loop has not come to yet.
-  /// - Returns: The stream.
+  ///   - topic: The topic. It need not have observers.
+  ///   - policy: Which waiting messages the stream keeps.
   public func messages<Message>(
     of topic: Topic<Message>,
     buffering policy: AsyncStream<Message>.Continuation.BufferingPolicy = .unbounded
@@ -47,12 +44,12 @@ extension TopicSubscription: Surrogate {
   var shownType: any Any.Type { AsyncStream<Message>.self }
 }
 
-/// An owner that stands for something of the user's.
+/// An owner that represents an object of the user.
 protocol Surrogate {
   var shownType: any Any.Type { get }
 }
 
-/// Ends the messages of a stream when it ends itself: with the handler that captures it.
+/// Finishes a stream in its `deinit`, when the handler that captures it is released.
 private final class MessagesEnd<Message: Sendable>: Sendable {
   let continuation: AsyncStream<Message>.Continuation
 

@@ -8,38 +8,33 @@ extension MulticastCenter {
   /// center.observe(.userLogin, owner: self) { owner, login in owner.badge += 1 }
   /// ```
   ///
-  /// A closure that is written on the main actor, or in another actor whose state it uses, runs in
-  /// that actor. Any other closure runs on the thread that posts. For an owner that is an actor,
-  /// let the closure take it isolated, `(owner: isolated Store, message) in`: a closure that
-  /// captures its own actor keeps it alive.
+  /// A closure written on the main actor, or in another actor whose state it uses, runs in that
+  /// actor. Any other closure runs on the posting thread.
   ///
-  /// The handler lives with its owner, which is held weakly and passed in. What the handler
-  /// captures, it keeps alive. It is released when the observation ends, and otherwise with the
-  /// next operation on the topic after its owner has ended. On a topic of more than 32 observers,
-  /// it is the next post, or as more are added.
+  /// The observation ends with its owner, which is held weakly and passed to the handler. The next
+  /// operation on the topic then releases the handler. With more than 32 observers, the next post
+  /// does, or later adds do.
   ///
-  /// An owner has one handler for each topic and id. Without an id, the place in the source where
-  /// the handler is written is its id. To observe again replaces the handler, in its place in the
-  /// order: what waits for the old one is handled by the new one.
+  /// An owner has one handler for each topic and id. Observing again replaces the handler, which
+  /// keeps its place in the order and receives waiting messages. A topic made with `keepsLatest:
+  /// true` first calls the handler with its latest message: before this returns if the handler's
+  /// home is here, otherwise a little later.
   ///
-  /// A topic made with `keepsLatest: true` calls the handler with its last message first, if it has
-  /// one: before this returns if the handler's home is here, and otherwise a little later.
-  ///
-  /// May be called from any thread. In the owner's `deinit`, nothing is registered.
+  /// May be called from any thread. Registers nothing in the owner's `deinit`.
   ///
   /// - Parameters:
   ///   - topic: The topic.
-  ///   - owner: The object that the observation lives with.
-  ///   - id: Tells several handlers of one owner for one topic apart. It is compared with a lock
-  ///     held, so that its `==` must not use the center.
-  ///   - once: Whether the observation ends with its first message. However many threads post at
-  ///     once, the handler gets exactly one.
-  ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - handler: Is called with the owner and each message.
-  /// - Returns: A token to cancel with. It may be ignored.
-  /// - Complexity: Amortised O(*k*) for *k* handlers that the owner has for the topic.
+  ///   - owner: The object with which the observation ends.
+  ///   - id: Distinguishes handlers of one owner for one topic. By default, the call site does. Its
+  ///     `==` runs with a lock held and must not use the center.
+  ///   - once: Whether the observation ends with its first message. The handler receives exactly
+  ///     one, however many threads post.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - handler: Receives the owner and each message.
+  /// - Returns: A token that cancels the observation. It may be ignored.
+  /// - Complexity: Amortized O(*k*) for *k* handlers of the owner for the topic.
   @discardableResult
   @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
@@ -57,7 +52,7 @@ extension MulticastCenter {
       calling: ErasedMessage.erase(IsolatedFunction2(handler).callable))
   }
 
-  /// Observes a topic with a closure that runs in its owner, which is an actor.
+  /// Observes a topic with a closure that runs in its owner, an actor.
   ///
   /// <!-- example: in Observer -->
   /// ```swift
@@ -66,20 +61,11 @@ extension MulticastCenter {
   /// }
   /// ```
   ///
-  /// The owner is held weakly: a closure that uses the owner it is passed makes no cycle.
-  /// Everything else is as with a closure that runs where it is written.
+  /// The owner is held weakly. A closure that captures its own actor would keep it alive. Otherwise
+  /// the same as for a closure that runs where it is written.
   ///
-  /// - Parameters:
-  ///   - topic: The topic.
-  ///   - owner: The actor that the observation lives with, and that the closure runs in.
-  ///   - id: Tells several handlers of one owner for one topic apart.
-  ///   - once: Whether the observation ends with its first message.
-  ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - handler: Is called with the owner and each message.
-  /// - Returns: A token to cancel with. It may be ignored.
-  /// - Complexity: Amortised O(*k*) for *k* handlers that the owner has for the topic.
+  /// - Returns: A token that cancels the observation. It may be ignored.
+  /// - Complexity: Amortized O(*k*) for *k* handlers of the owner for the topic.
   @_disfavoredOverload
   @discardableResult
   @inlinable
@@ -104,23 +90,12 @@ extension MulticastCenter {
   /// center.observe(.userLogin, owner: store) { store, login in await store.add(login) }
   /// ```
   ///
-  /// Messages are handled in a task, one after the other, in the order of the posts: the next one
-  /// when the handler has returned. Different handlers run side by side. The handler runs in the
-  /// actor that it is written in, if it is. Everything else is as with a closure that does not
-  /// await.
+  /// A task calls the handler with one message after the other, in the order of the posts, in the
+  /// actor in which the handler is written. Different handlers run side by side. The owner is kept
+  /// alive while the handler runs. Otherwise the same as for a closure that does not await.
   ///
-  /// - Parameters:
-  ///   - topic: The topic.
-  ///   - owner: The object that the observation lives with. It is kept alive while the handler
-  ///     runs.
-  ///   - id: Tells several handlers of one owner for one topic apart.
-  ///   - once: Whether the observation ends with its first message.
-  ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - handler: Is called and awaited with the owner and each message.
-  /// - Returns: A token to cancel with. It may be ignored.
-  /// - Complexity: Amortised O(*k*) for *k* handlers that the owner has for the topic.
+  /// - Returns: A token that cancels the observation. It may be ignored.
+  /// - Complexity: Amortized O(*k*) for *k* handlers of the owner for the topic.
   @discardableResult
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
@@ -142,23 +117,12 @@ extension MulticastCenter {
 
   /// Observes a topic with a closure that runs on a dispatch queue.
   ///
-  /// Messages are handled one after the other, in the order of the posts, on a concurrent queue
-  /// too. The main queue is the main actor's home. Everything else is as with a closure without a
-  /// queue.
+  /// Calls do not overlap, on a concurrent queue either. The main queue is the main actor. A post
+  /// made on the queue calls the handler at once, unless the queue is global, or concurrent and
+  /// running another handler. Otherwise the same as for a closure without a queue.
   ///
-  /// - Parameters:
-  ///   - topic: The topic.
-  ///   - owner: The object that the observation lives with.
-  ///   - id: Tells several handlers of one owner for one topic apart.
-  ///   - once: Whether the observation ends with its first message.
-  ///   - queue: The queue. A post that is made on it calls the handler at once, unless it is a
-  ///     global queue, or a concurrent one on which another handler is running.
-  ///   - fileID: The file of the call site. Leave it to its default, or pass your caller's.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  ///   - handler: Is called with the owner and each message.
-  /// - Returns: A token to cancel with. It may be ignored.
-  /// - Complexity: Amortised O(*k*) for *k* handlers that the owner has for the topic.
+  /// - Returns: A token that cancels the observation. It may be ignored.
+  /// - Complexity: Amortized O(*k*) for *k* handlers of the owner for the topic.
   @discardableResult
   @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
@@ -209,25 +173,17 @@ extension MulticastCenter {
     }
   }
 
-  /// Removes all handlers that an owner has for a topic.
+  /// Removes all handlers that an owner has for a topic. They receive no waiting messages.
   ///
-  /// Messages that wait for them are given up. May be called from any thread.
-  ///
-  /// - Parameters:
-  ///   - topic: The topic. Nobody need have observed it.
-  ///   - owner: The owner.
-  /// - Returns: How many handlers it had.
-  /// - Complexity: O(*k*) for *k* handlers that the owner has for the topic.
+  /// - Returns: The number of handlers.
+  /// - Complexity: O(*k*) for *k* handlers of the owner for the topic.
   @discardableResult
   public func removeObservers<Message>(of topic: Topic<Message>, owner: AnyObject) -> Int {
     list(of: topic)?.removeClient(owner) ?? 0
   }
 
-  /// Removes all handlers of a topic.
+  /// Removes all handlers of a topic. They receive no waiting messages.
   ///
-  /// Messages that wait for them are given up. May be called from any thread.
-  ///
-  /// - Parameter topic: The topic. Nobody need have observed it.
   /// - Complexity: O(*n*).
   public func removeObservers<Message>(of topic: Topic<Message>) {
     list(of: topic)?.removeAll()

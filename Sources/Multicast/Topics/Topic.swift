@@ -1,6 +1,6 @@
-/// The key of closure observers: a kind of message, and a name.
+/// The key of closure observers: a message type and a name.
 ///
-/// A topic is declared once, where its message is:
+/// Declare a topic once, next to its message:
 ///
 /// <!-- example: in Center -->
 /// ```swift
@@ -12,7 +12,8 @@
 /// }
 /// ```
 ///
-/// It is observed with a closure that lives with its owner, and posted to:
+/// With default main-actor isolation, write `nonisolated` before both. Observe the topic and post
+/// to it:
 ///
 /// <!-- example: in Observer -->
 /// ```swift
@@ -20,40 +21,38 @@
 /// center.post(.userLogin, UserLogin(id: 19000))
 /// ```
 ///
-/// Two topics are the same if message type, name and `keepsLatest` are. Names are compared as a
-/// whole. The topic without a name is the default one of its message type, so that
-/// `Topic<UserLogin>()` needs no declaration.
+/// Two topics are equal if their message types, names and `keepsLatest` are. `Topic<UserLogin>()`
+/// is the default topic of its message type.
 public struct Topic<Message: Sendable>: Hashable, Sendable {
   @usableFromInline
   let key: TopicKey
 
-  /// Creates the topic of a name, or the default one.
+  /// Creates the topic of a name, or the default topic.
   ///
   /// - Parameters:
   ///   - name: The name.
-  ///   - keepsLatest: Whether a center keeps the last message. Those who observe later then begin
-  ///     with it. It is part of the topic's identity: two declarations that differ in it are two
-  ///     topics.
+  ///   - keepsLatest: Whether a center keeps the latest message for later observers. It is part of
+  ///     the topic's identity.
   @inlinable
   public init(_ name: String = "", keepsLatest: Bool = false) {
     key = TopicKey(name: name, keepsLatest: keepsLatest)
   }
 
-  /// The name; empty for the default topic of the message type.
+  /// The name; empty for the default topic.
   public var name: String { key.name }
 
-  /// Whether a center keeps the last message.
+  /// Whether a center keeps the latest message.
   public var keepsLatest: Bool { key.keepsLatest }
 }
 
 extension Topic: CustomStringConvertible {
-  /// The topic as it is written: `Topic<UserLogin>("userLogin")`.
+  /// The topic as source code: `Topic<UserLogin>("userLogin")`.
   public var description: String {
     topicDescription(message: String(describing: Message.self), key)
   }
 }
 
-/// What tells the topics of one type of message apart.
+/// Distinguishes the topics of one message type.
 @usableFromInline
 struct TopicKey: Hashable, Sendable {
   @usableFromInline

@@ -1,8 +1,7 @@
 /// A topic's handler.
 ///
-/// Owner and message come in erased. They are of the types that the handler was written for, because it was
-/// registered together with the owner, for a topic of this type of message. The code that delivers is thus
-/// compiled once, and looks up no types.
+/// Owner and message are type-erased. They have the handler's types, because the handler was registered with
+/// the owner, for a topic of the message type. The code that delivers is compiled once and looks up no types.
 enum TopicHandler: Sendable {
   typealias AwaitedCall = @Sendable (_ owner: AnyObject, _ message: any Sendable) async -> Void
 

@@ -1,4 +1,4 @@
-/// The observers of one topic. It needs no type of message: see ``TopicHandler``.
+/// The observers of one topic. It does not know the message type: see ``TopicHandler``.
 @usableFromInline
 final class TopicList: Sendable {
   @usableFromInline

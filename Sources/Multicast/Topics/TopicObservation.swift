@@ -1,12 +1,8 @@
-/// A handler's registration for a topic: a token that may be ignored.
+/// A token of a handler's registration for a topic. It may be ignored.
 ///
-/// (It is not called `Observation`, since a type of this name hides the standard library's module,
-/// and with it `@Observable`, in every file that imports this one.)
-///
-/// Dropping it ends nothing. The observation ends with its owner, with ``cancel()``, with one of
-/// the center's methods for removal, when its owner observes the topic again under the same id,
-/// and, if it was made with `once: true`, with its first message. A token keeps neither the handler
-/// nor the owner alive.
+/// Releasing the token ends nothing, and the token keeps nothing alive. The observation ends with
+/// its owner, with ``cancel()``, with the center's methods for removal, when its owner observes the
+/// topic again with the same id, and with the first message if it was made with `once: true`.
 public struct TopicObservation: Sendable {
   /// What the token knows, and does not keep.
   ///
@@ -32,17 +28,17 @@ public struct TopicObservation: Sendable {
     self.version = version
   }
 
-  /// Whether the handler takes further messages. May be asked on any thread.
+  /// Whether the handler receives further messages.
   public var isActive: Bool {
     withObserver { observer, _, _ in observer.isActive(version: version) } ?? false
   }
 
-  /// Ends the observation. Messages that wait for the handler are given up.
+  /// Ends the observation. The handler receives no waiting messages.
   ///
-  /// No call of the handler begins on this thread after that; one on another thread may be under
-  /// way. May be called on any thread, in the handler, and more than once.
+  /// After that, no call of the handler begins on this thread. A call on another thread may still
+  /// run. May be called in the handler, and more than once.
   ///
-  /// - Complexity: Amortised O(1).
+  /// - Complexity: Amortized O(1).
   public func cancel() {
     withObserver { observer, list, registration in
       if observer.cancel(version: version) { list.cancel(registration) }

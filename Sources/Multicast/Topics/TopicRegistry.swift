@@ -1,4 +1,4 @@
-/// The topics of one type of message. A center has one for each such type.
+/// The topics of one message type. A center has one registry for each message type.
 @usableFromInline
 final class TopicRegistry: Sendable {
   private struct State {

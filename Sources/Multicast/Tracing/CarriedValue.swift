@@ -1,5 +1,5 @@
-/// A task-local value that posts take along: those who are called at home see the one that was
-/// current where the post was made.
+/// A task-local value that posts carry. A client called at home sees the value that was current
+/// where the post was made.
 ///
 /// <!-- example: in Center -->
 /// ```swift
@@ -9,15 +9,15 @@
 /// let carrier = MulticastCenter(carrying: CarriedValue(Request.$id))
 /// ```
 ///
-/// A client that is called by a notify sees the current value anyway, and so does one that a post
-/// calls before it returns. A client that is called later would see that of whoever calls it.
+/// A client called before the post returns sees the current value in any case, and so does a client
+/// that is notified.
 public struct CarriedValue: Sendable {
   let capture: @Sendable () -> any CarriedBinding
 
   /// Carries a task-local value.
   ///
   /// - Parameter local: The projected value of the variable, as in `Request.$id`. It is read on the
-  ///   thread that posts, with no lock held.
+  ///   posting thread, with no lock held.
   public init<Value: Sendable>(_ local: TaskLocal<Value>) {
     capture = { BoundValue(local: local, value: local.get()) }
   }

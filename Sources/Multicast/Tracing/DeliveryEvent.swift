@@ -1,4 +1,4 @@
-/// Something that happened in a delivery: what a center tells its `onDelivery`.
+/// An event of a delivery, which a center passes to its `onDelivery`.
 ///
 /// <!-- example: in Center -->
 /// ```swift
@@ -12,20 +12,17 @@
 /// notify UserProtocol #1 ended, clients: 2, 31.8 µs
 /// ```
 ///
-/// A delivery that calls everybody here is one *pass*: it began, called each client, and ended. A
-/// post that leaves a letter for a home has another pass there. All of its events have the same
-/// ``delivery`` number, and those of one pass the same ``pass`` number. The events of one pass come
-/// in their order, on the threads that deliver. A letter may be handled before the event that tells
-/// that it was left. Nothing is told of a delivery that finds its list empty.
-///
-/// An event holds no strings: ``key`` and ``description`` make theirs each time they are asked.
+/// A delivery on this thread is one *pass*: it begins, calls each client, and ends. A post makes
+/// another pass for each letter. Its events share a ``delivery`` number, and the events of one pass
+/// a ``pass`` number. The events of one pass come in order. A letter may be handled before its
+/// `left` event. A delivery to an empty list reports nothing.
 public struct DeliveryEvent: Sendable {
   /// The method that delivers.
   public enum Way: Hashable, Sendable {
     /// `notify`, with one call for each client.
     case notify
 
-    /// `notify` with `forEach:`. The events of one client count as one call.
+    /// `notify` with `forEach:`. All events of one client count as one call.
     case forEach
 
     /// `map`.
@@ -43,24 +40,22 @@ public struct DeliveryEvent: Sendable {
     /// A pass is about to call its first client.
     case began
 
-    /// A client was called: its type, and how long the call took.
+    /// A client was called: its type, and the duration of the call, until it returns if it awaits.
     ///
-    /// A call that awaits takes until it has returned. For a topic, the type is that of the owner;
-    /// for `messages(of:)`, it is that of the stream.
+    /// For a topic, the type is that of the owner; for `messages(of:)`, that of the stream.
     case called(any Any.Type, Duration)
 
-    /// A letter was left for so many clients that live in a home, or that await.
+    /// A post has left a letter for this number of clients, in a home or in a task.
     case left(for: Home, clients: Int)
 
-    /// A pass has ended: how many clients it called, and how long it took.
+    /// A pass has ended: the number of clients that it called, and its duration.
     case ended(clients: Int, Duration)
 
-    /// The delivery was refused, and called nobody: a notify that was a loop, or a post that recurred
-    /// too often.
+    /// The delivery was refused and called nobody.
     case refused
   }
 
-  /// Where a letter is handled.
+  /// The home in which a letter is handled.
   public struct Home: Sendable {
     let home: Multicast.Home
   }
@@ -68,20 +63,19 @@ public struct DeliveryEvent: Sendable {
   /// The method that delivers.
   public let way: Way
 
-  /// Where in the source this was notified or posted.
+  /// The place in the source that notified or posted.
   public let site: CallSite
 
-  /// A number that all events of a delivery share, wherever its clients live. It is unlike that of
-  /// every other delivery of the center.
+  /// The number of the delivery, unique in its center.
   public let delivery: UInt64
 
-  /// A number that all events of a pass share, unlike that of every other pass of the center.
+  /// The number of the pass, unique in its center.
   public let pass: UInt64
 
-  /// The home whose letter is being handled. Nil where this was notified or posted.
+  /// The home whose letter is handled; nil on the thread that notified or posted.
   public let home: Home?
 
-  /// How long the post had waited when this pass began. Nil if it was delivered as it was made.
+  /// How long the post waited before this pass; nil if it did not wait.
   public let waited: Duration?
 
   /// What happened.
@@ -115,7 +109,7 @@ extension DeliveryEvent: CustomStringConvertible {
 }
 
 extension DeliveryEvent.Home: CustomStringConvertible {
-  /// The home in words: `MainActor`, another actor's type, `queue "label"`, or `task` for calls that
+  /// The home as text: `MainActor`, another actor's type, `queue "label"`, or `task` for calls that
   /// await.
   public var description: String {
     switch home {

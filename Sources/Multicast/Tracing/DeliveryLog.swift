@@ -1,6 +1,4 @@
-/// Ready-made callbacks for a center's `onDelivery`: one line for each event that matters.
-///
-/// Who is slow, in one line of code:
+/// Callbacks for a center's `onDelivery` that write lines.
 ///
 /// <!-- example: in Center -->
 /// ```swift
@@ -11,26 +9,26 @@
 /// post UnreadProtocol #7 called UnreadLabel, 31.2 ms, MainActor, waited 190.4 µs
 /// ```
 ///
-/// Lines go to standard error, each in one piece, unless a closure takes them.
+/// The lines go to standard error, unless a closure receives them.
 public enum DeliveryLog {
   /// Writes a line for every event.
   ///
-  /// - Parameter write: Takes each line, on the thread that delivers. If nil, it goes to standard
-  ///   error.
-  /// - Returns: What to pass as `onDelivery`.
+  /// - Parameter write: Receives each line, on the delivering thread. If nil, the line goes to
+  ///   standard error.
+  /// - Returns: A callback for `onDelivery`.
   public static func events(
     to write: (@Sendable (String) -> Void)? = nil
   ) -> @Sendable (DeliveryEvent) -> Void {
     lines(to: write) { _ in true }
   }
 
-  /// Writes a line for every call of a client that took at least so long, and for every refused
-  /// delivery.
+  /// Writes a line for every call that takes at least a given time, and for every refused delivery.
   ///
   /// - Parameters:
   ///   - limit: The shortest call that is written.
-  ///   - write: Takes each line, on the thread that delivers. If nil, it goes to standard error.
-  /// - Returns: What to pass as `onDelivery`.
+  ///   - write: Receives each line, on the delivering thread. If nil, the line goes to standard
+  ///     error.
+  /// - Returns: A callback for `onDelivery`.
   public static func calls(
     slowerThan limit: Duration, to write: (@Sendable (String) -> Void)? = nil
   ) -> @Sendable (DeliveryEvent) -> Void {
@@ -43,13 +41,13 @@ public enum DeliveryLog {
     }
   }
 
-  /// Writes a line for every pass of a delivery that took at least so long, all of its calls
-  /// together, and for every refused delivery.
+  /// Writes a line for every pass that takes at least a given time, and for every refused delivery.
   ///
   /// - Parameters:
   ///   - limit: The shortest pass that is written.
-  ///   - write: Takes each line, on the thread that delivers. If nil, it goes to standard error.
-  /// - Returns: What to pass as `onDelivery`.
+  ///   - write: Receives each line, on the delivering thread. If nil, the line goes to standard
+  ///     error.
+  /// - Returns: A callback for `onDelivery`.
   public static func deliveries(
     slowerThan limit: Duration, to write: (@Sendable (String) -> Void)? = nil
   ) -> @Sendable (DeliveryEvent) -> Void {

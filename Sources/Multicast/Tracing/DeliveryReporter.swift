@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells a center's `onDelivery` what happens.
+/// Calls a center's `onDelivery` with events.
 @usableFromInline
 final class DeliveryReporter: Sendable {
   /// Whether the callback of any center is running here, or what it has set off.
@@ -16,7 +16,7 @@ final class DeliveryReporter: Sendable {
     self.onDelivery = onDelivery
   }
 
-  /// The number of a delivery. They are counted apart from passes: in a log, none is missing.
+  /// The number of a delivery. Deliveries are counted apart from passes, so a log shows no gaps.
   func nextDelivery() -> UInt64 { lastDelivery.wrappingAdd(1, ordering: .relaxed).newValue }
 
   fileprivate func nextPass() -> UInt64 { lastPass.wrappingAdd(1, ordering: .relaxed).newValue }
@@ -25,7 +25,7 @@ final class DeliveryReporter: Sendable {
     Self.$isReporting.withValue(true) { onDelivery(event) }
   }
 
-  /// Begins the one pass of a notify; nil if it is not to be reported.
+  /// Begins the only pass of a `notify`; nil if the pass is not reported.
   func begin(
     _ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite
   ) -> DeliveryPass? {
@@ -33,7 +33,7 @@ final class DeliveryReporter: Sendable {
     return DeliveryPass(way, subject, from: site, delivery: nextDelivery(), of: self)
   }
 
-  /// Reports that a delivery was refused.
+  /// Reports a refused delivery.
   @usableFromInline
   func refuse(_ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite) {
     if Self.isReporting { return }
@@ -44,7 +44,7 @@ final class DeliveryReporter: Sendable {
   }
 }
 
-/// What a delivery is for. Its name is made when somebody asks.
+/// The protocol or topic of a delivery. Its name is made when somebody reads it.
 @usableFromInline
 enum DeliverySubject: Sendable, CustomStringConvertible {
   case listener(any Any.Type)
@@ -60,7 +60,7 @@ enum DeliverySubject: Sendable, CustomStringConvertible {
   }
 }
 
-/// One way over clients that is reported.
+/// A reported pass over clients.
 final class DeliveryPass: Sendable {
   private let way: DeliveryEvent.Way
   private let subject: DeliverySubject
@@ -123,7 +123,8 @@ extension DeliveryPass? {
 }
 
 extension WeakBox {
-  /// The type that reports name: that of the client, or of what its owner stands for. Nil if nobody is here.
+  /// The type that reports name: the client's, or the one that its owner represents. Nil if the client is
+  /// dead.
   var reportedType: (any Any.Type)? {
     load().map { client in (client as? any Surrogate)?.shownType ?? type(of: client) }
   }

@@ -1,5 +1,5 @@
 extension MulticastDelegate {
-  /// As ``deliver(_:from:_:)``, and reports it, unless it is the reporting that notifies.
+  /// Like ``deliver(_:from:_:)``, and reports the delivery, unless a callback causes it.
   @usableFromInline
   func deliverReporting<Failure: Error>(
     _ way: DeliveryEvent.Way, _ fileID: StaticString, _ line: Int, _ column: Int,
@@ -39,7 +39,7 @@ extension MulticastDelegate {
     }
   }
 
-  /// As ``forEachClientReporting(_:from:_:)``, awaiting each client's call.
+  /// Like ``forEachClientReporting(_:from:_:)``, awaiting each client's call.
   @usableFromInline
   nonisolated(nonsending) func forEachClientReporting<Failure: Error>(
     from site: CallSite,

@@ -1,4 +1,4 @@
-/// What an office does with posts beside delivering them.
+/// What an office does with posts besides delivering them.
 final class PostTracing: Sendable {
   let reporter: DeliveryReporter?
   private let carried: CarriedValue?
@@ -10,22 +10,22 @@ final class PostTracing: Sendable {
     self.carried = carried
   }
 
-  /// What a post takes along that is made here and now.
+  /// The trace of a post that is made here and now.
   @inline(never)
   func trace(_ subject: DeliverySubject, from site: CallSite) -> PostTrace {
     PostTrace(subject, from: site, reporter: reporter, carried: carried?.capture())
   }
 }
 
-/// What a post takes along from where it is made to where it is handled: who is told, and what is carried.
+/// What a post carries from where it is made to where it is handled: its reporter and the carried value.
 final class PostTrace: Sendable {
   private let subject: DeliverySubject
   private let site: CallSite
 
-  /// Nil if the post is not to be reported.
+  /// Nil if the post is not reported.
   private let reporter: DeliveryReporter?
 
-  /// Whether a callback has set the post off: then what it sets off is not to be reported, either.
+  /// Whether a callback set the post off. What the post sets off is then not reported either.
   private let isReporting: Bool
 
   private let carried: (any CarriedBinding)?
@@ -44,7 +44,7 @@ final class PostTrace: Sendable {
     delivery = self.reporter?.nextDelivery() ?? 0
   }
 
-  /// Delivers the post as it is made, or as it follows another one: `body` calls its clients.
+  /// Delivers the post when it is made, or when it follows another one. `body` calls its clients.
   func deliver(follows: Bool, _ body: (DeliveryPass?) -> Int) -> Int {
     guard follows else { return report(waited: nil, in: nil, body) }
     var called = 0
@@ -52,12 +52,12 @@ final class PostTrace: Sendable {
     return called
   }
 
-  /// Handles a letter, or what waits for one client: `body` calls the clients.
+  /// Handles a letter, or what waits for one client. `body` calls the clients.
   fileprivate func handle(in home: Home?, _ body: (DeliveryPass?) -> Void) {
     restore { report(waited: .now - moment, in: home, body) }
   }
 
-  /// Handles a letter in a lane: `body` calls and awaits the client.
+  /// Handles a letter in a lane. `body` calls and awaits the client.
   fileprivate func handle(
     in lane: Home, client: (any Any.Type)?, _ body: () async -> Void
   ) async {
@@ -102,7 +102,7 @@ final class PostTrace: Sendable {
 }
 
 extension Post {
-  /// Calls `body`, which calls clients with what it is passed, where the post is handled.
+  /// Calls `body` where the post is handled. `body` calls clients with its argument.
   func handle(
     in home: Home?, on occasion: CallOccasion, _ body: ((WeakBox) -> CallOutcome) -> Void
   ) {
@@ -112,7 +112,7 @@ extension Post {
     }
   }
 
-  /// Calls and awaits a client in a lane, if it is registered and alive.
+  /// Calls and awaits a client in a lane, if the client is registered and alive.
   func handle(in lane: Home, _ registration: Registration, letter: UInt64) async {
     guard let trace else { return await callAwaiting(registration, letter: letter) }
     await trace.handle(in: lane, client: reportedType(of: registration)) {

@@ -1,17 +1,17 @@
-/// What stands in one of a center's registries at a moment, with types in place of their names: these
-/// are given when all types are known that have to be told apart.
+/// The contents of a registry at one moment. It has types in place of names. Names follow when all types are
+/// known.
 enum RegistrySnapshot {
   case delegate(listener: TypeIdentity, clients: [RunLength<TypeIdentity>])
   case topics(message: TypeIdentity, [TopicSnapshot])
 }
 
-/// What stands in the list of a topic at a moment.
+/// The contents of a topic's list at one moment.
 struct TopicSnapshot {
   let key: TopicKey
   let observers: [RunLength<ObserverSnapshot>]
 }
 
-/// What a wiring tells of an observer.
+/// What a wiring shows of an observer.
 struct ObserverSnapshot: Hashable {
   let owner: TypeIdentity
   let id: String?
@@ -23,7 +23,7 @@ struct ObserverSnapshot: Hashable {
 
 // MARK: - Taking them
 
-/// A registry that a wiring shows. All are, but their table knows nothing of wirings.
+/// A registry that a wiring shows. All are, but the registry table does not know wirings.
 protocol DrawnRegistry: ClientRegistry {
   /// What stands in it now.
   var snapshot: RegistrySnapshot { get }

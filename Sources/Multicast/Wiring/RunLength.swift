@@ -1,4 +1,4 @@
-/// Equal elements that stand one after the other.
+/// Equal elements in succession.
 struct RunLength<Element: Equatable> {
   let element: Element
   fileprivate(set) var count = 1

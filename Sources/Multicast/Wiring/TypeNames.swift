@@ -1,8 +1,7 @@
-/// The names of types, in which no two types share one.
+/// Unique names of types.
 ///
-/// A name stands without its module, as long as no other type has the same. Among types that share
-/// one, the name of a private type tells where it is declared in a form that holds for one run of the
-/// program.
+/// A name omits its module, unless another type has the same name. The name of a private type then also tells
+/// where the type is declared, in a form that holds for one run of the program.
 struct TypeNames {
   private let names: [TypeIdentity: String]
 

@@ -1,10 +1,9 @@
 extension Wiring {
-  /// The wiring as a directed graph in the DOT language of Graphviz.
+  /// The wiring as a directed graph in Graphviz's DOT language.
   ///
-  /// Arrows lead from each listener protocol, a hexagon, and each topic, a box with round corners, to
-  /// the types that listen. They are labelled with the places in the order of the calls, and those from
-  /// a topic with the isolation and the ids too. Names may hold any characters. Graphviz reads no name of
-  /// more than 16,384 bytes.
+  /// Arrows lead from listener protocols (hexagons) and topics (rounded boxes) to the types that
+  /// listen. They are labelled with the places in the order of the calls, and arrows from topics
+  /// also with the isolation and the id. Graphviz reads no name of more than 16,384 bytes.
   public var dot: String {
     let graph = WiringGraph(self)
     var lines = ["digraph MulticastCenter {", "  rankdir = LR"]

@@ -1,8 +1,6 @@
 extension Wiring: CustomStringConvertible {
-  /// The wiring as a tree, a protocol, topic, client or observer a line, in aligned columns.
-  ///
-  /// Whatever a name holds, it stands in one line. Columns are aligned as far as all characters are of
-  /// the same width.
+  /// The wiring as a tree with one protocol, topic, client or observer in each line, in aligned
+  /// columns.
   public var description: String {
     if protocols.isEmpty, topics.isEmpty {
       return "MulticastCenter: no listener protocols, no topics"
@@ -28,7 +26,7 @@ extension Wiring: CustomStringConvertible {
 }
 
 extension Wiring.ObservedTopic: CustomStringConvertible {
-  /// The topic as it is written: `Topic<UserLogin>("userLogin")`.
+  /// The topic as source code: `Topic<UserLogin>("userLogin")`.
   public var description: String {
     topicDescription(
       message: message, TopicKey(name: name, keepsLatest: keepsLatest))

@@ -1,11 +1,9 @@
 extension Wiring {
-  /// The wiring as a flowchart in the language of Mermaid, which GitHub draws in a block marked
-  /// `mermaid`.
+  /// The wiring as a Mermaid flowchart, which GitHub draws in a `mermaid` block.
   ///
-  /// Arrows lead from each listener protocol, a hexagon, and each topic, a stadium, to the types that
-  /// listen. They are labelled with the places in the order of the calls, and those from a topic
-  /// with the isolation and the ids too. Names may hold any characters. Mermaid draws no more than 500
-  /// arrows, and nothing of a text of more than 50,000 characters, unless it is told to.
+  /// Arrows lead from listener protocols (hexagons) and topics (stadiums) to the types that listen.
+  /// They are labelled with the places in the order of the calls, and arrows from topics also with
+  /// the isolation and the id. By default, Mermaid draws at most 500 arrows and 50,000 characters.
   public var mermaid: String {
     let graph = WiringGraph(self)
     var lines = ["flowchart LR"]

@@ -1,6 +1,4 @@
-/// Who listens to what in a center, at one moment.
-///
-/// A picture for people, and a value that tests can compare with another one:
+/// The listeners of a center at one moment, as a value to print, draw and compare.
 ///
 /// <!-- example: in Center -->
 /// ```swift
@@ -17,20 +15,15 @@
 ///    └─ Inbox             MainActor
 /// ```
 ///
-/// Types have their names without modules. Where two types of the picture would share a name, it is
-/// the full one, so that different types never look the same.
-///
-/// What tells is not in it: neither those who notify and post, nor the relays of `MulticastFoundation`. Its
-/// forwards are, as observers.
-///
-/// A wiring holds names and numbers alone. It keeps no client alive, and does not change afterwards.
+/// A wiring shows neither senders nor the relays of `MulticastFoundation`. Its forwards are
+/// observers. Names include their modules only where two types would otherwise share a name. A
+/// wiring keeps no client alive.
 public struct Wiring: Hashable, Sendable {
-  /// The listener protocols whose ``MulticastCenter/subscript(_:)`` was ever used, by adding a client
-  /// for instance, in the order of these first uses. One that has no clients any more stays.
+  /// The listener protocols in the order of their first uses, such as an `add`. A protocol without
+  /// clients stays.
   public let protocols: [ListenerProtocol]
 
-  /// The topics that have observers, ordered by the first observation of their message type, and by
-  /// name.
+  /// The topics with observers, by the first observation of their message type, then by name.
   public let topics: [ObservedTopic]
 }
 
@@ -42,14 +35,14 @@ extension Wiring {
     /// The name of the protocol.
     public let name: String
 
-    /// The clients that are alive, in the order in which they are called.
+    /// The live clients, in the order of the calls.
     public let clients: [ClientGroup]
 
-    /// The number of clients that are alive.
+    /// The number of live clients.
     public var count: Int { clients.reduce(0) { $0 + $1.count } }
   }
 
-  /// Clients of one type that are called one after the other.
+  /// Clients of one type that are called in succession.
   public struct ClientGroup: Hashable, Sendable {
     /// The name of the clients' type.
     public let type: String
@@ -64,49 +57,49 @@ extension Wiring {
 extension Wiring {
   /// A topic and its observers.
   public struct ObservedTopic: Hashable, Sendable {
-    /// The name of the topic; empty for the default topic of its message type.
+    /// The name of the topic; empty for the default topic.
     public let name: String
 
-    /// Whether the topic keeps its last message.
+    /// Whether the topic keeps its latest message.
     public let keepsLatest: Bool
 
-    /// The name of the type of its messages.
+    /// The name of the message type.
     public let message: String
 
-    /// The observers whose owners are alive, in the order in which they get a message.
+    /// The observers with live owners, in the order of the calls.
     public let observers: [ObserverGroup]
 
-    /// The number of observers whose owners are alive.
+    /// The number of observers with live owners.
     public var count: Int { observers.reduce(0) { $0 + $1.count } }
   }
 
-  /// Observers that are alike, and that get a message one after the other.
+  /// Equal observers that are called in succession.
   public struct ObserverGroup: Hashable, Sendable {
     /// The name of the owners' type.
     public let owner: String
 
-    /// The id that the owner observes under, as text; nil if it gave none.
+    /// The id of the observation as text; nil if it has none.
     public let id: String?
 
-    /// Where the handlers run.
+    /// The place where the handlers run.
     public let isolation: Isolation
 
     /// The number of observers, at least 1.
     public let count: Int
   }
 
-  /// Where a topic's handler runs.
+  /// The place where a topic's handler runs.
   public enum Isolation: Hashable, Sendable {
-    /// Synchronously, on the thread that posts.
+    /// The posting thread.
     case postingThread
 
-    /// In an actor of this type, `MainActor` for instance.
+    /// An actor of this type, such as `MainActor`.
     case actor(String)
 
-    /// On a dispatch queue with this label.
+    /// A dispatch queue with this label.
     case queue(String)
 
-    /// In a task, and there in an actor of this type if the handler, which awaits, belongs to one.
+    /// A task, in an actor of this type if the handler belongs to one.
     case task(actor: String?)
   }
 }

@@ -45,7 +45,7 @@ struct WiringGraph {
     return id
   }
 
-  /// What listens, as far as a picture tells it from others.
+  /// A listener, as far as a picture distinguishes it from others.
   private struct Listener: Hashable {
     let type: String
     let details: [String]

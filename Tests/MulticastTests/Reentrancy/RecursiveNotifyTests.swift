@@ -18,8 +18,8 @@ import Testing
           App/Store.swift:12:32
           App/Screen.swift:7:5
           App/Store.swift:12:32  <- refused
-        Decide before you notify whether there is something to tell, or post instead. A wrapper passes its \
-        caller's call site on. Recursion that ends is allowed by reentrancy: .allow(depth:).
+        To fix this, notify only if something has changed, or post instead. A wrapper must pass its caller's \
+        call site on. If the recursion is meant and ends, use reentrancy: .allow(depth:).
         """)
   }
 
@@ -30,14 +30,14 @@ import Testing
     let lines = report.description.split(separator: "\n")
     #expect(
       lines.first == """
-        A post to UserProtocol was refused and reached nobody: it is one of more than 1000 that a post has set \
-        off at call sites that recur. The path to it:
+        A post to UserProtocol was refused and reached nobody, because one post has set off more than 1000 \
+        recurring posts. The path to it:
         """)
     #expect(lines[1] == "  App/Store.swift:1:1")
-    #expect(lines[2] == "  handled, which posted at App/Store.swift:2:1")
+    #expect(lines[2] == "  then posted at App/Store.swift:2:1")
     #expect(lines[6] == "  ... 10 more")
-    #expect(lines[11] == "  handled, which posted at App/Store.swift:20:1  <- refused")
-    #expect(lines.last == "Post only if something has changed.")
+    #expect(lines[11] == "  then posted at App/Store.swift:20:1  <- refused")
+    #expect(lines.last == "To fix this, post only if something has changed.")
   }
 
   @Test func reportsAreValues() {

@@ -40,6 +40,9 @@ extension RenderedPage {
     metadata.role == "collectionGroup" && (topicSections ?? []).isEmpty
   }
 
+  /// The pages in all groups.
+  var listed: [String] { (topicSections ?? []).flatMap(\.identifiers) }
+
   /// The pages in groups that somebody has written.
   var curated: [String] {
     (topicSections ?? []).filter { $0.generated != true }.flatMap(\.identifiers)
@@ -58,12 +61,16 @@ extension RenderedPage {
       .map { file in try JSONDecoder().decode(Self.self, from: Data(contentsOf: file)) }
   }
 
-  /// What stands in no group, by name.
+  /// What stands in no group, by name. docc itself groups the members of a page without groups, by kind.
   static func uncurated(of pages: [RenderedPage]) -> [String] {
     let curated = Set(pages.flatMap(\.curated))
+    var byKind = Set(
+      pages.filter { $0.curated.isEmpty && $0.belongsIntoGroup }.flatMap(\.listed))
+    // The page of what a protocol requires stands in such a group, too.
+    byKind.formUnion(pages.filter { byKind.contains($0.identifier.url) }.flatMap(\.listed))
     return pages.filter(\.belongsIntoGroup)
       .map(\.identifier.url)
-      .filter { !curated.contains($0) }
+      .filter { !curated.contains($0) && !byKind.contains($0) }
       .map(name)
       .sorted()
   }

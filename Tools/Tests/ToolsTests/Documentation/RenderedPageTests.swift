@@ -42,6 +42,22 @@ struct RenderedPageTests {
     #expect(RenderedPage.uncurated(of: pages) == ["M/A", "M/Article"])
   }
 
+  @Test func `a page without written groups has those of docc, and one with some has to have all`()
+    throws
+  {
+    let byKind = group(of: "M/A/b", generated: true)
+    let pages = [
+      try page("M", kind: "module", groups: "[\(group(of: "M/A"))]"),
+      try page("M/A", groups: "[\(byKind)]"), try page("M/A/b"),
+    ]
+    #expect(RenderedPage.uncurated(of: pages) == [])
+    let some = [
+      pages[0], try page("M/A", groups: "[\(group(of: "M/A/c")), \(byKind)]"), pages[2],
+      try page("M/A/c"),
+    ]
+    #expect(RenderedPage.uncurated(of: some) == ["M/A/b"])
+  }
+
   @Test func `what docc adds need not be`() throws {
     let pages = [
       try page("M/Other", role: "collection", kind: "extension"),

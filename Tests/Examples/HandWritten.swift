@@ -1,0 +1,7 @@
+import Foundation
+
+struct LoginEvent: Sendable {
+  let id: UInt
+}
+
+// the example
