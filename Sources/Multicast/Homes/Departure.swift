@@ -63,6 +63,7 @@ extension DeliveryPass {
 
 extension Walk {
   /// Calls the client in a box, if it is one of those in a range. Returns how many were called.
+  @inline(__always)
   mutating func call(
     _ box: WeakBox, in range: Range<UInt64>, collecting departure: inout Departure,
     _ call: (WeakBox) -> CallOutcome

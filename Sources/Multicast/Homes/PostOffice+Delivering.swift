@@ -197,8 +197,9 @@ extension PostOffice {
       if let index { here = departure.groups.remove(at: index) }
     }
     var called = 0
+    let isForAll = posting.isAwaited || start.groups.isEmpty
     while let box = start.walk.next() {
-      guard posting.isAwaited || box.isInNoGroup || here.map(box.isIn) == true else { continue }
+      guard isForAll || box.isInNoGroup || here.map(box.isIn) == true else { continue }
       called += start.walk.call(box, in: 0..<upper, collecting: &departure, call)
     }
     if !departure.isEmpty || posting.keeper != nil || list.hasMoved {

@@ -87,6 +87,7 @@ struct TopicContent: PostContent {
 
 extension ClientList {
   /// Calls the handler in a box of a topic's list.
+  @inline(__always)
   func callHandler(
     in box: WeakBox, _ message: ErasedMessage, on occasion: CallOccasion
   ) -> CallOutcome {
