@@ -141,7 +141,9 @@ public final class NATSCarrier: Carrier {
 }
 
 /// A connection of the C client, whose functions may be called on any thread.
-// Sendable: the client guards what the pointer leads to with locks of its own.
+// Sendable: the client guards what the pointer leads to with locks of its own while it exists. It is destroyed on the
+// queue on which payloads are sent, and only after it was taken out of the state, under whose lock the limit is asked for.
+// So nobody uses it afterwards.
 @safe private struct Connection: @unchecked Sendable {
   let pointer: OpaquePointer
   let receiver: Receiver
