@@ -109,3 +109,12 @@ extension Input {
     return Input(bytes: (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
   }
 }
+
+/// Calls `body` on a thread of its own, which is in the group until it ends.
+func onThread(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
+  group.enter()
+  Thread {
+    body()
+    group.leave()
+  }.start()
+}

@@ -372,14 +372,6 @@ extension PostProgram {
     return faults
   }
 
-  private func onThread(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
-    group.enter()
-    Thread {
-      body()
-      group.leave()
-    }.start()
-  }
-
   private func postAtHome(_ home: Int, seed: UInt64, _ group: DispatchGroup) {
     group.enter()
     switch homes[home] {

@@ -317,14 +317,6 @@ extension TopicStress {
       usleep(100)
     }
   }
-
-  private func onThread(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
-    group.enter()
-    Thread {
-      body()
-      group.leave()
-    }.start()
-  }
 }
 
 /// Tells threads to end.
