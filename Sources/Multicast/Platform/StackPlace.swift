@@ -6,10 +6,13 @@ struct StackPlace: Sendable {
 
   /// The place where this is asked, or one a few frames above it.
   static var current: StackPlace {
-    var here: UInt8 = 0
-    let address = unsafe withUnsafeMutablePointer(to: &here) { UInt(bitPattern: $0) }
-    return unsafe StackPlace(
-      thread: UInt(bitPattern: DeliveryChain.ofThreads.address), address: address)
+    let thread = unsafe UInt(bitPattern: DeliveryChain.ofThreads.address)
+    // The address sanitizer keeps variables, and all whose size the compiler knows, outside of the stack. The
+    // size depends on an address, so the compiler does not know that it is always one byte.
+    let size = 1 + Int(thread % UInt(MemoryLayout<UInt>.alignment))
+    return unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) {
+      unsafe StackPlace(thread: thread, address: UInt(bitPattern: $0.baseAddress))
+    }
   }
 
   /// Whether this is on the same stack as another place, and so much further up that there is at least one
