@@ -14,11 +14,13 @@ let package = Package(
   ],
   targets: [
     .target(name: "CAllocator"),
-    .target(name: "Clients", dependencies: [.product(name: "Multicast", package: "Multicast")]),
+    // Without Foundation, for the probe.
+    .target(name: "Systems", dependencies: [.product(name: "Multicast", package: "Multicast")]),
+    .executableTarget(name: "Probe", dependencies: ["Systems"]),
     .target(
-      name: "Systems",
+      name: "OtherSystems",
       dependencies: [
-        "Clients",
+        "Systems",
         .product(name: "Multicast", package: "Multicast"),
         .product(name: "OpenCombine", package: "OpenCombine"),
         .product(name: "OpenCombineDispatch", package: "OpenCombine"),
@@ -26,7 +28,7 @@ let package = Package(
     .executableTarget(
       name: "Compare",
       dependencies: [
-        "CAllocator", "Clients", "Systems", .product(name: "Multicast", package: "Multicast"),
+        "CAllocator", "Systems", "OtherSystems", .product(name: "Multicast", package: "Multicast"),
       ]),
     .executableTarget(
       name: "Behave",
@@ -36,16 +38,10 @@ let package = Package(
         .product(name: "OpenCombine", package: "OpenCombine"),
         .product(name: "OpenCombineDispatch", package: "OpenCombine"),
       ]),
-    .executableTarget(
-      name: "Probe",
-      dependencies: ["Clients", .product(name: "Multicast", package: "Multicast")]),
     // Not in Sources: the plugin wants a folder whose parent is called Benchmarks.
     .executableTarget(
       name: "Suite",
-      dependencies: [
-        "Clients", "Systems", .product(name: "Multicast", package: "Multicast"),
-        .product(name: "Benchmark", package: "benchmark"),
-      ],
+      dependencies: ["Systems", "OtherSystems", .product(name: "Benchmark", package: "benchmark")],
       path: "Suite",
       plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
   ],

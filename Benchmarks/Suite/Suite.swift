@@ -1,5 +1,5 @@
 import Benchmark
-import Clients
+import OtherSystems
 import Systems
 
 /// The rows of the comparison as benchmarks, to be held against the figures of former runs.
@@ -13,23 +13,21 @@ let benchmarks: @Sendable () -> Void = {
       .wallClock: BenchmarkThresholds(relative: [.p90: 200]),
       .instructions: BenchmarkThresholds(relative: [.p90: 2]),
     ])
-  for contender in Contender.all {
-    measure(contender, clientCount: 100)
-  }
-  for contender in [Contender.multicast, .multicastOpaque, .topic] {
+  for contender in Contenders.all { measure(contender, clientCount: 100) }
+  for contender in [Contenders.multicast, Contenders.multicastOpaque, Contenders.topic] {
     measure(contender, clientCount: 1)
   }
 }
 
-private func measure(_ contender: Contender, clientCount: Int) {
+private func measure(_ contender: Contender<any Client>, clientCount: Int) {
   // Thresholds are kept in files by this name, which are not found again if it has spaces.
   let name = contender.title.split { ", ".contains($0) }.joined(separator: "-")
   Benchmark("\(name)-\(clientCount)") { benchmark in
-    let clients = Clients.make(clientCount)
-    let system = contender.make(clients)
+    let clients = makeClients(clientCount)
+    let send = contender.make(clients)
     benchmark.startMeasurement()
     // A thousand events: whole batches, and whole bursts.
-    system.send(benchmark.scaledIterations.count)
+    send(benchmark.scaledIterations.count)
     benchmark.stopMeasurement()
     blackHole(clients)
   }

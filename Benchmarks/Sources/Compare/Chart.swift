@@ -1,140 +1,187 @@
 import Foundation
 
-/// Time over number of clients: a line for each row, both axes logarithmic, as an SVG.
+/// Time over the number of clients: a line for each row, both axes logarithmic, as an SVG.
 struct Chart {
   private let table: Table
-  private let lines: [ChartLine]
-  private let xAxis: LogAxis
-  private let yAxis: LogAxis
+
+  /// The numbers of clients. There is no 0 on this axis.
+  private let counts: [(column: Int, clients: Double)]
+
+  private let x: (Double) -> Double
+  private let y: (Double) -> Double
+
+  /// The powers of ten on the axis of times.
+  private let decades: [Double]
 
   // The sizes of the picture, and of the plot in it.
   private static let (width, height) = (1060.0, 640.0)
-  private static let (left, right) = (76.0, 690.0)
-  private static let (top, bottom) = (92.0, 572.0)
-
-  /// The least distance between the labels' base lines.
-  private static let lineHeight = 20.0
+  private static let (left, right, top, bottom) = (76.0, 690.0, 92.0, 572.0)
 
   /// The picture of a table whose columns are numbers of clients.
   init(_ table: Table) {
     self.table = table
-    let counts = table.columns.map { Double($0.filter(\.isNumber)) ?? 0 }
-    lines = table.rows.map { row in
-      ChartLine(
-        title: row.title,
-        points: zip(counts, row.cells).compactMap { count, cell in
-          // Nothing is delivered to 0 clients, and there is no 0 on this axis.
-          cell.flatMap { count > 0 ? ChartLine.Point(x: count, y: $0.best) : nil }
-        })
+    counts = table.columns.enumerated().compactMap { column, title in
+      Double(title.filter(\.isNumber)).flatMap { $0 > 0 ? (column, $0) : nil }
     }
-    let values = lines.flatMap { $0.points.map(\.y) }
-    xAxis = LogAxis(
-      covering: counts.filter { $0 > 0 }, from: Self.left, to: Self.right, wholeDecades: false)
-    yAxis = LogAxis(covering: values, from: Self.bottom, to: Self.top, wholeDecades: true)
+    let times = table.rows.flatMap { row in row.cells.dropFirst().compactMap { $0?.best } }
+    let low = log10(times.min() ?? 1).rounded(.down)
+    let high = max(log10(times.max() ?? 1).rounded(.up), low + 1)
+    let most = log10(counts.last?.clients ?? 10)
+    x = { Self.left + log10($0) / most * (Self.right - Self.left) }
+    y = { Self.bottom - (log10($0) - low) / (high - low) * (Self.bottom - Self.top) }
+    decades = (Int(low)...Int(high)).map { pow(10, Double($0)) }
   }
 
   var svg: String {
-    ([head, ChartStyle.sheet] + grid + curves + labels + ["</svg>"]).joined(separator: "\n") + "\n"
+    ([head] + grid + lines + ["</svg>"]).joined(separator: "\n") + "\n"
   }
-}
 
-// MARK: - Parts
-
-extension Chart {
   private var head: String {
     """
-    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Self.text(Self.width)) \
-    \(Self.text(Self.height))" role="img" aria-labelledby="title">
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(text(Self.width)) \(text(Self.height))" \
+    role="img" aria-labelledby="title">
     <title id="title">\(table.title) over the number of clients</title>
+    \(Style.sheet)
     """
   }
 
   private var grid: [String] {
-    var parts = [
+    [
       #"<rect class="paper" width="100%" height="100%" rx="12"/>"#,
-      Self.label(table.title, x: 24, y: 40, class: "heading"),
-      Self.label(
-        "nanoseconds over the number of clients; both axes logarithmic; lower is better",
-        x: 24, y: 64, class: "axis"),
-      Self.label(
-        "ns, \(table.columns.last ?? "") clients", x: Self.width - 24, y: 64, class: "axis end"),
-      Self.label(
-        "clients", x: (Self.left + Self.right) / 2, y: Self.height - 22, class: "axis middle"),
+      label(table.title, 24, 40, "heading"),
+      label(
+        "nanoseconds over the number of clients; both axes logarithmic; lower is better", 24, 64,
+        "axis"),
+      label("ns, \(table.columns.last ?? "") clients", Self.width - 24, 64, "axis end"),
+      label("clients", (Self.left + Self.right) / 2, Self.height - 22, "axis middle"),
     ]
-    for value in yAxis.decades {
-      let y = yAxis.position(of: value)
-      parts.append(Self.line(Self.left, y, Self.right, y, class: "grid"))
-      parts.append(Self.label(Self.time(value), x: Self.left - 10, y: y + 5, class: "axis end"))
-    }
-    for point in lines.first?.points ?? [] {
-      let x = xAxis.position(of: point.x)
-      parts.append(Self.line(x, Self.top, x, Self.bottom, class: "grid"))
-      parts.append(
-        Self.label(Grouping.text(Int(point.x)), x: x, y: Self.bottom + 22, class: "axis middle"))
-    }
-    return parts
-  }
-
-  private var curves: [String] {
-    lines.flatMap { line in
-      let places = line.points.map { point in
-        (x: Self.text(xAxis.position(of: point.x)), y: Self.text(yAxis.position(of: point.y)))
+      + decades.map { time in
+        let title = time < 1_000 ? "\(text(time)) ns" : "\(text(time / 1_000)) µs"
+        return
+          #"<path class="grid" d="M\#(text(Self.left)) \#(text(y(time)))H\#(text(Self.right))"/>"#
+          + label(title, Self.left - 10, y(time) + 5, "axis end")
       }
-      let path = places.map { "\($0.x),\($0.y)" }.joined(separator: " ")
-      let style = ChartStyle(line.title)
-      return [#"<polyline class="line \#(style.classes)" points="\#(path)"/>"#]
-        + places.map {
-          #"<circle class="dot \#(style.classes)" cx="\#($0.x)" cy="\#($0.y)" r="4"/>"#
-        }
-    }
+      + counts.map { _, count in
+        #"<path class="grid" d="M\#(text(x(count))) \#(text(Self.top))V\#(text(Self.bottom))"/>"#
+          + label(grouped(Int(count)), x(count), Self.bottom + 22, "axis middle")
+      }
   }
 
-  /// The lines' names at their ends, moved apart where they would overlap.
-  private var labels: [String] {
-    let ends = lines.compactMap { line in line.points.last.map { (line, yAxis.position(of: $0.y)) }
-    }
-    .sorted { $0.1 < $1.1 }
-    let places = Spreading.spread(
-      ends.map(\.1), distance: Self.lineHeight, within: Self.top...(Self.bottom + 8))
-    return zip(ends, places).flatMap { end, place in
-      let (line, y) = end
-      let style = ChartStyle(line.title)
-      return [
+  /// A line for each row with its name at the end, moved apart where names would overlap.
+  private var lines: [String] {
+    let rows = table.rows.map { row in
+      (
+        title: row.title, last: row.cells.last??.best ?? 1,
+        points: counts.compactMap { column, count in
+          row.cells[column].map { "\(text(x(count))),\(text(y($0.best)))" }
+        }
+      )
+    }.sorted { $0.last > $1.last }
+    let places = spread(
+      rows.map { y($0.last) }, distance: 20, within: Self.top...(Self.bottom + 8))
+    return zip(rows, places).map { row, place in
+      let dots = row.points.map { point in
+        let parts = point.split(separator: ",")
+        return #"<circle class="dot" cx="\#(parts[0])" cy="\#(parts[1])" r="4"/>"#
+      }
+      let (right, end, place) = (Self.right, text(y(row.last)), place)
+      return """
+        <g class="\(Style.classes(row.title))">
+        <polyline class="line" points="\(row.points.joined(separator: " "))"/>\(dots.joined())
+        <path class="leader" d="M\(text(right + 7)) \(end) C\(text(right + 22)) \(end) \
+        \(text(right + 18)) \(text(place)) \(text(right + 34)) \(text(place))"/>\
+        \(label(row.title, right + 40, place + 5, "name"))\
+        \(label(digits(row.last), Self.width - 24, place + 5, "value end"))
+        </g>
         """
-        <path class="leader \(style.classes)" d="M\(Self.text(Self.right + 7)) \(Self.text(y)) \
-        C\(Self.text(Self.right + 22)) \(Self.text(y)) \(Self.text(Self.right + 18)) \
-        \(Self.text(place)) \(Self.text(Self.right + 34)) \(Self.text(place))"/>
-        """,
-        Self.label(line.title, x: Self.right + 40, y: place + 5, class: "name \(style.classes)"),
-        Self.label(
-          Table.text(line.points.last?.y ?? 0), x: Self.width - 24, y: place + 5,
-          class: "value end"),
-      ]
     }
   }
 }
 
-// MARK: - Elements
+private func label(_ title: String, _ x: Double, _ y: Double, _ classes: String) -> String {
+  #"<text class="\#(classes)" x="\#(text(x))" y="\#(text(y))">\#(title)</text>"#
+}
 
-extension Chart {
-  private static func label(_ text: String, x: Double, y: Double, class: String) -> String {
-    #"<text class="\#(`class`)" x="\#(Self.text(x))" y="\#(Self.text(y))">\#(text)</text>"#
+private func text(_ value: Double) -> String {
+  let text = String(format: "%.1f", value)
+  return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+}
+
+/// Positions as near as possible to the wanted ones, which are in order, each at least `distance` behind the one
+/// before. Labels that would overlap become a block around the mean of their wishes. Blocks that touch become one.
+private func spread(
+  _ wanted: [Double], distance: Double, within bounds: ClosedRange<Double>
+) -> [Double] {
+  var blocks: [(sum: Double, count: Int)] = []
+  func mean(_ block: (sum: Double, count: Int)) -> Double { block.sum / Double(block.count) }
+  for (index, position) in wanted.enumerated() {
+    // Without the distance that each has to keep, positions only have to ascend.
+    var block = (sum: position - Double(index) * distance, count: 1)
+    while let before = blocks.last, mean(before) > mean(block) {
+      block = (before.sum + block.sum, before.count + block.count)
+      blocks.removeLast()
+    }
+    blocks.append(block)
+  }
+  let highest = bounds.upperBound - Double(max(0, wanted.count - 1)) * distance
+  return blocks.flatMap { Array(repeating: mean($0), count: $0.count) }.enumerated()
+    .map { max(bounds.lowerBound, min($1, highest)) + Double($0) * distance }
+}
+
+/// How a line looks.
+private enum Style {
+  /// The variants of a system have one colour, and the first of them has the unbroken line.
+  static func classes(_ title: String) -> String {
+    let system = title.prefix { $0 != "," }
+    let index = colors.firstIndex { $0.system == system } ?? colors.count
+    let isVariant = ["opaque", "userInfo", "onDelivery"].contains { title.hasSuffix($0) }
+    return "c\(index)" + (isVariant ? " variant" : "")
+      + (title.hasPrefix("Multicast") ? " ours" : "")
   }
 
-  private static func line(
-    _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, class: String
+  private static let colors: [(system: String, light: String, dark: String)] = [
+    ("Strong loop", "#64707f", "#9aa7b6"),
+    ("Hand-written weak loop", "#8a6a00", "#d8b545"),
+    ("Multicast notify", "#0a5fd0", "#66aaff"),
+    ("Multicast forEach", "#00796f", "#3ccabb"),
+    ("Multicast topic post", "#7436cf", "#b897ff"),
+    ("Cast on each notify", "#c13c08", "#ff935c"),
+    ("NotificationCenter", "#b8175a", "#ff7db2"),
+    ("OpenCombine subject", "#3a7a1c", "#8dd267"),
+    ("AsyncStream fan-out", "#7d4a33", "#d3a288"),
+  ]
+
+  /// The style sheet. It follows the reader's choice of light or dark. The picture has a background of its own,
+  /// because the page around it may have chosen otherwise.
+  static let sheet = """
+    <style>
+    text { font: 14px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; }
+    .heading { font-size: 20px; font-weight: 600; }
+    .axis { font-size: 13px; fill: var(--muted); }
+    .middle { text-anchor: middle; }
+    .end { text-anchor: end; }
+    .ours .name { font-weight: 600; }
+    .line { fill: none; stroke: var(--c); stroke-width: 1.75; stroke-linejoin: round; }
+    .ours .line { stroke-width: 3; }
+    .variant .line { stroke-dasharray: 7 5; }
+    .leader { fill: none; stroke: var(--c); stroke-width: 1; opacity: 0.6; }
+    .dot { fill: var(--c); stroke: var(--paper); stroke-width: 2; }
+    .name { fill: var(--c); }
+    .heading, .value { fill: var(--ink); }
+    .paper { fill: var(--paper); }
+    .grid { stroke: var(--grid); }
+    \(variables(paper: "#ffffff", ink: "#1b2330", muted: "#56606d", grid: "#e3e7ec", \.light))
+    @media (prefers-color-scheme: dark) {
+    \(variables(paper: "#11161d", ink: "#eef2f7", muted: "#a9b4c1", grid: "#2a323d", \.dark))
+    }
+    </style>
+    """
+
+  private static func variables(
+    paper: String, ink: String, muted: String, grid: String,
+    _ color: ((system: String, light: String, dark: String)) -> String
   ) -> String {
-    let (x1, y1, x2, y2) = (text(x1), text(y1), text(x2), text(y2))
-    return #"<line class="\#(`class`)" x1="\#(x1)" y1="\#(y1)" x2="\#(x2)" y2="\#(y2)"/>"#
-  }
-
-  private static func text(_ value: Double) -> String {
-    let text = String(format: "%.1f", value)
-    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
-  }
-
-  private static func time(_ nanoseconds: Double) -> String {
-    nanoseconds < 1_000
-      ? "\(text(nanoseconds)) ns" : "\(text(nanoseconds / 1_000)) µs"
+    "svg { --paper: \(paper); --ink: \(ink); --muted: \(muted); --grid: \(grid); --c: \(muted); }\n"
+      + colors.indices.map { ".c\($0) { --c: \(color(colors[$0])); }" }.joined(separator: " ")
   }
 }

@@ -2,57 +2,49 @@ import Foundation
 
 @main
 enum Compare {
-  static func main() {
-    do {
-      let options = try Options(CommandLine.arguments.dropFirst())
-      if options.isHelp {
-        print(Options.usage, terminator: "")
-      } else {
-        try run(options)
+  private static let usage = """
+    Usage: Compare [--quick] [--filter TEXT] [--svg FILE]
+
+    Measures Multicast and other systems by turns, in one run.
+
+      --quick        Measure less: ends within 20 seconds, with more noise.
+      --filter TEXT  Only tables whose title contains TEXT, and rows that do, in upper or lower case.
+                     Rows that others are compared with are always measured.
+      --svg FILE     Draw the time per delivery over the number of clients in FILE.
+
+    """
+
+  static func main() throws {
+    var (lab, svgFile) = (Lab(), String?.none)
+    var arguments = CommandLine.arguments.dropFirst()
+    func next() -> String {
+      guard let argument = arguments.popFirst(), !argument.hasPrefix("--") else { fail() }
+      return argument
+    }
+    while let argument = arguments.popFirst() {
+      switch argument {
+      case "--quick": lab.isQuick = true
+      case "--filter": lab.filter = next()
+      case "--svg": svgFile = next()
+      case "--help": return print(usage, terminator: "")
+      default: fail()
       }
-    } catch let error as Options.UsageError {
-      StandardError.write("Compare: \(error.problem)\n\(Options.usage)")
-      // EX_USAGE of sysexits.h.
-      exit(64)
-    } catch {
-      StandardError.write("Compare: \(error.localizedDescription)\n")
-      exit(1)
+    }
+    let tables = Lab.tables.compactMap { makeTable in
+      let table = makeTable(lab)()
+      if let table { print(table.text) }
+      return table
+    }
+    if tables.isEmpty { fail() }
+    if let svgFile {
+      guard let table = tables.first(where: { $0.title == Lab.deliveryTitle }) else { fail() }
+      try Chart(table).svg.write(toFile: svgFile, atomically: true, encoding: .utf8)
     }
   }
 
-  private static func run(_ options: Options) throws {
-    let experiment = Experiment(
-      effort: options.isQuick ? .quick : .full, selection: Selection(filter: options.filter))
-    var tables: [Table] = []
-    for makeTable in Experiment.tables {
-      guard let table = makeTable(experiment)() else { continue }
-      experiment.progress.clear()
-      if !tables.isEmpty { print() }
-      print(table.text, terminator: "")
-      tables.append(table)
-    }
-    if tables.isEmpty {
-      throw Options.UsageError(problem: "nothing contains \(options.filter ?? "")")
-    }
-    if let file = options.jsonFile { try write(JSONReport(tables: tables).text, to: file) }
-    if let file = options.svgFile {
-      guard let table = tables.first(where: { $0.title == Experiment.deliveryTitle }) else {
-        throw Options.UsageError(problem: "the filter leaves nothing to draw")
-      }
-      try write(Chart(table).svg, to: file)
-    }
+  private static func fail() -> Never {
+    FileHandle.standardError.write(Data(usage.utf8))
+    // EX_USAGE of sysexits.h.
+    exit(64)
   }
-
-  private static func write(_ text: String, to file: String) throws {
-    try Data(text.utf8).write(to: URL(fileURLWithPath: file))
-  }
-}
-
-extension Experiment {
-  /// All tables, in the order in which they are printed. A table is nil if the filter leaves no row.
-  static let tables: [@Sendable (Experiment) -> () -> Table?] = [
-    { $0.delivery }, { $0.fixedCost }, { $0.membership }, { $0.memory }, { $0.threads },
-    { $0.churn }, { $0.manyLists }, { $0.million }, { $0.lateOnQueue }, { $0.lateInMainActor },
-    { $0.lateInStreams },
-  ]
 }
