@@ -157,31 +157,31 @@ private enum Style {
     <style>
     text { font: 14px system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; }
     .heading { font-size: 20px; font-weight: 600; }
-    .axis { font-size: 13px; fill: var(--muted); }
+    .axis { font-size: 13px; }
     .middle { text-anchor: middle; }
     .end { text-anchor: end; }
     .ours .name { font-weight: 600; }
-    .line { fill: none; stroke: var(--c); stroke-width: 1.75; stroke-linejoin: round; }
+    .line { fill: none; stroke: currentColor; stroke-width: 1.75; stroke-linejoin: round; }
     .ours .line { stroke-width: 3; }
     .variant .line { stroke-dasharray: 7 5; }
-    .leader { fill: none; stroke: var(--c); stroke-width: 1; opacity: 0.6; }
-    .dot { fill: var(--c); stroke: var(--paper); stroke-width: 2; }
-    .name { fill: var(--c); }
-    .heading, .value { fill: var(--ink); }
-    .paper { fill: var(--paper); }
-    .grid { stroke: var(--grid); }
-    \(variables(paper: "#ffffff", ink: "#1b2330", muted: "#56606d", grid: "#e3e7ec", \.light))
+    .leader { fill: none; stroke: currentColor; stroke-width: 1; opacity: 0.6; }
+    .dot { fill: currentColor; stroke-width: 2; }
+    .name { fill: currentColor; }
+    \(rules(\.light, paper: "#ffffff", ink: "#1b2330", muted: "#56606d", grid: "#e3e7ec"))
     @media (prefers-color-scheme: dark) {
-    \(variables(paper: "#11161d", ink: "#eef2f7", muted: "#a9b4c1", grid: "#2a323d", \.dark))
+    \(rules(\.dark, paper: "#11161d", ink: "#eef2f7", muted: "#a9b4c1", grid: "#2a323d"))
     }
     </style>
     """
 
-  private static func variables(
-    paper: String, ink: String, muted: String, grid: String,
-    _ color: ((system: String, light: String, dark: String)) -> String
+  private static func rules(
+    _ color: ((system: String, light: String, dark: String)) -> String,
+    paper: String, ink: String, muted: String, grid: String
   ) -> String {
-    "svg { --paper: \(paper); --ink: \(ink); --muted: \(muted); --grid: \(grid); --c: \(muted); }\n"
-      + colors.indices.map { ".c\($0) { --c: \(color(colors[$0])); }" }.joined(separator: " ")
+    """
+    .paper { fill: \(paper); } .dot { stroke: \(paper); } .heading, .value { fill: \(ink); }
+    .axis { fill: \(muted); } .grid { stroke: \(grid); } svg { color: \(muted); }
+    \(colors.indices.map { ".c\($0) { color: \(color(colors[$0])); }" }.joined(separator: " "))
+    """
   }
 }

@@ -54,13 +54,14 @@ extension Contenders {
       // streams does for every event.
       Contender("AsyncStream fan-out", step: burst) { clients in
         let countdown = Countdown()
-        let streams = Streams(
-          clients.map { client in
-            { [weak client] number in
+        let streams = Streams(for: clients) { client, stream in
+          Task.detached { [weak client] in
+            for await number in stream {
               client?.event(number)
               countdown.note()
             }
-          })
+          }
+        }
         return { events in
           let size = burst(clients.count)
           for first in stride(from: 0, to: events, by: size) {
@@ -77,14 +78,14 @@ extension Contenders {
   private static let burst: @Sendable (Int) -> Int = { max(1, min(batch, 10_000 / max($0, 1))) }
 }
 
-/// A stream and a task for each handler.
+/// A stream for each client.
 final class Streams {
   private let continuations: [AsyncStream<Int>.Continuation]
 
-  init(_ handlers: [@Sendable (Int) -> Void]) {
-    continuations = handlers.map { handler in
+  init<Client>(for clients: [Client], read: (Client, AsyncStream<Int>) -> Void) {
+    continuations = clients.map { client in
       let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
-      Task.detached { for await number in stream { handler(number) } }
+      read(client, stream)
       return continuation
     }
   }

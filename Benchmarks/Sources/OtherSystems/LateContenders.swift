@@ -69,7 +69,9 @@ package enum LateContenders {
 
   package static let toStreams = [
     Contender<Recipient>("AsyncStream fan-out") { recipients in
-      let streams = Streams(recipients.map { recipient in { recipient.event($0) } })
+      let streams = Streams(for: recipients) { recipient, stream in
+        Task.detached { for await number in stream { recipient.event(number) } }
+      }
       return { number in streams.yield(number) }
     },
     Contender("Multicast messages(of:)") { recipients in
