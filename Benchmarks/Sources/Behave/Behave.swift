@@ -14,26 +14,13 @@ enum Program {
 
     """
 
-  /// The table's columns.
-  static let systems: [(name: String, title: String, make: @Sendable (Bool) -> any System)] = [
-    ("multicast-notify", "Multicast `notify`", { MulticastNotify(keepsLatest: $0) }),
-    ("multicast-post", "Multicast `post`", { MulticastPost(keepsLatest: $0) }),
-    ("notification", "NotificationCenter, closures", { NotificationClosures(keepsLatest: $0) }),
-    ("main-actor-message", "`MainActorMessage`", { NotificationMainActor(keepsLatest: $0) }),
-    ("async-message", "`AsyncMessage`", { NotificationAsync(keepsLatest: $0) }),
-    ("opencombine", "OpenCombine", { OpenCombineSubjects(keepsLatest: $0) }),
-    ("weak-array", "weak array", { WeakArray(keepsLatest: $0) }),
-    ("stream", "AsyncStream fan-out", { StreamFanOut(keepsLatest: $0) }),
-    ("share", "`share()` of AsyncAlgorithms", { SharedStream(keepsLatest: $0) }),
-  ]
-
   static func main() async throws {
     let arguments = Array(CommandLine.arguments.dropFirst())
     if arguments.isEmpty {
       try Report.write()
     } else if arguments.count == 2,
       let scenario = Scenario.all.first(where: { $0.name == arguments[0] }),
-      let system = systems.first(where: { $0.name == arguments[1] })
+      let system = System.all.first(where: { $0.name == arguments[1] })
     {
       let system = system.make(scenario.name == Scenario.latest.name)
       let outcome = try await scenario.play(Stage(system)) ?? Outcome("–", .min)
@@ -41,7 +28,7 @@ enum Program {
     } else {
       let names =
         "Scenarios: \(Scenario.all.map(\.name).joined(separator: ", "))\n"
-        + "Systems: \(systems.map(\.name).joined(separator: ", "))\n"
+        + "Systems: \(System.all.map(\.name).joined(separator: ", "))\n"
       FileHandle.standardError.write(Data((usage + names).utf8))
       // EX_USAGE of sysexits.h.
       exit(arguments == ["--help"] ? 0 : 64)
@@ -77,12 +64,12 @@ enum Report {
       ```
 
       """)
-    let titles = Program.systems.map { "\($0.title)<br>`\($0.name)`" }
+    let titles = System.all.map { "\($0.title)<br>`\($0.name)`" }
     print("| | " + titles.joined(separator: " | ") + " |")
     print("| --- |" + String(repeating: " --- |", count: titles.count))
     for scenario in Scenario.all {
       var outcomes: [Outcome] = []
-      for system in Program.systems {
+      for system in System.all {
         FileHandle.standardError.write(Data("\(scenario.name) \(system.name)\n".utf8))
         outcomes.append(try run(scenario, system.name))
       }

@@ -26,17 +26,24 @@ struct Scenario: Sendable {
 
 /// A system and its listeners, for one round.
 final class Stage: Sendable {
-  let system: any System
+  let system: System
   let journal = Journal()
+  private let held = Mutex<[Listener]>([])
 
-  init(_ system: any System) { self.system = system }
+  init(_ system: System) { self.system = system }
 
-  /// Adds listeners, which the caller has to hold.
-  func listeners(_ names: String...) async -> [Listener] {
+  /// Adds listeners, and holds them.
+  func listeners(_ names: String..., at place: Place = .here) async -> [Listener] {
     let listeners = names.map { Listener($0, journal) }
-    for listener in listeners { _ = system.add(listener, at: .here) }
+    held.withLock { $0 += listeners }
+    for listener in listeners where !system.add(listener, place) { return [] }
     await settle()
     return listeners
+  }
+
+  /// Stops holding a listener.
+  func release(_ name: String) {
+    held.withLock { $0.removeAll { $0.name == name } }
   }
 
   /// Sends a number, and returns what was heard, once nothing more is heard.
@@ -47,7 +54,7 @@ final class Stage: Sendable {
   }
 
   func settle() async {
-    if !type(of: system).isSynchronous { await settleElsewhere() }
+    if !system.isSynchronous { await settleElsewhere() }
   }
 
   func settleElsewhere() async {
@@ -58,6 +65,20 @@ final class Stage: Sendable {
       quiet = journal.count == last ? quiet + 1 : 0
       last = journal.count
     }
+  }
+
+  /// Sends 1 to 100 to the main actor.
+  func sendOneToHundred(_ kind: (_ number: Int) -> Kind) async -> Outcome? {
+    let wasElsewhere = Done()
+    guard let listener = await listeners("", at: .mainActor).first else { return nil }
+    listener.onNumber { _ in if !MainQueue.isCurrent { wasElsewhere.set() } }
+    await settleElsewhere()
+    for number in 1...100 { system.send(number, kind(number)) }
+    await settleElsewhere()
+    let heard = journal.text.split(separator: " ").compactMap { Int($0) }
+    if wasElsewhere.isSet { return Outcome("called on another thread", 0) }
+    if heard == Array(1...100) { return Outcome("in order", 1) }
+    return Outcome(heard.count == 100 ? "out of order" : "\(heard.count) of 100 arrive", 0)
   }
 
   /// Has what was heard judged: a text and a score, by what was heard.
@@ -74,7 +95,6 @@ extension Scenario {
 
   static let order = Scenario(name: "order", title: "Five listeners are told once") { stage in
     let listeners = await stage.listeners("a", "b", "c", "d", "e")
-    defer { withExtendedLifetime(listeners) {} }
     let heard = await stage.send(1)
     if heard == "a1 b1 c1 d1 e1" { return Outcome("in the order of registration", 1) }
     return stage.judge(sorted(heard), ["a1 b1 c1 d1 e1": Outcome("in another order", 0)])
@@ -82,8 +102,7 @@ extension Scenario {
 
   static let twice = Scenario(name: "twice", title: "One is added twice") { stage in
     let listeners = await stage.listeners("a")
-    defer { withExtendedLifetime(listeners) {} }
-    _ = stage.system.add(listeners[0], at: .here)
+    _ = stage.system.add(listeners[0], .here)
     await stage.settle()
     return stage.judge(
       await stage.send(1),
@@ -92,7 +111,8 @@ extension Scenario {
 
   static let forgotten = Scenario(name: "forgotten", title: "One ends, its removal is forgotten") {
     stage in
-    do { _ = await stage.listeners("a") }
+    _ = await stage.listeners("a")
+    stage.release("a")
     for number in 1...3 { _ = await stage.send(number) }
     if stage.journal.count > 0 { return Outcome("kept alive and called", 0) }
     let calls = stage.journal.calls.load(ordering: .relaxed)
@@ -104,10 +124,7 @@ extension Scenario {
   {
     stage in
     let listeners = await stage.listeners("a", "b", "c")
-    defer { withExtendedLifetime(listeners) {} }
-    listeners[1].onNumber { [system = stage.system, weak b = listeners[1]] _ in
-      if let b { system.remove(b) }
-    }
+    listeners[1].onNumber { _ in stage.system.remove(listeners[1]) }
     _ = await stage.send(1)
     return stage.judge(
       sorted(await stage.send(2)), ["a1 a2 b1 c1 c2": Outcome("not called again", 1)])
@@ -117,10 +134,7 @@ extension Scenario {
     name: "removes-later", title: "One removes a later one in a call: that one is …"
   ) { stage in
     let listeners = await stage.listeners("a", "b", "c")
-    defer { withExtendedLifetime(listeners) {} }
-    listeners[0].onNumber { [system = stage.system, weak b = listeners[1]] _ in
-      if let b { system.remove(b) }
-    }
+    listeners[0].onNumber { _ in stage.system.remove(listeners[1]) }
     return calledAfterTheFirst(await stage.send(1), "b")
   }
 
@@ -129,10 +143,8 @@ extension Scenario {
   ) {
     stage in
     let listeners = await stage.listeners("a", "b", "c")
-    defer { withExtendedLifetime(listeners) {} }
-    let weak = Weak(listeners)
-    listeners[0].onNumber { [system = stage.system] _ in
-      for listener in weak.alive { system.remove(listener) }
+    listeners[0].onNumber { _ in
+      for listener in listeners { stage.system.remove(listener) }
     }
     return calledAfterTheFirst(await stage.send(1), "b", "c")
   }
@@ -140,10 +152,7 @@ extension Scenario {
   static let addsOne = Scenario(name: "adds-one", title: "One adds another in a call") { stage in
     let listeners = await stage.listeners("a", "b")
     let late = Listener("c", stage.journal)
-    defer { withExtendedLifetime((listeners, late)) {} }
-    listeners[0].onNumber { [system = stage.system, weak late] number in
-      if number == 1, let late { _ = system.add(late, at: .here) }
-    }
+    listeners[0].onNumber { number in if number == 1 { _ = stage.system.add(late, .here) } }
     _ = await stage.send(1)
     return stage.judge(
       sorted(await stage.send(2)),
@@ -157,10 +166,7 @@ extension Scenario {
     name: "releases-one", title: "One releases a later one in a call: that one is …"
   ) {
     stage in
-    var listeners = await stage.listeners("a", "b", "c")
-    defer { withExtendedLifetime(listeners) {} }
-    let box = Held(listeners.remove(at: 1))
-    listeners[0].onNumber { _ in box.release() }
+    await stage.listeners("a", "b", "c")[0].onNumber { _ in stage.release("b") }
     return calledAfterTheFirst(await stage.send(1), "b")
   }
 
@@ -172,7 +178,7 @@ extension Scenario {
       let end = ContinuousClock.now + .milliseconds(300)
       while ContinuousClock.now < end {
         let listener = Listener("a", stage.journal)
-        _ = stage.system.add(listener, at: .here)
+        _ = stage.system.add(listener, .here)
         stage.system.remove(listener)
       }
       isDone.set()
@@ -189,8 +195,7 @@ extension Scenario {
   static let nested = Scenario(name: "nested", title: "The first sends 2 while it hears 1") {
     stage in
     let listeners = await stage.listeners("a", "b")
-    defer { withExtendedLifetime(listeners) {} }
-    listeners[0].onNumber { [system = stage.system] number in if number == 1 { system.send(2) } }
+    listeners[0].onNumber { number in if number == 1 { stage.system.send(2) } }
     let heard = await stage.send(1).split(separator: " ").filter { $0.hasPrefix("b") }
     return stage.judge(
       heard.joined(separator: " "),
@@ -204,10 +209,9 @@ extension Scenario {
     name: "loop", title: "A listener sends again each time it is told", runs: 1
   ) { stage in
     let listeners = await stage.listeners("a")
-    defer { withExtendedLifetime(listeners) {} }
-    listeners[0].onNumber { [system = stage.system] number in
+    listeners[0].onNumber { number in
       if number % 10_000 == 0 { Progress.report("after \(number) calls") }
-      system.send(number + 1)
+      stage.system.send(number + 1)
     }
     _ = await stage.send(1)
     return Outcome("ends after \(stage.journal.count) calls", 1)
@@ -217,10 +221,7 @@ extension Scenario {
     name: "correction", title: "The second corrects 150 to 100; what do all end with?"
   ) { stage in
     let listeners = await stage.listeners("a", "b", "c")
-    defer { withExtendedLifetime(listeners) {} }
-    listeners[1].onNumber { [system = stage.system] number in
-      if number > 100 { system.send(100) }
-    }
+    listeners[1].onNumber { number in if number > 100 { stage.system.send(100) } }
     let heard = await stage.send(150).split(separator: " ")
     let last = ["a", "b", "c"].map { name in
       String(heard.last { $0.hasPrefix(name) }?.dropFirst() ?? "nothing")
@@ -232,16 +233,12 @@ extension Scenario {
   static let cause = Scenario(
     name: "cause", title: "A queue answers an event; does another queue hear the event first?"
   ) { stage in
-    let names = ["fast", "slow"]
-    let elsewhere = names.map { Listener($0, stage.journal) }
-    let here = Listener("here", stage.journal)
-    defer { withExtendedLifetime((elsewhere, here)) {} }
+    let fast = await stage.listeners("fast", at: .queue(DispatchQueue(label: "fast"))).first
+    let here = await stage.listeners("here").first
+    let slow = await stage.listeners("slow", at: .queue(DispatchQueue(label: "slow"))).first
+    guard let fast, let here, slow != nil else { return nil }
     here.onNumber { number in if number == 1 { usleep(2000) } }
-    elsewhere[0].onNumber { [system = stage.system] number in if number == 1 { system.send(2) } }
-    guard stage.system.add(elsewhere[0], at: .queue(DispatchQueue(label: "fast"))),
-      stage.system.add(here, at: .here),
-      stage.system.add(elsewhere[1], at: .queue(DispatchQueue(label: "slow")))
-    else { return nil }
+    fast.onNumber { number in if number == 1 { stage.system.send(2) } }
     stage.system.send(1)
     await stage.settleElsewhere()
     let heard = stage.journal.text.split(separator: " ").filter { $0.hasPrefix("slow") }
@@ -252,40 +249,17 @@ extension Scenario {
 
   static let mainActor = Scenario(
     name: "main-actor", title: "Another thread tells the main actor 1 to 100"
-  ) { stage in
-    let listener = Listener("", stage.journal)
-    defer { withExtendedLifetime(listener) {} }
-    let wasElsewhere = Done()
-    listener.onNumber { _ in if !MainQueue.isCurrent { wasElsewhere.set() } }
-    guard stage.system.add(listener, at: .mainActor) else { return nil }
-    await stage.settleElsewhere()
-    for number in 1...100 { stage.system.send(number) }
-    await stage.settleElsewhere()
-    let heard = stage.journal.text.split(separator: " ").compactMap { Int($0) }
-    if wasElsewhere.isSet { return Outcome("called on another thread", 0) }
-    if heard == Array(1...100) { return Outcome("in order", 1) }
-    return Outcome(heard.count == 100 ? "out of order" : "\(heard.count) of 100 arrive", 0)
-  }
+  ) { await $0.sendOneToHundred { _ in .first } }
 
   static let twoKinds = Scenario(
     name: "two-kinds", title: "The same with two kinds of event by turns"
-  ) { stage in
-    let listener = Listener("", stage.journal)
-    defer { withExtendedLifetime(listener) {} }
-    guard stage.system.add(listener, at: .mainActor) else { return nil }
-    await stage.settleElsewhere()
-    for number in 1...100 { stage.system.send(number, number % 2 == 0 ? .second : .first) }
-    await stage.settleElsewhere()
-    let heard = stage.journal.text.split(separator: " ").compactMap { Int($0) }
-    if heard == Array(1...100) { return Outcome("in order", 1) }
-    return Outcome(heard.count == 100 ? "out of order" : "\(heard.count) of 100 arrive", 0)
-  }
+  ) { await $0.sendOneToHundred { $0 % 2 == 0 ? .second : .first } }
 
   static let error = Scenario(name: "error", title: "The second of three throws") { stage in
     let listeners = await stage.listeners("a", "b", "c")
-    defer { withExtendedLifetime(listeners) {} }
     do {
-      guard try stage.system.sendThrowing(1) else { return nil }
+      guard let sendThrowing = stage.system.sendThrowing else { return nil }
+      try sendThrowing(1)
       return Outcome("the error is lost", 0)
     } catch is Listener.Failure {
       return Outcome("the sender gets the error, \(stage.journal.count) were called", 1)
@@ -296,7 +270,6 @@ extension Scenario {
     stage in
     _ = await stage.send(7)
     let listeners = await stage.listeners("a")
-    defer { withExtendedLifetime(listeners) {} }
     return stage.judge(
       stage.journal.text, ["a7": Outcome("begins with it", 1), "": Outcome("hears nothing", 0)])
   }
@@ -306,7 +279,7 @@ extension Scenario {
   ) { stage in
     let before = residentBytes()
     for _ in 0..<100_000 {
-      _ = stage.system.add(Listener("a", stage.journal), at: .here)
+      _ = stage.system.add(Listener("a", stage.journal), .here)
     }
     await stage.settle()
     let grown = max(0, residentBytes() - before) / 1_000_000
@@ -314,7 +287,7 @@ extension Scenario {
   }
 
   static let value = Scenario(name: "value", title: "A struct is added", runs: 1) { stage in
-    stage.system.add(ValueListener(journal: stage.journal))
+    stage.system.addValue(ValueListener(journal: stage.journal))
     await stage.settle()
     return stage.judge(
       await stage.send(1), ["value1": Outcome("called", 1), "": Outcome("never called", -1)])
@@ -335,24 +308,6 @@ extension Scenario {
   private static func sorted(_ heard: String) -> String {
     heard.split(separator: " ").sorted().joined(separator: " ")
   }
-}
-
-/// Listeners, not kept alive.
-private final class Weak: Sendable {
-  private struct Reference: @unchecked Sendable {
-    // Unchecked, because a weak reference is a variable. It is not changed.
-    weak var listener: Listener?
-  }
-  private let references: [Reference]
-  init(_ listeners: [Listener]) { references = listeners.map { Reference(listener: $0) } }
-  var alive: [Listener] { references.compactMap(\.listener) }
-}
-
-/// The only one to hold a listener.
-private final class Held: Sendable {
-  private let listener: Mutex<Listener?>
-  init(_ listener: Listener) { self.listener = Mutex(listener) }
-  func release() { listener.withLock { $0 = nil } }
 }
 
 private final class Done: Sendable {

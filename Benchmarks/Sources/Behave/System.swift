@@ -14,34 +14,83 @@ enum Place: Sendable {
 }
 
 /// A way to tell many listeners a number, used as its documentation shows it: a column of the table.
-protocol System: Sendable {
-  /// Whether listeners that are called here have been called when ``send(_:_:line:)`` returns.
-  static var isSynchronous: Bool { get }
-
-  /// - Parameter keepsLatest: Whether late listeners are to begin with the last number, if the system has
-  ///   a way to do so.
-  init(keepsLatest: Bool)
+struct System: Sendable {
+  /// Whether listeners that are called here have been called when a number has been sent.
+  var isSynchronous = true
 
   /// Has a listener called. Returns false if the system has no such place.
-  func add(_ listener: Listener, at place: Place) -> Bool
-  func remove(_ listener: Listener)
-
-  /// - Parameter line: Where it was called. Multicast knows loops by their call sites.
-  func send(_ number: Int, _ kind: Kind, line: Int)
-
-  /// Calls listeners that may throw. Returns false if that cannot be written.
-  func sendThrowing(_ number: Int) throws -> Bool
+  let add: @Sendable (Listener, Place) -> Bool
 
   /// Has a value called, not an object.
-  func add(_ value: ValueListener)
+  let addValue: @Sendable (ValueListener) -> Void
+
+  let remove: @Sendable (Listener) -> Void
+
+  /// Sends from a line of the program, by which Multicast knows loops.
+  let deliver: @Sendable (_ number: Int, Kind, _ line: Int) -> Void
+
+  /// Calls listeners that may throw; nil if that cannot be written.
+  var sendThrowing: (@Sendable (Int) throws -> Void)?
+
+  func send(_ number: Int, _ kind: Kind = .first, at line: Int = #line) {
+    deliver(number, kind, line)
+  }
 }
 
 extension System {
-  static var isSynchronous: Bool { true }
-  func send(_ number: Int, _ kind: Kind = .first, at line: Int = #line) {
-    send(number, kind, line: line)
+  /// A system that is given a closure for each listener and kind.
+  ///
+  /// - Parameter subscribe: Returns what ends the calls; nil if the system has no such place.
+  init<Token>(
+    isSynchronous: Bool = true, kinds: [Kind] = Kind.allCases,
+    subscribe: @escaping @Sendable (Target, Kind, Place) -> Token?,
+    cancel: @escaping @Sendable (Token) -> Void,
+    deliver: @escaping @Sendable (Int, Kind, Int) -> Void
+  ) {
+    let tokens = Mutex<[ObjectIdentifier: [Kept<Token>]]>([:])
+    @Sendable func keep(_ target: Target, _ kind: Kind, _ place: Place, for owner: AnyObject)
+      -> Bool
+    {
+      guard let kept = subscribe(target, kind, place).map(Kept<Token>.init) else { return false }
+      tokens.withLock { $0[ObjectIdentifier(owner), default: []].append(kept) }
+      return true
+    }
+    self.init(
+      isSynchronous: isSynchronous,
+      add: { listener, place in
+        let target = Target(listener: listener, journal: listener.journal, isValue: false)
+        return kinds.allSatisfy { keep(target, $0, place, for: listener) }
+      },
+      addValue: { value in
+        _ = keep(
+          Target(listener: nil, journal: value.journal, isValue: true), .first, .here,
+          for: value.journal)
+      },
+      remove: { listener in
+        let ended = tokens.withLock { $0.removeValue(forKey: ObjectIdentifier(listener)) }
+        for kept in ended ?? [] { cancel(kept.token) }
+      },
+      deliver: deliver)
   }
-  func sendThrowing(_ number: Int) throws -> Bool { false }
+}
+
+private struct Kept<Token>: @unchecked Sendable {
+  // Unchecked: a token is handed back to its system, which any thread may do, and nothing else.
+  let token: Token
+}
+
+/// What such a closure calls: a listener, if it still lives, or a value.
+struct Target: @unchecked Sendable {
+  // Unchecked, because a weak reference is a variable. It is not changed.
+  fileprivate weak var listener: Listener?
+  fileprivate let journal: Journal
+  fileprivate let isValue: Bool
+
+  func hear(_ number: Int, _ kind: Kind) {
+    journal.calls.add(1, ordering: .relaxed)
+    if isValue { ValueListener(journal: journal).hear(number, kind) }
+    listener?.hear(number, kind)
+  }
 }
 
 /// Whether this is the main actor's turn. On Linux, that is not always the main thread.
@@ -105,17 +154,4 @@ struct ValueListener: Ear {
 protocol Ear {
   func hear(_ number: Int, _ kind: Kind)
   func tryToHear(_ number: Int) throws
-}
-
-/// The tokens of listeners, for systems that have to be told the end of one.
-final class Tokens<Token: Sendable>: Sendable {
-  private let tokens = Mutex<[ObjectIdentifier: [Token]]>([:])
-
-  func keep(_ token: Token, for listener: AnyObject) {
-    tokens.withLock { $0[ObjectIdentifier(listener), default: []].append(token) }
-  }
-
-  func take(for listener: AnyObject) -> [Token] {
-    tokens.withLock { $0.removeValue(forKey: ObjectIdentifier(listener)) ?? [] }
-  }
 }
