@@ -11,7 +11,7 @@ struct StackPlace: Sendable {
     // size depends on an address, so the compiler does not know that it is always one byte.
     let size = 1 + Int(thread % UInt(MemoryLayout<UInt>.alignment))
     return unsafe withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) {
-      unsafe StackPlace(thread: thread, address: UInt(bitPattern: $0.baseAddress))
+      StackPlace(thread: thread, address: UInt(bitPattern: $0.baseAddress))
     }
   }
 
