@@ -15,6 +15,8 @@
  * observes once, too. Two threads post. One cancels handler 1.
  */
 
+#include "variants.h"
+
 #define BOXES 3
 
 /* Boxes of the list, in order; box b is registration b. */
@@ -29,11 +31,7 @@ byte calls[3];           /* by handler */
 bool isObserved;         /* whether the second observe has returned */
 
 /* One step with the observer's lock held, unless a mutant takes it apart. */
-#ifdef MUTANT_ONCE_IN_TWO_STEPS
-#define take
-#else
-#define take atomic
-#endif
+#define take choose(MUTANT_ONCE_IN_TWO_STEPS, , atomic)
 
 /* TopicObserver.take, the call, and the rest of callUnusual. */
 inline deliver(b) {
@@ -41,10 +39,7 @@ inline deliver(b) {
     taken = handler[b];
     atomic {
       handler[b] = 0;
-      if
-      :: taken != 0 -> calls[taken]++; called++; assert(called == 1 && calls[taken] == 1)
-      :: else
-      fi
+      when(taken != 0, calls[taken]++; called++; assert(called == 1 && calls[taken] == 1))
     }
   };
   if
@@ -63,10 +58,7 @@ proctype Poster() {
   };
   do
   :: b < limit ->
-     if
-     :: identity[b] -> deliver(b)
-     :: else
-     fi;
+     when(identity[b], deliver(b));
      b++
   :: else -> break
   od;
@@ -98,15 +90,9 @@ proctype Replacer() {
         /* TopicObserver.replace */
         atomic {
           if
-#ifdef MUTANT_REPLACED_THOUGH_ENDED
-          :: true ->
-#else
-          :: handler[b] != 0 ->
-#endif
+          :: is(MUTANT_REPLACED_THOUGH_ENDED) || handler[b] != 0 ->
              handler[b] = 2; version[b]++;
-#ifdef GOAL_REPLACED
-             assert(false);
-#endif
+             only(GOAL_REPLACED, assert(false);)
              break
           :: else
           fi
@@ -114,13 +100,8 @@ proctype Replacer() {
      :: else
      fi;
      /* removeEnded */
-#ifdef GOAL_ENDED_WHEN_REPLACED
-     assert(false);
-#endif
-     if
-     :: handler[b] == 0 -> identity[b] = false
-     :: else
-     fi
+     only(GOAL_ENDED_WHEN_REPLACED, assert(false);)
+     when(handler[b] == 0, identity[b] = false)
   od;
   atomic {
     isObserved = true;
@@ -136,15 +117,8 @@ proctype Canceller() {
   if
   :: identity[0] ->
      atomic {
-#ifdef MUTANT_CANCELLED_IN_ANY_VERSION
-       did = handler[0] != 0;
-#else
-       did = handler[0] != 0 && version[0] == 0;
-#endif
-       if
-       :: did -> handler[0] = 0
-       :: else
-       fi
+       did = handler[0] != 0 && (is(MUTANT_CANCELLED_IN_ANY_VERSION) || version[0] == 0);
+       when(did, handler[0] = 0)
      };
      if
      :: did ->

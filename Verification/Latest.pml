@@ -14,6 +14,8 @@
  * One thread posts twice, another one once. One observer without a home comes, and one that lives elsewhere.
  */
 
+#include "variants.h"
+
 #define POSTS      3
 #define HOMELESS   0
 #define AT_HOME    1
@@ -62,54 +64,31 @@ inline post(p) {
   /* beginWalk */
   seen = nextNumber;
   isQueued = false;
-  if
-  :: number[HOMELESS] != 0 && number[HOMELESS] < seen -> call(p)
-  :: else
-  fi;
+  when(number[HOMELESS] != 0 && number[HOMELESS] < seen, call(p));
   do
   :: /* leave */
-#ifdef MUTANT_QUEUED_BEFORE_IT_LEAVES
-     atomic {
-       if
-       :: isQueued && hasQueue -> queue!p; isQueued = false
-       :: else
-       fi
-     };
-#endif
+     only(MUTANT_QUEUED_BEFORE_IT_LEAVES, atomic { when(isQueued && hasQueue, queue!p; isQueued = false) };)
      lockOffice();
      now = nextNumber;
      if
      :: isQueued && !hasQueue ->
         /* takeClosedQueues */
-#ifdef GOAL_QUEUE_HAD_ENDED
-        assert(false);
-#endif
+        only(GOAL_QUEUE_HAD_ENDED, assert(false);)
         office = false;
         isQueued = false;
         call(p)
-#ifndef MUTANT_LATECOMERS_NOT_CALLED
-     :: !(isQueued && !hasQueue) && now != seen ->
+     :: !(isQueued && !hasQueue) && now != seen && !is(MUTANT_LATECOMERS_NOT_CALLED) ->
         office = false;
-        if
-        :: number[HOMELESS] >= seen && number[HOMELESS] < now -> call(p)
-        :: else
-        fi;
+        when(number[HOMELESS] >= seen && number[HOMELESS] < now, call(p));
         seen = now
-#endif
      :: else ->
-        if
-        :: isQueued -> queue!p; isQueued = false
-        :: else
-        fi;
-        if
-        :: number[AT_HOME] != 0 -> letters!p,seen
-        :: else
-        fi;
+        when(isQueued, queue!p; isQueued = false);
+        when(number[AT_HOME] != 0, letters!p,seen);
         atomic {
           kept = p;
           left = left | (1 << p);
-          if :: number[HOMELESS] != 0 -> due[HOMELESS] = due[HOMELESS] | (1 << p) :: else fi;
-          if :: number[AT_HOME] != 0 -> due[AT_HOME] = due[AT_HOME] | (1 << p) :: else fi
+          when(number[HOMELESS] != 0, due[HOMELESS] = due[HOMELESS] | (1 << p));
+          when(number[AT_HOME] != 0, due[AT_HOME] = due[AT_HOME] | (1 << p))
         };
         office = false;
         break
@@ -121,26 +100,18 @@ proctype Poster(byte one; byte other) {
   byte seen, now;
   bool isQueued;
   post(one);
-  if
-  :: other != 0 -> post(other)
-  :: else
-  fi
+  when(other != 0, post(other))
 }
 
 /* What becomes due with the placement. */
 inline notePlacement(o) {
   first[o] = kept;
-  if
-  :: kept != 0 -> due[o] = 1 << kept
-  :: else
-  fi
+  when(kept != 0, due[o] = 1 << kept)
 }
 
 proctype Homeless() {
   byte p, others;
-#ifndef MUTANT_PLACED_WITHOUT_THE_LOCK
-  lockOffice();
-#endif
+  unless(MUTANT_PLACED_WITHOUT_THE_LOCK, lockOffice();)
   p = kept;
   atomic {
     notePlacement(HOMELESS);
@@ -148,13 +119,8 @@ proctype Homeless() {
     nextNumber++
   };
   /* enqueue */
-  if
-  :: p != 0 -> queue!p
-  :: else
-  fi;
-#ifndef MUTANT_PLACED_WITHOUT_THE_LOCK
-  office = false;
-#endif
+  when(p != 0, queue!p);
+  unless(MUTANT_PLACED_WITHOUT_THE_LOCK, office = false;)
   /* handleQueue */
   do
   :: queue?p ->
@@ -186,18 +152,12 @@ proctype AtHome() {
     number[AT_HOME] = nextNumber;
     nextNumber++
   };
-  if
-  :: kept != 0 -> letters!kept,255
-  :: else
-  fi;
+  when(kept != 0, letters!kept,255);
   office = false;
 end:
   do
   :: letters?p,limit ->
-     if
-     :: number[AT_HOME] < limit -> receive(AT_HOME, p)
-     :: else
-     fi
+     when(number[AT_HOME] < limit, receive(AT_HOME, p))
   od
 }
 
@@ -211,7 +171,5 @@ init {
   /* Everything is at rest. */
   timeout ->
   assert(got[HOMELESS] == due[HOMELESS] && got[AT_HOME] == due[AT_HOME]);
-#ifdef GOAL_A_KEPT_POST_COMES_FIRST
-  assert(first[HOMELESS] == 0 || first[HOMELESS] == 2)
-#endif
+  only(GOAL_A_KEPT_POST_COMES_FIRST, assert(first[HOMELESS] == 0 || first[HOMELESS] == 2))
 }

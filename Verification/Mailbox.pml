@@ -17,6 +17,8 @@
  * in the order of their numbers: see Move.pml.
  */
 
+#include "variants.h"
+
 #define LETTERS   4
 #define FIRST     1   /* the thread's posts */
 #define SECOND    2
@@ -59,30 +61,17 @@ inline put(h, p) {
 
 /* The second step of a post: leaves letters in all homes but one, and starts drains. */
 inline leaveLetters(p, but) {
-#ifndef MUTANT_LEFT_WITHOUT_THE_LOCK
-  lockOffice();
-#endif
-  if
-  :: but != 1 -> put(1, p)
-  :: else
-  fi;
-  if
-  :: but != 0 -> put(0, p)
-  :: else
-  fi;
-#ifndef MUTANT_LEFT_WITHOUT_THE_LOCK
-  office = false;
-#endif
+  unless(MUTANT_LEFT_WITHOUT_THE_LOCK, lockOffice();)
+  when(but != 1, put(1, p));
+  when(but != 0, put(0, p));
+  unless(MUTANT_LEFT_WITHOUT_THE_LOCK, office = false;)
   atomic { jobs[0] = jobs[0] + start[0]; jobs[1] = jobs[1] + start[1]; start[0] = 0; start[1] = 0 }
 }
 
 /* Mailbox.handle. What was posted in the call follows, as letters, here too. */
 inline handle(h, p) {
   call(h, p);
-  if
-  :: h == 1 && p == FIRST -> leaveLetters(ANSWER, 9)
-  :: else
-  fi
+  when(h == 1 && p == FIRST, leaveLetters(ANSWER, 9))
 }
 
 /* Contents.takeOver. */
@@ -124,12 +113,8 @@ end:
 #else
        :: goesOn -> isCalling[h] = true
        :: else ->
-#ifndef MUTANT_REFUSED_AND_STILL_SCHEDULED
-          isScheduled[h] = false;
-#endif
-#ifdef GOAL_DRAIN_REFUSED
-          assert(false);
-#endif
+          unless(MUTANT_REFUSED_AND_STILL_SCHEDULED, isScheduled[h] = false;)
+          only(GOAL_DRAIN_REFUSED, assert(false);)
           skip
 #endif
        fi
@@ -141,9 +126,7 @@ end:
         /* Others have a turn. */
         isCalling[h] = false;
         jobs[h]++;
-#ifdef GOAL_TURN_ENDED
-        assert(h == 1);
-#endif
+        only(GOAL_TURN_ENDED, assert(h == 1);)
         break
      :: goesOn && handled < TURN ->
         /* next */
@@ -153,27 +136,18 @@ end:
         :: else ->
 #ifdef MUTANT_END_IN_TWO_STEPS
            atomic { takeOver(h); popNext(h) };
-           if
-           :: letter == 0 -> isScheduled[h] = false; isCalling[h] = false; goesOn = false
-           :: else
-           fi
+           when(letter == 0, isScheduled[h] = false; isCalling[h] = false; goesOn = false)
 #else
            lockOffice();
            atomic {
              takeOver(h);
              popNext(h);
-             if
-             :: letter == 0 -> isScheduled[h] = false; isCalling[h] = false; goesOn = false
-             :: else
-             fi
+             when(letter == 0, isScheduled[h] = false; isCalling[h] = false; goesOn = false)
            };
            office = false
 #endif
         fi;
-        if
-        :: letter != 0 -> handle(h, letter); handled++
-        :: else
-        fi
+        when(letter != 0, handle(h, letter); handled++)
      od
 
   :: posts ->
@@ -181,15 +155,8 @@ end:
      /* enter */
      lockOffice();
      atomic {
-#ifdef MUTANT_CALLED_BESIDE_A_DRAIN
-       goesOn = true;
-#else
-       goesOn = !isCalling[h];
-#endif
-       if
-       :: goesOn -> isCalling[h] = true; takeOver(h); waiting = len(outgoing[h])
-       :: else
-       fi
+       goesOn = is(MUTANT_CALLED_BESIDE_A_DRAIN) || !isCalling[h];
+       when(goesOn, isCalling[h] = true; takeOver(h); waiting = len(outgoing[h]))
      };
      office = false;
      if
@@ -212,9 +179,7 @@ end:
           if
           :: !isScheduled[h] && len(incoming[h]) + len(outgoing[h]) > 0 ->
              isScheduled[h] = true; jobs[h]++;
-#ifdef GOAL_DRAIN_STARTED_AT_HOME
-             assert(false);
-#endif
+             only(GOAL_DRAIN_STARTED_AT_HOME, assert(false);)
              skip
           :: else
           fi

@@ -14,6 +14,8 @@
  * the old one, 2 the new one.
  */
 
+#include "variants.h"
+
 #define OLD 1
 #define NEW 2
 
@@ -55,48 +57,29 @@ proctype Poster() {
   :: p <= 3 ->
      /* beginPost; the replacements up to now are known */
      atomic { walked = registered; toGroup = livesElsewhere[walked]; isMoved = false; isQueued = false };
-     if
-     :: !toGroup -> take(walked, p)
-     :: else
-     fi;
+     when(!toGroup, take(walked, p));
      do
      :: /* leave */
-#ifdef MUTANT_QUEUED_BEFORE_IT_LEAVES
-        atomic {
-          if
-          :: isQueued && hasQueue -> queue!p; isQueued = false
-          :: else
-          fi
-        };
-#endif
+        only(MUTANT_QUEUED_BEFORE_IT_LEAVES, atomic { when(isQueued && hasQueue, queue!p; isQueued = false) };)
         lockOffice();
         atomic {
-#ifndef MUTANT_MOVE_NOT_NOTED
-          isMoved = isMoved || (toGroup && walked == OLD && registered == NEW);
-#endif
+          unless(MUTANT_MOVE_NOT_NOTED, isMoved = isMoved || (toGroup && walked == OLD && registered == NEW);)
           toGroup = toGroup && registered == walked
         };
         if
         :: isQueued && !hasQueue ->
            /* takeClosedQueues */
-#ifdef GOAL_QUEUE_HAD_ENDED
-           assert(false);
-#endif
+           only(GOAL_QUEUE_HAD_ENDED, assert(false);)
            office = false;
            isQueued = false;
            take(NEW, p)
         :: !(isQueued && !hasQueue) && isMoved && !livesElsewhere[NEW] ->
            office = false;
-#ifdef GOAL_CALLED_AGAIN
-           assert(false);
-#endif
+           only(GOAL_CALLED_AGAIN, assert(false);)
            isMoved = false;
            take(NEW, p)
         :: else ->
-           if
-           :: isQueued -> queue!p; isQueued = false
-           :: else
-           fi;
+           when(isQueued, queue!p; isQueued = false);
            if
            :: isMoved -> lastNumber++; letters[NEW]!lastNumber,p
            :: !isMoved && toGroup -> lastNumber++; letters[walked]!lastNumber,p
@@ -117,10 +100,7 @@ proctype Home(byte r) {
 end:
   do
   :: atomic { letters[r]?n,p;
-       if
-       :: r == OLD -> currentNumber = n; currentPost = p
-       :: else
-       fi
+       when(r == OLD, currentNumber = n; currentPost = p)
      };
      /* A walk over the group, or at the registration. */
      found = registered;
@@ -131,18 +111,12 @@ end:
           :: r == OLD && hasSuccessor
           :: else ->
              receive(p);
-             if
-             :: r == OLD -> lastLetter = n
-             :: else
-             fi
+             when(r == OLD, lastLetter = n)
           fi
         }
      :: else
      fi;
-     if
-     :: r == OLD -> atomic { currentNumber = 0; currentPost = 0 }
-     :: else
-     fi
+     when(r == OLD, atomic { currentNumber = 0; currentPost = 0 })
   od
 }
 
@@ -152,26 +126,19 @@ proctype Mover() {
   lockOffice();
   /* unhandledLetters. They stay where they are: nobody there handles them. */
   atomic {
-    if
-    :: currentNumber != 0 -> taken!currentNumber,currentPost
-    :: else
-    fi;
+    when(currentNumber != 0, taken!currentNumber,currentPost);
     count = len(letters[OLD]);
     do
     :: count > 0 -> letters[OLD]?n,p; letters[OLD]!n,p; taken!n,p; count--
     :: count == 0 -> break
     od
   };
-#ifndef MUTANT_NO_QUEUE_BEGUN
-  hasQueue = !livesElsewhere[NEW];
-#endif
+  unless(MUTANT_NO_QUEUE_BEGUN, hasQueue = !livesElsewhere[NEW];)
   /* replaceHandingOut */
   atomic { hasHandler[NEW] = true; registered = NEW };
   /* TopicObserver.move */
   atomic { hasSuccessor = true; hasHandler[OLD] = false; last = lastLetter };
-#ifdef MUTANT_ALL_LETTERS_TAKEN
-  last = 0;
-#endif
+  only(MUTANT_ALL_LETTERS_TAKEN, last = 0;)
   atomic {
     do
     :: taken?n,p ->

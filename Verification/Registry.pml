@@ -13,6 +13,8 @@
  * the table grows twice.
  */
 
+#include "variants.h"
+
 #define PLACES         14                      /* of three tables: 2, 4 and 8 */
 #define capacity(t)    (2 << (t))
 #define place(t, p)    ((2 << (t)) - 2 + (p))
@@ -38,9 +40,7 @@ inline search(t, k, result) {
      assert(steps <= capacity(t));
      if
      :: key[place(t, p)] == k ->
-#ifdef GOAL_FOUND_IN_OUTGROWN
-        assert(t == current);
-#endif
+        only(GOAL_FOUND_IN_OUTGROWN, assert(t == current);)
         result = registry[place(t, p)]; assert(result == made[k] && result != 0); break
      :: key[place(t, p)] == 0 -> result = 0; break
      :: else -> p = (p + 1) & (capacity(t) - 1)
@@ -55,13 +55,9 @@ inline insert(t, k, value) {
   :: key[place(t, p)] != 0 -> p = (p + 1) & (capacity(t) - 1)
   :: else -> break
   od;
-#ifdef MUTANT_KEY_BEFORE_REGISTRY
-  key[place(t, p)] = k;
+  only(MUTANT_KEY_BEFORE_REGISTRY, key[place(t, p)] = k;)
   registry[place(t, p)] = value
-#else
-  registry[place(t, p)] = value;
-  key[place(t, p)] = k
-#endif
+  unless(MUTANT_KEY_BEFORE_REGISTRY, ; key[place(t, p)] = k)
 }
 
 /* RegistryTable.find(_:orInsert:). */
@@ -73,14 +69,10 @@ inline ask(k) {
   :: else ->
      atomic { !locked -> locked = true };
      t = current;
-#ifndef MUTANT_NO_SECOND_LOOK
-     search(t, k, found);
-#endif
+     unless(MUTANT_NO_SECOND_LOOK, search(t, k, found);)
      if
      :: found != 0 ->
-#ifdef GOAL_SOMEBODY_WAS_FASTER
-        assert(false);
-#endif
+        only(GOAL_SOMEBODY_WAS_FASTER, assert(false);)
         skip
      :: else ->
         assert(made[k] == 0);
@@ -89,16 +81,11 @@ inline ask(k) {
         if
 #ifndef MUTANT_NO_GROWTH
         :: count * 2 > capacity(t) ->
-#ifdef MUTANT_CURRENT_BEFORE_CONTENTS
-           current = t + 1;
-#endif
+           only(MUTANT_CURRENT_BEFORE_CONTENTS, current = t + 1;)
            q = 0;
            do
            :: q < capacity(t) ->
-              if
-              :: key[place(t, q)] != 0 -> insert(t + 1, key[place(t, q)], registry[place(t, q)])
-              :: else
-              fi;
+              when(key[place(t, q)] != 0, insert(t + 1, key[place(t, q)], registry[place(t, q)]));
               q++
            :: else -> break
            od;
@@ -107,12 +94,7 @@ inline ask(k) {
         :: else
         fi;
         insert(t, k, made[k]);
-#ifdef MUTANT_OUTGROWN_FREED
-        if
-        :: current != t -> freed[current] = true
-        :: else
-        fi;
-#endif
+        only(MUTANT_OUTGROWN_FREED, when(current != t, freed[current] = true);)
         current = t;
         found = made[k]
      fi;
@@ -147,9 +129,7 @@ proctype Finder() {
      round++
   :: else -> break
   od;
-#ifdef GOAL_GROWN_TWICE
-  assert(current < 2);
-#endif
+  only(GOAL_GROWN_TWICE, assert(current < 2);)
 }
 
 init {

@@ -13,6 +13,8 @@
  * it up if nobody observes it.
  */
 
+#include "variants.h"
+
 #define LISTS  6
 
 byte named;              /* the list under the topic's name; 0 if there is none */
@@ -23,16 +25,7 @@ byte observing;          /* those whose observe has returned, and who have not b
 
 /* TopicRegistry.forget. The lock is held for this step. */
 inline forget(l) {
-#ifdef MUTANT_FORGOTTEN_BY_NAME
-  named = 0
-#else
-  atomic {
-    if
-    :: named == l -> named = 0
-    :: else
-    fi
-  }
-#endif
+  choose(MUTANT_FORGOTTEN_BY_NAME, named = 0, atomic { when(named == l, named = 0) })
 }
 
 /* ClientList.closeIfEmpty. Whether somebody is alive is looked at first, without the lock. */
@@ -41,14 +34,8 @@ inline closeIfEmpty(l) {
   if
   :: isEmpty ->
      atomic {
-#ifdef MUTANT_CLOSED_WITHOUT_A_SECOND_LOOK
-       isClosed[l] = true;
-#else
-       isClosed[l] = isClosed[l] || observers[l] == 0;
-#ifdef GOAL_SOMEBODY_CAME
-       assert(observers[l] == 0);
-#endif
-#endif
+       isClosed[l] = isClosed[l] || observers[l] == 0 || is(MUTANT_CLOSED_WITHOUT_A_SECOND_LOOK);
+       only(GOAL_SOMEBODY_CAME, assert(observers[l] == 0);)
        isEmpty = isClosed[l]
      }
   :: else
@@ -60,32 +47,22 @@ proctype Observer(byte me; bool cancels) {
   do
   :: /* findOrMake */
      atomic {
-       if
-       :: named == 0 -> made++; assert(made < LISTS); named = made
-       :: else
-       fi;
+       when(named == 0, made++; assert(made < LISTS); named = made);
        list = named
      };
      /* placeIfThereIsRoom */
      atomic {
        if
-#ifndef MUTANT_CLOSED_IGNORED
-       :: isClosed[list] ->
-#ifdef GOAL_CLOSED
-          assert(false);
-#endif
+       :: isClosed[list] && !is(MUTANT_CLOSED_IGNORED) ->
+          only(GOAL_CLOSED, assert(false);)
           skip
-#endif
        :: else -> assert(!isClosed[list]); observers[list] = observers[list] | me; break
        fi
      };
      forget(list)
   od;
   observing = observing | me;
-  if
-  :: cancels -> observing = observing & ~me; observers[list] = observers[list] & ~me
-  :: else
-  fi
+  when(cancels, observing = observing & ~me; observers[list] = observers[list] & ~me)
 }
 
 proctype Finder() {

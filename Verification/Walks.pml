@@ -17,6 +17,8 @@
  * moment. A list of three clients, which is short, or longer than a step, with and without companions.
  */
 
+#include "variants.h"
+
 #define BOXES        4
 #define GENERATIONS  4
 #define LATECOMER    4   /* the client that is added; 1 to 3 are there from the beginning */
@@ -83,16 +85,8 @@ inline free(x) {
 }
 
 /* One atomic instruction, unless a mutant takes it apart. */
-#ifdef MUTANT_VACATED_TWICE
-#define exchange
-#else
-#define exchange atomic
-#endif
-#ifdef MUTANT_COUNTED_OUT_TWICE
-#define takeBit
-#else
-#define takeBit atomic
-#endif
+#define exchange choose(MUTANT_VACATED_TWICE, , atomic)
+#define takeBit choose(MUTANT_COUNTED_OUT_TWICE, , atomic)
 
 /* WeakBox.countOut. */
 inline countOut(x, b) {
@@ -102,10 +96,7 @@ inline countOut(x, b) {
 /* WeakBox.vacate. The result is in `did`. */
 inline vacateBox(x, b) {
   exchange { did = identity[at(x, b)]; identity[at(x, b)] = false };
-  if
-  :: did -> vacated[x]++; countOut(x, b)
-  :: else
-  fi
+  when(did, vacated[x]++; countOut(x, b))
 }
 
 /* ClientGeneration.find and vacate, of client c. */
@@ -123,9 +114,7 @@ inline vacate(x) {
      if
      :: did && companions ->
         if
-#ifndef MUTANT_COMPANION_RELEASED_AT_ONCE
-        :: isWalked(x) -> lingers[x] = true
-#endif
+        unless(MUTANT_COMPANION_RELEASED_AT_ONCE, :: isWalked(x) -> lingers[x] = true)
         :: else -> d_step { release(x, i); written[x]++ }
         fi
      :: else
@@ -142,10 +131,7 @@ inline append(x, who, note) {
     counted[at(x, count[x])] = true;
     group++;
     companion[at(x, count[x])] = note;
-    if
-    :: note != 0 -> references[note]++
-    :: else
-    fi;
+    when(note != 0, references[note]++);
     count[x]++
   }
 }
@@ -183,11 +169,7 @@ inline advance(most) {
   :: copied < end ->
      atomic {
        if
-#ifdef MUTANT_VACATED_COPIED
-       :: alive[client[at(current, copied)]] ->
-#else
-       :: alive[client[at(current, copied)]] && identity[at(current, copied)] ->
-#endif
+       :: alive[client[at(current, copied)]] && (is(MUTANT_VACATED_COPIED) || identity[at(current, copied)]) ->
           append(successor, client[at(current, copied)], companion[at(current, copied)])
        :: else
        fi
@@ -207,9 +189,7 @@ inline installSuccessor() {
 #ifndef MUTANT_RETIRED_FREED_AT_ONCE
      :: isWalked(i) ->
         life[i] = retired;
-#ifdef GOAL_RETIRED
-        assert(false);
-#endif
+        only(GOAL_RETIRED, assert(false);)
 #endif
      :: else -> free(i)
      fi
@@ -231,16 +211,11 @@ inline replaceCurrent() {
 #else
      :: count[current] <= step && !isWalked(current) ->
         compact();
-#ifdef GOAL_COMPACTED
-        assert(false);
-#endif
+        only(GOAL_COMPACTED, assert(false);)
 #endif
      :: else ->
         beginSuccessor();
-        if
-        :: count[current] <= step -> installSuccessor()
-        :: else
-        fi
+        when(count[current] <= step, installSuccessor())
      fi
   fi
 }
@@ -248,17 +223,12 @@ inline replaceCurrent() {
 inline reclaim() {
   if
   :: currentNeedsReclaiming || areRetired || needsReclaiming ->
-#ifndef MUTANT_ANNOUNCED_AFTER_THE_LOOK
-     needsReclaiming = true;
-#endif
+     unless(MUTANT_ANNOUNCED_AFTER_THE_LOOK, needsReclaiming = true;)
      atomic {
        g = 0;
        do
        :: g < made ->
-          if
-          :: life[g] == retired && !isWalked(g) -> free(g)
-          :: else
-          fi;
+          when(life[g] == retired && !isWalked(g), free(g));
           g++
        :: else -> break
        od;
@@ -273,10 +243,7 @@ inline reclaim() {
              i = 0;
              do
              :: i < count[current] ->
-                if
-                :: !identity[at(current, i)] -> release(current, i)
-                :: else
-                fi;
+                when(!identity[at(current, i)], release(current, i));
                 i++
              :: else -> break
              od;
@@ -287,11 +254,7 @@ inline reclaim() {
      fi;
      if
      :: !areRetired && !currentNeedsReclaiming -> needsReclaiming = false
-#ifdef MUTANT_ANNOUNCED_AFTER_THE_LOOK
-     :: else -> needsReclaiming = true
-#else
-     :: else
-#endif
+     choose(MUTANT_ANNOUNCED_AFTER_THE_LOOK, :: else -> needsReclaiming = true, :: else)
      fi
   :: else
   fi
@@ -304,13 +267,7 @@ proctype Thread(mtype task; byte c) {
   if
   :: task == walk ->
      /* ClientList.beginWalk */
-#ifdef MUTANT_BEGUN_WITHOUT_THE_LOCK
-     g = current;
-     atomic {
-#else
-     atomic {
-       !locked -> g = current;
-#endif
+     choose(MUTANT_BEGUN_WITHOUT_THE_LOCK, g = current; atomic {, atomic { !locked -> g = current;)
        begun[g]++; n = count[g]; seen = written[g];
        i = 0;
        do
@@ -351,28 +308,18 @@ proctype Thread(mtype task; byte c) {
         if
         :: current == g ->
            lingers[g] = companions;
-           if
-           :: currentNeedsReclaiming -> needsReclaiming = true
-           :: else
-           fi
+           when(currentNeedsReclaiming, needsReclaiming = true)
         :: else
         fi;
         unlock()
      :: else
      fi;
-#ifdef MUTANT_END_LOOKS_FIRST
-     did = needsReclaiming; ended[g]++;
-#else
-     ended[g]++; did = needsReclaiming;
-#endif
+     choose(MUTANT_END_LOOKS_FIRST, did = needsReclaiming; ended[g]++;, ended[g]++; did = needsReclaiming;)
      if
      :: !did -> goto done
      :: else -> lock()
      fi;
-     if
-     :: isSparse(current) && isWalked(current) -> replaceCurrent()
-     :: else
-     fi
+     when(isSparse(current) && isWalked(current), replaceCurrent())
 
   :: task == remove ->
      lock();
@@ -381,10 +328,7 @@ proctype Thread(mtype task; byte c) {
      g = 0;
      do
      :: g < made ->
-        if
-        :: life[g] == retired || g == successor -> vacate(g)
-        :: else
-        fi;
+        when(life[g] == retired || g == successor, vacate(g));
         g++
      :: else -> break
      od;
@@ -405,19 +349,14 @@ adding:
         :: vacated[current] == 0 -> limit = BOXES; goto leave
         :: else -> replaceCurrent()
         fi;
-#ifdef MUTANT_NOTHING_RECLAIMED_TO_MAKE_ROOM
-        goto leave
-#endif
+        only(MUTANT_NOTHING_RECLAIMED_TO_MAKE_ROOM, goto leave)
      fi
 
   :: task == replace ->
      /* ClientList.replaceHandingOut */
      lock();
 #ifndef MUTANT_REPLACED_UNDER_A_WALK
-     if
-     :: successor == NONE && isWalked(current) -> beginSuccessor()
-     :: else
-     fi;
+     when(successor == NONE && isWalked(current), beginSuccessor());
      installSuccessor();
 #endif
      d_step {
@@ -446,18 +385,13 @@ leave:
         if
         :: copied == count[current] -> installSuccessor(); goto reclaiming
         :: else ->
-#ifdef GOAL_COPIED_IN_STEPS
-           assert(false);
-#endif
+           only(GOAL_COPIED_IN_STEPS, assert(false);)
            unlock()
         fi
      fi
   :: else -> break
   od;
-  if
-  :: task == add && !isAdded -> goto adding
-  :: else
-  fi;
+  when(task == add && !isAdded, goto adding);
 done:
   skip
 }
@@ -510,10 +444,7 @@ init {
     i = 0;
     do
     :: i < count[current] ->
-       if
-       :: identity[at(current, i)] -> boxes++
-       :: else
-       fi;
+       when(identity[at(current, i)], boxes++);
        if
        :: companion[at(current, i)] != 0 ->
           assert(identity[at(current, i)]); references[companion[at(current, i)]]--
