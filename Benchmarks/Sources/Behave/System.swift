@@ -58,13 +58,10 @@ extension System {
     self.init(
       isSynchronous: isSynchronous,
       add: { listener, place in
-        let target = Target(listener: listener, journal: listener.journal, isValue: false)
-        return kinds.allSatisfy { keep(target, $0, place, for: listener) }
+        kinds.allSatisfy { keep(Target(listener, listener.journal), $0, place, for: listener) }
       },
       addValue: { value in
-        _ = keep(
-          Target(listener: nil, journal: value.journal, isValue: true), .first, .here,
-          for: value.journal)
+        _ = keep(Target(nil, value.journal), .first, .here, for: value.journal)
       },
       remove: { listener in
         let ended = tokens.withLock { $0.removeValue(forKey: ObjectIdentifier(listener)) }
@@ -80,16 +77,27 @@ private struct Kept<Token>: @unchecked Sendable {
 }
 
 /// What such a closure calls: a listener, if it still lives, or a value.
-struct Target: @unchecked Sendable {
-  // Unchecked, because a weak reference is a variable. It is not changed.
-  fileprivate weak var listener: Listener?
-  fileprivate let journal: Journal
-  fileprivate let isValue: Bool
+struct Target: Sendable {
+  /// In an object, as a variable that a closure captures weakly.
+  private final class Reference: @unchecked Sendable {
+    // Unchecked, because a weak reference is a variable. It is not changed.
+    weak var listener: Listener?
+  }
+
+  private let reference = Reference()
+  private let journal: Journal
+
+  private let isValue: Bool
+
+  init(_ listener: Listener?, _ journal: Journal) {
+    (self.journal, isValue) = (journal, listener == nil)
+    reference.listener = listener
+  }
 
   func hear(_ number: Int, _ kind: Kind) {
     journal.calls.add(1, ordering: .relaxed)
     if isValue { ValueListener(journal: journal).hear(number, kind) }
-    listener?.hear(number, kind)
+    reference.listener?.hear(number, kind)
   }
 }
 

@@ -102,26 +102,41 @@ extension System {
   /// What typed messages are about.
   private final class Subject: Sendable {}
 
-  private struct MainActorMessage<Marker>: NotificationCenter.MainActorMessage {
-    typealias Subject = System.Subject
-    let number: Int
+  private enum MainActorMessages {
+    struct First: NotificationCenter.MainActorMessage {
+      typealias Subject = System.Subject
+      let number: Int
+    }
+
+    struct Second: NotificationCenter.MainActorMessage {
+      typealias Subject = System.Subject
+      let number: Int
+    }
   }
 
-  private struct AsyncMessage<Marker>: NotificationCenter.AsyncMessage {
-    typealias Subject = System.Subject
-    let number: Int
+  private protocol AsyncMessage: NotificationCenter.AsyncMessage {
+    var number: Int { get }
   }
 
-  private enum First {}
-  private enum Second {}
+  private enum AsyncMessages {
+    struct First: AsyncMessage {
+      typealias Subject = System.Subject
+      let number: Int
+    }
+
+    struct Second: AsyncMessage {
+      typealias Subject = System.Subject
+      let number: Int
+    }
+  }
 
   /// Typed messages of the main actor. Who is elsewhere has to get there first.
   private static func mainActorMessages() -> System {
     let center = NotificationCenter()
     let post: @MainActor @Sendable (Int, Kind) -> Void = { number, kind in
       switch kind {
-      case .first: center.post(MainActorMessage<First>(number: number))
-      case .second: center.post(MainActorMessage<Second>(number: number))
+      case .first: center.post(MainActorMessages.First(number: number))
+      case .second: center.post(MainActorMessages.Second(number: number))
       }
     }
     return System(
@@ -130,9 +145,9 @@ extension System {
         if case .queue = place { return nil }
         return switch kind {
         case .first:
-          center.addObserver(for: MainActorMessage<First>.self) { target.hear($0.number, kind) }
+          center.addObserver(for: MainActorMessages.First.self) { target.hear($0.number, kind) }
         case .second:
-          center.addObserver(for: MainActorMessage<Second>.self) { target.hear($0.number, kind) }
+          center.addObserver(for: MainActorMessages.Second.self) { target.hear($0.number, kind) }
         }
       },
       cancel: { center.removeObserver($0) },
@@ -148,9 +163,9 @@ extension System {
   /// Typed messages of any thread.
   private static func asyncMessages() -> System {
     let center = NotificationCenter()
-    @Sendable func observe<Marker>(
-      _ message: AsyncMessage<Marker>.Type, _ target: Target, _ kind: Kind, _ place: Place
-    ) -> NotificationCenter.ObservationToken? {
+    @Sendable func observe<Message: AsyncMessage>(
+      _ message: Message.Type, _ target: Target, _ kind: Kind, _ place: Place
+    ) -> NotificationCenter.ObservationToken? where Message.Subject == Subject {
       switch place {
       case .queue: nil
       case .here: center.addObserver(for: message) { target.hear($0.number, kind) }
@@ -162,15 +177,15 @@ extension System {
       isSynchronous: false,
       subscribe: { target, kind, place in
         switch kind {
-        case .first: observe(AsyncMessage<First>.self, target, kind, place)
-        case .second: observe(AsyncMessage<Second>.self, target, kind, place)
+        case .first: observe(AsyncMessages.First.self, target, kind, place)
+        case .second: observe(AsyncMessages.Second.self, target, kind, place)
         }
       },
       cancel: { center.removeObserver($0) },
       deliver: { number, kind, _ in
         switch kind {
-        case .first: center.post(AsyncMessage<First>(number: number))
-        case .second: center.post(AsyncMessage<Second>(number: number))
+        case .first: center.post(AsyncMessages.First(number: number))
+        case .second: center.post(AsyncMessages.Second(number: number))
         }
       })
   }
