@@ -47,15 +47,9 @@ extension MulticastDelegate {
 
   /// Calls every client in its home, in order, and returns after all calls.
   ///
-  /// It does not wait for a client that is removed or deallocated before its turn, nor for posts
-  /// that clients make. Cancellation does not end the wait. See
-  /// ``post(isolation:fileID:line:column:_:)``.
+  /// It does not wait for a client that is removed or deallocated before its turn, nor for posts that clients
+  /// make. Cancellation does not end the wait. See ``post(isolation:fileID:line:column:_:)``.
   ///
-  /// - Parameters:
-  ///   - fileID: The call site's file. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - body: Receives each client.
   /// - Returns: The number of clients that were to be called.
   /// - Complexity: O(*n*).
   @discardableResult
@@ -111,15 +105,9 @@ extension MulticastDelegate where Listener: Sendable {
   /// delegates.post { await $0.store(19000) }
   /// ```
   ///
-  /// The calls of one client do not overlap, and keep the order of the posts. Different clients run
-  /// side by side. A body that names an actor runs there. See
-  /// ``post(isolation:fileID:line:column:_:)``.
+  /// The calls of one client do not overlap, and keep the order of the posts. Different clients run side by
+  /// side. A body that names an actor runs there. See ``post(isolation:fileID:line:column:_:)``.
   ///
-  /// - Parameters:
-  ///   - fileID: The call site's file. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - body: Receives each client.
   /// - Returns: The number of clients that will be called, if they live.
   /// - Complexity: O(*n*). Starts a task for each idle client.
   @discardableResult
@@ -143,15 +131,9 @@ extension MulticastDelegate where Listener: Sendable {
 
   /// Calls every client in a task of its own, and returns after all calls.
   ///
-  /// It does not wait for a client that is removed or deallocated before its turn, nor for one that
-  /// itself waits for this post. Cancellation does not end the wait. See
-  /// ``post(fileID:line:column:_:)``.
+  /// It does not wait for a client that is removed or deallocated before its turn, nor for one that itself
+  /// waits for this post. Cancellation does not end the wait. See ``post(fileID:line:column:_:)``.
   ///
-  /// - Parameters:
-  ///   - fileID: The call site's file. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - body: Receives each client.
   /// - Returns: The number of clients that were to be called.
   /// - Complexity: O(*n*).
   @discardableResult
@@ -177,8 +159,8 @@ struct ClosureContent: PostContent {
   private let site: CallSite
   private let deliver: @Sendable (WeakBox) -> Bool
 
-  /// - Parameter deliver: Calls the client in a box, and returns whether it is alive. It is written where the
-  ///   listener's type is known, so that it is compiled for this type.
+  /// - Parameter deliver: Calls the client in a box, and returns whether it is alive. Written where the
+  ///   listener's type is known, so it is specialized.
   @usableFromInline
   init(
     actor: (any Actor)?, _ listener: Any.Type, _ site: CallSite,

@@ -10,9 +10,9 @@
   import WinSDK
 #endif
 
-/// Finds functions by their names in everything that is loaded into the process.
+/// Finds functions in the loaded libraries by name.
 package enum LoadedFunction {
-  /// The address of the function with this name; nil if nothing that is loaded exports one.
+  /// The address of a function; nil if no loaded library exports it.
   package static func address(of name: String) -> UnsafeMutableRawPointer? {
     #if os(Windows)  // not tested
       let functions = unsafe loadedLibraries().lazy.compactMap { library in
@@ -37,8 +37,7 @@ package enum LoadedFunction {
       return unsafe libraries.prefix(Int(used) / size).compactMap { library in unsafe library }
     }
   #else
-    /// The handle that stands for everything. C's headers call it RTLD_DEFAULT, and Swift does not import
-    /// it. It is nil in most systems; Darwin finds nothing with nil.
+    /// RTLD_DEFAULT of C's headers, which Swift does not import.
     private static var everywhere: UnsafeMutableRawPointer? {
       #if canImport(Darwin)
         unsafe UnsafeMutableRawPointer(bitPattern: -2)

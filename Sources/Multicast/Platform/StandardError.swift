@@ -12,12 +12,12 @@
 
 /// The process's standard error.
 enum StandardError {
-  /// Writes a line in one piece, so that the lines of several threads do not mix.
+  /// Writes a line in one piece, so the lines of several threads do not mix.
   static func print(_ line: String) {
     var bytes = Array(line.utf8)
     bytes.append(UInt8(ascii: "\n"))
     unsafe bytes.withUnsafeBytes { bytes in
-      // What cannot be written has nowhere to be reported.
+      // A failure cannot be reported anywhere.
       #if os(Windows)  // not tested
         _ = unsafe _write(2, bytes.baseAddress, UInt32(bytes.count))
       #else

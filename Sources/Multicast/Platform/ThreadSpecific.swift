@@ -11,16 +11,15 @@
   import WinSDK
 #endif
 
-/// A pointer that every thread has for itself, nil at first, kept at an address that stays the same while
-/// the thread lives.
+/// A pointer that each thread has for itself, initially nil. Its address is constant while the thread lives.
 ///
-/// Swift has no thread-local variables of its own, so this is the C library's. The pointer owns nothing,
-/// and the memory that it is kept in goes with the thread.
+/// Swift has no thread-local variables, so the C library provides it. The pointer owns nothing. Its memory is
+/// freed at the thread's end.
 @safe
 struct ThreadSpecificPointer<Pointee>: Sendable {
   private let key = ThreadSpecificKey()
 
-  /// Where the current thread's pointer is kept.
+  /// The address of the current thread's pointer.
   var address: UnsafeMutablePointer<UnsafeMutablePointer<Pointee>?> {
     if let memory = unsafe key.memory {
       return unsafe memory.assumingMemoryBound(to: UnsafeMutablePointer<Pointee>?.self)
@@ -37,7 +36,7 @@ struct ThreadSpecificPointer<Pointee>: Sendable {
   }
 }
 
-/// What the system keeps for each thread: memory of `malloc`, which is freed at the thread's end.
+/// A thread-specific key. Its memory comes from `malloc` and is freed at the thread's end.
 @safe
 private struct ThreadSpecificKey: Sendable {
   #if os(Windows)  // not tested

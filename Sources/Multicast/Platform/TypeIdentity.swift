@@ -1,4 +1,4 @@
-/// A type, as a value that can be compared.
+/// A type as a hashable value.
 struct TypeIdentity: Hashable, Sendable {
   let type: any Any.Type
 

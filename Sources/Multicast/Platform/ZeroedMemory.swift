@@ -8,7 +8,7 @@
   import Android
 #endif
 
-/// Memory whose bytes are all 0. The system provides large blocks of it without touching them.
+/// Memory filled with 0. The system provides large blocks without touching them.
 @safe
 struct ZeroedMemory {
   let address: UnsafeMutableRawPointer

@@ -25,8 +25,7 @@ public struct RecursiveNotify: Error, Hashable, Sendable {
 }
 
 extension RecursiveNotify: CustomStringConvertible {
-  /// The report as text: what was refused, the path with one call site in each line, and how to fix
-  /// it.
+  /// The report as text: what was refused, the path with one call site in each line, and how to fix it.
   ///
   /// It shows only both ends of a long path.
   public var description: String {

@@ -7,8 +7,7 @@ extension MulticastCenter {
     return unsafe place.assumingMemoryBound(to: TopicRegistry.self).pointee
   }
 
-  /// Returns the list of a topic; nil if nobody has observed it and it does not keep its latest
-  /// message.
+  /// Returns the list of a topic; nil if nobody has observed it and it does not keep its latest message.
   @inlinable
   func list<Message>(of topic: Topic<Message>) -> TopicList? {
     let key = ObjectIdentifier(Topic<Message>.self)

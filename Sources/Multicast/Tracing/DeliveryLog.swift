@@ -13,8 +13,8 @@
 public enum DeliveryLog {
   /// Writes a line for every event.
   ///
-  /// - Parameter write: Receives each line, on the delivering thread. If nil, the line goes to
-  ///   standard error.
+  /// - Parameter write: Receives each line, on the delivering thread. If nil, the line goes to standard
+  ///   error.
   /// - Returns: A callback for `onDelivery`.
   public static func events(
     to write: (@Sendable (String) -> Void)? = nil
@@ -22,12 +22,9 @@ public enum DeliveryLog {
     lines(to: write) { _ in true }
   }
 
-  /// Writes a line for every call that takes at least a given time, and for every refused delivery.
+  /// Writes a line for every call that takes at least `limit`, and for every refused delivery. See
+  /// ``events(to:)``.
   ///
-  /// - Parameters:
-  ///   - limit: The shortest call that is written.
-  ///   - write: Receives each line, on the delivering thread. If nil, the line goes to standard
-  ///     error.
   /// - Returns: A callback for `onDelivery`.
   public static func calls(
     slowerThan limit: Duration, to write: (@Sendable (String) -> Void)? = nil
@@ -41,12 +38,9 @@ public enum DeliveryLog {
     }
   }
 
-  /// Writes a line for every pass that takes at least a given time, and for every refused delivery.
+  /// Writes a line for every pass that takes at least `limit`, and for every refused delivery. See
+  /// ``events(to:)``.
   ///
-  /// - Parameters:
-  ///   - limit: The shortest pass that is written.
-  ///   - write: Receives each line, on the delivering thread. If nil, the line goes to standard
-  ///     error.
   /// - Returns: A callback for `onDelivery`.
   public static func deliveries(
     slowerThan limit: Duration, to write: (@Sendable (String) -> Void)? = nil
@@ -66,7 +60,7 @@ public enum DeliveryLog {
   ) -> @Sendable (DeliveryEvent) -> Void {
     let write = write ?? { line in StandardError.print(line) }
     return { event in
-      // The line is made for what matters alone.
+      // Makes the line only if it is written.
       if matters(event.phase) { write(event.description) }
     }
   }

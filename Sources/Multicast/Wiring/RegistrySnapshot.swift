@@ -1,5 +1,4 @@
-/// The contents of a registry at one moment. It has types in place of names. Names follow when all types are
-/// known.
+/// The contents of a registry at one moment, with types in place of names, which depend on all types.
 enum RegistrySnapshot {
   case delegate(listener: TypeIdentity, clients: [RunLength<TypeIdentity>])
   case topics(message: TypeIdentity, [TopicSnapshot])
@@ -11,7 +10,6 @@ struct TopicSnapshot {
   let observers: [RunLength<ObserverSnapshot>]
 }
 
-/// What a wiring shows of an observer.
 struct ObserverSnapshot: Hashable {
   let owner: TypeIdentity
   let id: String?
@@ -25,7 +23,6 @@ struct ObserverSnapshot: Hashable {
 
 /// A registry that a wiring shows. All are, but the registry table does not know wirings.
 protocol DrawnRegistry: ClientRegistry {
-  /// What stands in it now.
   var snapshot: RegistrySnapshot { get }
 }
 
@@ -82,7 +79,7 @@ extension TopicObserver {
 }
 
 extension TopicObserver.ID {
-  /// What the user gave; nil for a place in the source.
+  /// The id that the user gave; nil for a call site.
   fileprivate var shown: String? {
     if case .value(let id) = self { String(describing: id) } else { nil }
   }
