@@ -56,7 +56,7 @@ extension MulticastCenter {
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func remove<Listener>(_ client: Listener, for listener: Listener.Type) -> Bool {
-    // A value stops the program even if nobody was ever added.
+    // A value stops the program even if there are no clients.
     withObject(of: client) { object in
       withDelegate(for: listener) { $0.remove(object: object) } ?? false
     }

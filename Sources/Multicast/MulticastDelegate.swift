@@ -76,7 +76,7 @@ public final class MulticastDelegate<Listener>: Sendable {
 extension MulticastDelegate {
   /// Adds a client at the end of the list.
   ///
-  /// The client is held weakly. A delivery under way does not call it.
+  /// The client is held weakly. Active deliveries do not call it.
   ///
   /// A client added inside an actor lives in that actor, unless the compiler knows here that the
   /// protocol is `Sendable`. A client that adds itself in a nonisolated `init` has no home. Neither
@@ -141,7 +141,7 @@ extension MulticastDelegate {
     return wasRegistered
   }
 
-  /// Removes all clients. A delivery under way calls none of those that remain.
+  /// Removes all clients. Active deliveries call no further client.
   ///
   /// - Complexity: O(*n*).
   public func removeAll() {

@@ -54,7 +54,6 @@ struct RegistryPlaces: ~Copyable, @unchecked Sendable {
     return unsafe UnsafeMutableRawPointer(registries + place)
   }
 
-  /// Adds the registries of smaller places.
   func insert(contentsOf other: borrowing RegistryPlaces) {
     for place in 0..<other.capacity {
       let key = unsafe other.keys[place].load(ordering: .relaxed)

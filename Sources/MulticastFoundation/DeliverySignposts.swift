@@ -9,7 +9,7 @@
   /// let center = MulticastCenter(onDelivery: deliverySignposts())
   /// ```
   ///
-  /// While nobody records, an event costs one test.
+  /// Without a recording, an event costs one test.
   ///
   /// - Parameter signposter: By default, the points of interest of a subsystem named Multicast.
   /// - Returns: A callback for `onDelivery`.

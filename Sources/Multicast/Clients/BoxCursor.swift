@@ -34,7 +34,6 @@ struct BoxCursor {
     unsafe lastOfGroup = nil
   }
 
-  /// Iterates over a group.
   init(first: WeakBox, last: WeakBox, stride: Int) {
     self.stride = stride
     unsafe position = first.address

@@ -17,7 +17,6 @@ struct ClientGeneration: ~Copyable {
   struct Counters: ~Copyable {
     let endedWalks = Atomic<UInt>(firstWalk)
 
-    /// The number of vacated boxes.
     let vacated = Atomic<Int>(0)
   }
 
@@ -49,7 +48,6 @@ struct ClientGeneration: ~Copyable {
 
   private var chains: GroupChains
 
-  /// The side of its groups' slots.
   var side: GroupChains.Side { chains.side }
 
   #if DEBUG
@@ -123,7 +121,6 @@ struct ClientGeneration: ~Copyable {
   /// All boxes, in order, including vacated ones.
   var boxes: BoxCursor { BoxCursor(first: first, count: count, stride: stride) }
 
-  /// The boxes in the group of a subject, in order.
   func boxes(inGroupOf subject: AnyObject & Sendable) -> BoxCursor {
     existingGroup(of: subject).flatMap { chains.boxes(of: $0, stride: stride) }
       ?? BoxCursor(first: first, count: 0, stride: stride)
@@ -152,7 +149,6 @@ extension ClientGeneration {
     existingGroup(of: subject) ?? ClientGroup(subject)
   }
 
-  /// The group of a subject; nil if there is none.
   func existingGroup(of subject: AnyObject & Sendable) -> ClientGroup? {
     chains.existingGroup(of: subject)
   }
@@ -172,7 +168,6 @@ extension ClientGeneration {
     return true
   }
 
-  /// Makes the index of a generation for `count` boxes.
   mutating func reserveIndex(for count: Int) {
     if count > IdentityIndex.largestCountWithoutTable { index.make(for: count) }
   }
@@ -272,7 +267,6 @@ extension ClientGeneration {
     return alive
   }
 
-  /// Ends the matching registrations.
   mutating func vacateAll(
     droppingInto toRelease: inout [AnyObject], where matches: (WeakBox) -> Bool
   ) {
@@ -282,7 +276,6 @@ extension ClientGeneration {
     }
   }
 
-  /// Records that a walk has vacated boxes.
   mutating func noteVacatedByWalk() {
     companionsLinger = hasCompanions
   }

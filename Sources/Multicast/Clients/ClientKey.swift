@@ -1,4 +1,3 @@
-/// Identifies a registration.
 struct ClientKey {
   /// The client's address. No two live objects share one.
   let identity: UInt

@@ -1,5 +1,4 @@
 extension ClientList {
-  /// The result of placing a companion.
   enum Placement: Sendable {
     /// It was added with this number.
     case added(UInt64)
@@ -10,7 +9,6 @@ extension ClientList {
     /// The client is being deinitialized.
     case refused
 
-    /// The list was closed.
     case closed
   }
 

@@ -47,7 +47,6 @@ extension ClientList {
     }
   }
 
-  /// Makes one step. Returns whether everything has been copied.
   func advanceSuccessor(_ state: inout State, droppingInto toRelease: inout [AnyObject]) -> Bool {
     state.advanceSuccessor(by: ClientGeneration.largestStep, droppingInto: &toRelease)
   }

@@ -36,7 +36,6 @@ extension ClientList {
     }
   }
 
-  /// The client of a registration; nil if it was removed or deallocated.
   func client<Listener>(
     of registration: Registration, as listener: Listener.Type
   ) -> (listener: Listener, object: AnyObject)? {
@@ -56,7 +55,6 @@ extension ClientList {
     }
   }
 
-  /// The companion of a registration; nil if it has ended.
   func companion(of registration: Registration) -> Companion? {
     state.withLock { state in state.current.find(ClientKey(registration))?.companion }
   }
@@ -66,7 +64,6 @@ extension ClientList {
     remove(ClientKey(registration), body)
   }
 
-  /// The registration of a companion; nil if it has ended.
   func registration(of companion: Companion, owner: ObjectIdentifier) -> Registration? {
     state.withLock { state in
       state.current.find(ClientKey(owner) { box in box.hasCompanion(companion) })?.registration

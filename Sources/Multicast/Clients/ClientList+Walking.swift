@@ -1,7 +1,6 @@
 import Synchronization
 
 extension ClientList {
-  /// Begins a walk over the current clients.
   @usableFromInline
   func beginWalk() -> Walk {
     state.withLock { state in
@@ -22,7 +21,6 @@ extension ClientList {
     }
   }
 
-  /// The number of registrations in the group of a subject.
   func count(inGroupOf subject: AnyObject & Sendable) -> Int {
     state.withLock { $0.current.existingGroup(of: subject)?.count ?? 0 }
   }
@@ -34,7 +32,6 @@ extension ClientList {
     let moves: Int
   }
 
-  /// Begins a post.
   func beginPost() -> PostStart {
     state.withLock { state in
       state.current.beginWalk()

@@ -45,7 +45,6 @@ final class ClientList: Sendable {
       begunSuccessors &+= 1
     }
 
-    /// Copies up to `limit` boxes to the successor. Returns whether everything has been copied.
     mutating func advanceSuccessor(by limit: Int, droppingInto toRelease: inout [AnyObject]) -> Bool
     {
       successor?.advance(through: current, by: limit, droppingInto: &toRelease) ?? false
@@ -85,7 +84,7 @@ final class ClientList: Sendable {
   /// Whether a registration was ever replaced.
   private let movesExist = Atomic<Bool>(false)
 
-  /// The number of active `notify` calls with `awaiting:`. While it is 0, nobody pays for reading a
+  /// The number of active `notify` calls with `awaiting:`. While it is 0, no thread pays for reading a
   /// task-local value.
   private let awaited = Atomic<Int>(0)
   #if DEBUG
@@ -112,7 +111,6 @@ final class ClientList: Sendable {
 
   func countAwaited(_ change: Int) { awaited.wrappingAdd(change, ordering: .relaxed) }
 
-  /// The number of the next registration.
   var nextNumber: UInt64 { state.withLock { $0.nextNumber } }
 
   /// Stores the counts that are read without the lock.
@@ -129,7 +127,6 @@ final class ClientList: Sendable {
 // MARK: - Groups
 
 extension ClientList {
-  /// Whether there may be groups. Takes no lock.
   var hasGroups: Bool { groupsExist.load(ordering: .acquiring) }
 
   /// The groups with registrations, in the order of their first clients.

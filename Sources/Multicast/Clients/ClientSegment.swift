@@ -31,7 +31,6 @@ struct ClientSegment {
   @inlinable
   var next: ClientSegment? { unsafe header.pointee.next }
 
-  /// The address of the first box.
   @inlinable
   var boxes: UnsafeMutableRawPointer {
     unsafe address.advanced(by: MemoryLayout<Header>.stride)
@@ -63,7 +62,6 @@ struct ClientSegment {
     unsafe address.deallocate()
   }
 
-  /// Frees the following segments.
   func deallocateNext() {
     var next = next
     while let segment = next {

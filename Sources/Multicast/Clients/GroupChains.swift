@@ -39,7 +39,6 @@ struct GroupChains {
 
   var isEmpty: Bool { groups.isEmpty }
 
-  /// The group of a subject; nil if there is none.
   func existingGroup(of subject: AnyObject & Sendable) -> ClientGroup? {
     if let recent, recent.subject === subject { return recent }
     return groups.count > Self.largestCountWithoutTable
@@ -57,7 +56,6 @@ struct GroupChains {
     chains[slot].last = box
   }
 
-  /// A cursor over the boxes of a group; nil if it has none here.
   func boxes(of group: ClientGroup, stride: Int) -> BoxCursor? {
     guard let slot = slot(of: group), let first = chains[slot].first, let last = chains[slot].last
     else { return nil }

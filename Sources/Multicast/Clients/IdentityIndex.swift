@@ -72,13 +72,11 @@ struct IdentityIndex {
 
   private var table: Table?
 
-  /// The number of used entries.
   private var taken = 0
 
   /// The previous table, until all its entries have been moved.
   private var previous: Table?
 
-  /// The number of entries moved.
   private var moved = 0
 
   /// Whether there is a table, which then covers the whole list.
@@ -93,7 +91,6 @@ struct IdentityIndex {
       ?? previous?.find(identity, in: boxes, where: matches)
   }
 
-  /// Makes the first table, with room for `count` boxes.
   mutating func make(for count: Int) {
     var bits = 5
     while 3 << bits <= 4 * count { bits += 1 }

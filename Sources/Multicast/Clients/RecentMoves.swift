@@ -6,7 +6,6 @@ struct RecentMoves {
     let old: UInt64
     let new: Registration
 
-    /// The old registration's group.
     let from: ClientGroup?
   }
 
@@ -23,7 +22,6 @@ struct RecentMoves {
     count += 1
   }
 
-  /// The replacements from `index` on.
   func since(_ index: Int) -> ArraySlice<Move> {
     moves.suffix(count - index)
   }

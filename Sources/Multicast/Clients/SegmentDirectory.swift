@@ -22,7 +22,6 @@ struct SegmentDirectory {
 
   mutating func removeLast(keeping count: Int) { segments.removeLast(segments.count - count) }
 
-  /// The box at an index.
   subscript(place: UInt32) -> WeakBox {
     let place = Int(place)
     guard place >= Self.boxesInGrowingSegments else {

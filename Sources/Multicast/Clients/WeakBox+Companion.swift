@@ -32,14 +32,12 @@ extension WeakBox {
     _ = unsafe companionReference.pointee?.retain()
   }
 
-  /// Replaces the companion and returns the old one.
   func exchangeCompanion(with companion: ClientList.Companion) -> ClientList.Companion? {
     let old = takeCompanion()
     unsafe companionReference.pointee = .passRetained(companion)
     return old
   }
 
-  /// Removes and returns the companion.
   func takeCompanion() -> ClientList.Companion? {
     let old = unsafe companionReference.pointee
     unsafe companionReference.pointee = nil

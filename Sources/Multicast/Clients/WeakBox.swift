@@ -134,7 +134,6 @@ extension WeakBox {
     return old & Self.countedBit != 0
   }
 
-  /// Counts the box out of its group, once.
   func countOut() {
     if takeCount() { group?.countOut() }
   }

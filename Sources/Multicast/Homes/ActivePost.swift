@@ -51,7 +51,6 @@ struct ActivePost: ~Copyable {
     parent = post.parent
   }
 
-  /// Continues with a pending post.
   mutating func follow(_ post: any Post) {
     unsafe self.post = post
     site = post.site

@@ -4,7 +4,7 @@ import Synchronization
 final class AwaitedCall: Sendable {
   @TaskLocal private static var innermost: AwaitedCall?
 
-  /// The number of active calls in the process. While it is 0, nobody pays for reading a task-local value.
+  /// The number of active calls in the process. While it is 0, no thread pays for reading a task-local value.
   private static let count = Atomic<Int>(0)
 
   /// The lane, which is blocked while the call waits.
@@ -25,10 +25,8 @@ final class AwaitedCall: Sendable {
     return innermost.isUnderWay ? innermost : nil
   }
 
-  /// Whether the call has not returned.
   var isUnderWay: Bool { state.load(ordering: .acquiring) }
 
-  /// Calls `body` as a call in a lane.
   static func run(in lane: Mailbox, cause: Cause, _ body: () async -> Void) async {
     let call = AwaitedCall(in: lane, cause: cause)
     count.add(1, ordering: .relaxed)

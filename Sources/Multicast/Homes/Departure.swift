@@ -1,9 +1,7 @@
 /// The work that a post leaves for other homes.
 struct Departure {
-  /// The groups of clients that live elsewhere.
   var groups: [ClientGroup] = []
 
-  /// The registrations whose calls are awaited.
   var lanes: [(PostOffice.LaneKey, Registration)] = []
 
   /// The registrations whose queues must take the post.
@@ -82,7 +80,6 @@ extension Walk {
 
 extension PostOffice {
   enum LeaveOutcome {
-    /// The letters were left, for this number of clients.
     case left(Int)
 
     /// These registrations replaced others and have no home. They must be called first.

@@ -49,7 +49,6 @@ final class MarkedQueue: Sendable {
     if let mark { queue.setSpecific(key: mark, value: nil) }
   }
 
-  /// Whether the queue is marked.
   var isKnown: Bool { mark != nil }
 
   /// Whether this thread runs on the queue, or on one that targets it. False for a global queue.

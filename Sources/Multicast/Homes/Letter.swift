@@ -27,7 +27,6 @@ struct Letter: Sendable {
   /// The letter is for registrations with smaller numbers.
   let limit: UInt64
 
-  /// The letter's number in its office.
   let number: UInt64
 
   /// Makes a letter. The caller must see that ``end()`` is called.

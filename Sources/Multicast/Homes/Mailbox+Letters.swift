@@ -20,7 +20,6 @@ extension Mailbox {
       return letters
     }
 
-    /// Returns whether the caller must start a drain.
     mutating func schedule() -> Bool {
       defer { isScheduled = true }
       return !isScheduled

@@ -261,7 +261,7 @@ extension ClientGroup {
   func giveUpLettersIfEmpty(in list: ClientList, of office: PostOffice) {
     let mailbox = mailbox
     guard mailbox.hasLetters else { return }
-    // Nobody waits for clients that were deallocated.
+    // Deallocated clients need no letters.
     list.vacateDead(in: mailbox)
     guard count == 0 else { return }
     mailbox.giveUpLetters(in: office) { letter in
@@ -271,6 +271,5 @@ extension ClientGroup {
     }
   }
 
-  /// The mailbox of the home that the group's clients live in.
   var mailbox: Mailbox { unsafe unsafeDowncast(subject, to: Mailbox.self) }
 }

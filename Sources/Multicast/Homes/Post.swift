@@ -24,23 +24,17 @@ protocol Post: AnyObject, Sendable {
   /// Calls the client in a box, if it is alive.
   func call(_ box: WeakBox, on occasion: CallOccasion) -> CallOutcome
 
-  /// Calls and awaits a client, if it is registered and alive.
   func callAwaiting(_ registration: Registration, letter: UInt64) async
 }
 
-/// The occasion of a call.
 enum CallOccasion {
-  /// The post is being made, or was pending.
   case posting
 
-  /// The letter of this number is being handled.
   case letter(UInt64)
 
-  /// The client's queue is being handled.
   case queue
 }
 
-/// The result of calling one client.
 enum CallOutcome {
   case called
 
@@ -49,7 +43,6 @@ enum CallOutcome {
   /// The registration receives no more posts.
   case refused
 
-  /// The client must be called in a lane.
   case awaits(PostOffice.LaneKey)
 
   /// Other posts come first. This one must be enqueued behind them.

@@ -27,10 +27,8 @@ final class PostOffice: Sendable {
     /// The number of mailboxes at which unused ones are removed.
     private var limit = 16
 
-    /// The lanes that have letters.
     private var lanes: [LaneKey: Mailbox] = [:]
 
-    /// The number of the last letter.
     private var lastNumber: UInt64 = 0
 
     /// Returns a number for letters that are left together.
@@ -106,7 +104,6 @@ final class PostOffice: Sendable {
 // MARK: - Lanes
 
 extension PostOffice {
-  /// The lane of a key. The office's lock is held.
   func lane(_ key: LaneKey, in state: inout State) -> Mailbox {
     lanesExist.store(true, ordering: .relaxed)
     return state.lane(key) { Mailbox(.lane(key)) }

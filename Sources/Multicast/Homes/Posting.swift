@@ -3,7 +3,6 @@ struct Posting: ~Copyable {
   let list: ClientList
   let site: CallSite
 
-  /// The actor in which the post is written.
   let isolation: (any Actor)?
 
   /// The actor that the body names, if any. All clients are called there.

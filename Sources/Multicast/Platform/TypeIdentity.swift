@@ -1,4 +1,3 @@
-/// A type as a hashable value.
 struct TypeIdentity: Hashable, Sendable {
   let type: any Any.Type
 

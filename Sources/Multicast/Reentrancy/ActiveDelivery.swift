@@ -53,7 +53,6 @@ struct DeliveryChain {
     unsafe innermost.pointee = delivery
   }
 
-  /// Calls `body` with every delivery, innermost first.
   func forEach(_ body: (ActiveDelivery) -> Void) {
     var next = unsafe innermost.pointee
     while let active = unsafe next {

@@ -39,7 +39,6 @@ extension RecursiveNotify: CustomStringConvertible {
     return (lines + [advice]).joined(separator: "\n")
   }
 
-  /// The report in one line.
   var summary: String {
     let shown = path.count > 12 ? path.prefix(3) + path.suffix(3) : path[...]
     let sites = shown.map(\.description).joined(separator: " -> ")

@@ -39,7 +39,6 @@ extension MulticastCenter {
 final class TopicSubscription<Message: Sendable>: Sendable {}
 
 extension TopicSubscription: Surrogate {
-  /// The type that a wiring shows.
   var shownType: any Any.Type { AsyncStream<Message>.self }
 }
 

@@ -51,7 +51,6 @@ extension Topic: CustomStringConvertible {
   }
 }
 
-/// Distinguishes the topics of one message type.
 @usableFromInline
 struct TopicKey: Hashable, Sendable {
   @usableFromInline

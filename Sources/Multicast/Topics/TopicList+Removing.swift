@@ -8,14 +8,12 @@ extension TopicList {
     return removed
   }
 
-  /// Removes all handlers.
   func removeAll() {
     var ended = EndedObservers(in: self)
     clientList.removeAll { box in ended.add(box) }
     ended.cancel()
   }
 
-  /// Removes one handler.
   func cancel(_ registration: Registration) {
     var ended = EndedObservers(in: self)
     clientList.remove(registration) { box in _ = ended.add(box) }

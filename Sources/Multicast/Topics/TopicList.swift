@@ -115,7 +115,6 @@ extension ClientList {
     }
   }
 
-  /// The owner and the observer of a registration; nil if it was removed or the owner deallocated.
   fileprivate func observer(of registration: Registration) -> (AnyObject, TopicObserver)? {
     defer { extendLifetime(self) }
     guard var walk = beginWalk(at: registration), let box = walk.next(), let owner = box.load(),

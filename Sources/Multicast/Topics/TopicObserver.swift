@@ -5,10 +5,8 @@
 final class TopicObserver: Sendable {
   /// Distinguishes the handlers of one owner for one topic.
   enum ID: Sendable {
-    /// The handler's call site.
     case site(CallSite)
 
-    /// The id that the user gave.
     case value(any Hashable & Sendable)
   }
 
@@ -18,7 +16,6 @@ final class TopicObserver: Sendable {
 
     var endsAfterOne: Bool
 
-    /// How often the handler was replaced.
     var version = 0
 
     /// The number of the last letter handled. A replacement does not handle it again.
@@ -186,14 +183,12 @@ extension TopicObserver: PostQueue {
     state.withLock { $0.handler != nil && $0.version == version }
   }
 
-  /// The handler; nil after the last message.
   var handler: TopicHandler? { state.withLock { $0.handler } }
 }
 
 // MARK: - Replacing and ending
 
 extension TopicObserver {
-  /// Replaces the handler. Returns its version; nil if the observation has ended.
   func replace(
     with handler: TopicHandler, once: Bool, droppingInto dropped: inout [TopicHandler]
   ) -> Int? {
@@ -228,7 +223,6 @@ extension TopicObserver {
     state.withLock { $0.lane = lane }
   }
 
-  /// The lane in which the handler is awaited.
   func laneKey(of registration: Registration, in list: ClientList) -> PostOffice.LaneKey {
     .registration(
       ObjectIdentifier(list), state.withLock { $0.lane } ?? registration.number)

@@ -10,7 +10,6 @@ final class TopicRegistry: Sendable {
     /// The topics that are still to be checked for observers.
     var candidates: [TopicList] = []
 
-    /// The number of lookups.
     var findings: UInt = 0
 
     /// Every sixteenth call, returns a topic to check.
@@ -40,7 +39,7 @@ final class TopicRegistry: Sendable {
   func find(_ key: TopicKey) -> TopicList? {
     if first.key == key { return first }
     let (list, candidate) = state.withLock { state in (state.lists[key], state.nextCandidate()) }
-    // An owner's end notifies nobody. So lookups of one topic check another one now and then.
+    // The end of an owner is not reported. So lookups of one topic check another one now and then.
     if let candidate, candidate !== list, candidate.closeIfEmpty() { forget(candidate) }
     return list
   }

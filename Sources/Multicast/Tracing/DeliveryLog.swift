@@ -29,13 +29,7 @@ public enum DeliveryLog {
   public static func calls(
     slowerThan limit: Duration, to write: (@Sendable (String) -> Void)? = nil
   ) -> @Sendable (DeliveryEvent) -> Void {
-    lines(to: write) { phase in
-      switch phase {
-      case .called(_, let duration): duration >= limit
-      case .refused: true
-      default: false
-      }
-    }
+    lines(to: write) { if case .called(_, let duration) = $0 { duration >= limit } else { false } }
   }
 
   /// Writes a line for every pass that takes at least `limit`, and for every refused delivery. See
@@ -45,23 +39,20 @@ public enum DeliveryLog {
   public static func deliveries(
     slowerThan limit: Duration, to write: (@Sendable (String) -> Void)? = nil
   ) -> @Sendable (DeliveryEvent) -> Void {
-    lines(to: write) { phase in
-      switch phase {
-      case .ended(_, let duration): duration >= limit
-      case .refused: true
-      default: false
-      }
-    }
+    lines(to: write) { if case .ended(_, let duration) = $0 { duration >= limit } else { false } }
   }
 
+  /// Writes the events that matter, and refused deliveries.
   private static func lines(
     to write: (@Sendable (String) -> Void)?,
     where matters: @escaping @Sendable (DeliveryEvent.Phase) -> Bool
   ) -> @Sendable (DeliveryEvent) -> Void {
     let write = write ?? { line in StandardError.print(line) }
     return { event in
-      // Makes the line only if it is written.
-      if matters(event.phase) { write(event.description) }
+      switch event.phase {
+      case .refused: write(event.description)
+      case let phase: if matters(phase) { write(event.description) }
+      }
     }
   }
 }

@@ -33,7 +33,6 @@ final class DeliveryReporter: Sendable {
     return DeliveryPass(way, subject, from: site, delivery: nextDelivery(), of: self)
   }
 
-  /// Reports a refused delivery.
   @usableFromInline
   func refuse(_ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite) {
     if Self.isReporting { return }

@@ -4,7 +4,6 @@ enum RegistrySnapshot {
   case topics(message: TypeIdentity, [TopicSnapshot])
 }
 
-/// The contents of a topic's list at one moment.
 struct TopicSnapshot {
   let key: TopicKey
   let observers: [RunLength<ObserverSnapshot>]

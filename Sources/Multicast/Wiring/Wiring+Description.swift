@@ -84,7 +84,6 @@ private func prefixed(_ line: [String], with prefix: String) -> [String] {
   [prefix + line[0]] + line.dropFirst()
 }
 
-/// The lines of a table with two spaces between columns.
 private func aligned(_ rows: [[String]]) -> [String] {
   var widths: [Int] = []
   for row in rows {

@@ -43,7 +43,6 @@ struct WiringGraph {
     return id
   }
 
-  /// A listener as far as a picture shows it.
   private struct Listener: Hashable {
     let type: String
     let details: [String]
