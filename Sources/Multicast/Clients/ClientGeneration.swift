@@ -16,7 +16,6 @@ struct ClientGeneration: ~Copyable {
   /// What walks count without the lock.
   struct Counters: ~Copyable {
     let endedWalks = Atomic<UInt>(firstWalk)
-
     let vacated = Atomic<Int>(0)
   }
 

@@ -71,7 +71,6 @@ struct IdentityIndex {
   }
 
   private var table: Table?
-
   private var taken = 0
 
   /// The previous table, until all its entries have been moved.

@@ -5,7 +5,6 @@ struct RecentMoves {
   struct Move: Sendable {
     let old: UInt64
     let new: Registration
-
     let from: ClientGroup?
   }
 

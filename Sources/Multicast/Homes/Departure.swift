@@ -1,7 +1,7 @@
 /// The work that a post leaves for other homes.
 struct Departure {
+  /// The groups of clients that live elsewhere, and the registrations whose calls are awaited.
   var groups: [ClientGroup] = []
-
   var lanes: [(PostOffice.LaneKey, Registration)] = []
 
   /// The registrations whose queues must take the post.

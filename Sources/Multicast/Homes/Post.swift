@@ -3,7 +3,6 @@ import Synchronization
 /// A post on the heap, type-erased.
 protocol Post: AnyObject, Sendable {
   var list: ClientList { get }
-
   var site: CallSite { get }
 
   /// The post whose call made this one.
@@ -27,17 +26,17 @@ protocol Post: AnyObject, Sendable {
   func callAwaiting(_ registration: Registration, letter: UInt64) async
 }
 
+/// The occasion of a call: a post is made or was pending, the letter of this number is handled, or the
+/// client's queue is.
 enum CallOccasion {
   case posting
-
   case letter(UInt64)
-
   case queue
 }
 
+/// The result of calling one client. `dead` means deallocated; `awaits` names the lane to call in.
 enum CallOutcome {
   case called
-
   case dead
 
   /// The registration receives no more posts.

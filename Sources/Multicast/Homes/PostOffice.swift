@@ -28,7 +28,6 @@ final class PostOffice: Sendable {
     private var limit = 16
 
     private var lanes: [LaneKey: Mailbox] = [:]
-
     private var lastNumber: UInt64 = 0
 
     /// Returns a number for letters that are left together.

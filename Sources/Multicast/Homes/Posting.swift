@@ -2,7 +2,6 @@
 struct Posting: ~Copyable {
   let list: ClientList
   let site: CallSite
-
   let isolation: (any Actor)?
 
   /// The actor that the body names, if any. All clients are called there.

@@ -6,7 +6,6 @@ final class TopicObserver: Sendable {
   /// Distinguishes the handlers of one owner for one topic.
   enum ID: Sendable {
     case site(CallSite)
-
     case value(any Hashable & Sendable)
   }
 
@@ -15,7 +14,6 @@ final class TopicObserver: Sendable {
     var handler: TopicHandler?
 
     var endsAfterOne: Bool
-
     var version = 0
 
     /// The number of the last letter handled. A replacement does not handle it again.
