@@ -6,15 +6,15 @@
 /// The structure lives in a stack frame. A copy would retain everything that it refers to.
 @usableFromInline
 struct ActivePost: ~Copyable {
+  /// When a post was made: the number of the next registration, and that of replaced ones.
+  typealias Moment = (limit: UInt64, moves: Int)
+
+  /// The moment of a post that is being made.
+  static var now: Moment { (.max, .max) }
+
   struct Pending {
     let post: any Post
-
-    /// The number of the next registration when the post was made.
-    let limit: UInt64
-
-    /// The number of replaced registrations when the post was made.
-    let moves: Int
-
+    let moment: Moment
     let keeper: LatestPost?
     let receipt: Receipt?
   }

@@ -11,21 +11,24 @@ extension PostOffice {
   /// Calls and leaves one post, and reports it. Returns the number of clients that were called or will be.
   @inline(__always)
   func deliver(
-    _ posting: borrowing Posting, _ trace: PostTrace?, active: UnsafeMutablePointer<ActivePost>,
-    call: (WeakBox) -> CallOutcome, make: () -> any Post
+    _ posting: borrowing Posting, _ trace: PostTrace?,
+    made moment: ActivePost.Moment = ActivePost.now,
+    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
     guard let trace else {
-      return unsafe deliver(posting, tellingTo: nil, active: active, call: call, make: make)
+      return unsafe deliver(
+        posting, tellingTo: nil, made: moment, active: active, call: call, make: make)
     }
-    return trace.deliver(follows: posting.limit != nil) { pass in
+    return trace.deliver(follows: moment.limit != .max) { pass in
       unsafe deliver(
-        posting, tellingTo: pass, active: active, call: { box in pass.call(box, call) }, make: make)
+        posting, tellingTo: pass, made: moment, active: active,
+        call: { box in pass.call(box, call) }, make: make)
     }
   }
 
   /// Calls and leaves one post. Returns the number of clients that were called or will be.
   private func deliver(
-    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?,
+    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, made moment: ActivePost.Moment,
     active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
     let list = posting.list
@@ -34,14 +37,15 @@ extension PostOffice {
     if list.isEmpty, posting.keeper == nil { return 0 }
     if let actor = posting.actor, !posting.isAwaited {
       return unsafe deliver(
-        posting, tellingTo: pass, in: actor, active: active, call: call, make: make)
+        posting, tellingTo: pass, in: actor, limit: moment.limit, active: active, call: call,
+        make: make)
     }
     var start = list.beginPost()
-    let upper = posting.limit ?? start.walk.limit
+    let upper = min(moment.limit, start.walk.limit)
     var departure = Departure()
     departure.moves = start.moves
-    if let moves = posting.moves, moves < start.moves {
-      let (all, count) = list.moves(since: moves)
+    if moment.moves < start.moves {
+      let (all, count) = list.moves(since: moment.moves)
       departure.note(all.dropLast(count - start.moves), before: upper)
     }
     var here: ClientGroup?
@@ -112,12 +116,12 @@ extension PostOffice {
 
   /// Calls all clients in one actor, or leaves a letter there.
   private func deliver(
-    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, in actor: any Actor,
+    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, in actor: any Actor, limit: UInt64,
     active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> any Post
   ) -> Int {
     defer { extendLifetime(posting.list) }
     let (next, count, _) = posting.list.moment
-    let range = 0..<(posting.limit ?? next)
+    let range = 0..<min(limit, next)
     let mailbox = mailbox(of: actor)
     if unsafe enter(mailbox, for: posting, active) {
       defer { mailbox.leave(of: self) }

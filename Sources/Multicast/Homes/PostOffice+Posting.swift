@@ -17,9 +17,8 @@ extension PostOffice {
       let (limit, count, moves) = posting.list.moment
       unsafe active.pointee.pending.append(
         ActivePost.Pending(
-          post: make(cause, nil, tracing?.trace(subject(), from: posting.site)), limit: limit,
-          moves: moves, keeper: posting.keeper,
-          receipt: posting.receipt))
+          post: make(cause, nil, tracing?.trace(subject(), from: posting.site)),
+          moment: (limit, moves), keeper: posting.keeper, receipt: posting.receipt))
       return count
     }
     // A post of another office may be calling here. It is a cause, and does not delay this post.
@@ -40,22 +39,19 @@ extension PostOffice {
 
   /// Posts, and returns when every client was called or its letter discarded.
   nonisolated(nonsending) func postAndWait<Content: PostContent>(
-    _ posting: consuming Posting, subject: @Sendable () -> DeliverySubject, _ content: Content
+    _ posting: borrowing Posting, subject: @Sendable () -> DeliverySubject, _ content: Content
   ) async -> Int {
     if posting.list.isEmpty, posting.keeper == nil { return 0 }
     var called = 0
-    let (list, site) = (posting.list, posting.site)
     await withCheckedContinuation { continuation in
-      posting.receipt = Receipt(continuation)
       called = post(
-        posting, subject: subject,
-        call: { box in content.call(box, of: list, on: .posting) },
+        posting.waited(by: Receipt(continuation)), subject: subject,
+        call: { box in content.call(box, of: posting.list, on: .posting) },
         make: { cause, recurrences, trace in
           PostOf(
-            content, list: list, site: site, parent: cause, recurrences: recurrences, trace: trace)
+            content, list: posting.list, site: posting.site, parent: cause,
+            recurrences: recurrences, trace: trace)
         })
-      // From here on, only letters hold the receipt, and the last one resumes the continuation.
-      posting.receipt = nil
     }
     return called
   }
@@ -104,10 +100,10 @@ extension PostOffice {
         unsafe delivery.pointee.site = post.site
         let posting = Posting(
           to: post.list, from: post.site, isolation: nil, actor: post.actor,
-          isAwaited: post.isAwaited, keeper: pending.keeper, receipt: pending.receipt,
-          limit: pending.limit, moves: pending.moves)
+          isAwaited: post.isAwaited, keeper: pending.keeper, receipt: pending.receipt)
         _ = unsafe deliver(
-          posting, post.trace, active: active, call: { post.call($0, on: .posting) },
+          posting, post.trace, made: pending.moment, active: active,
+          call: { post.call($0, on: .posting) },
           make: { post })
       }
     }

@@ -14,18 +14,11 @@ struct Posting: ~Copyable {
   let keeper: LatestPost?
 
   /// Released when every client has received the post.
-  var receipt: Receipt?
-
-  /// The number of the next registration when the post was made; nil if it is being made now.
-  let limit: UInt64?
-
-  /// The number of replaced registrations at that time.
-  let moves: Int?
+  let receipt: Receipt?
 
   init(
     to list: ClientList, from site: CallSite, isolation: (any Actor)?, actor: (any Actor)? = nil,
-    isAwaited: Bool = false, keeper: LatestPost? = nil, receipt: Receipt? = nil,
-    limit: UInt64? = nil, moves: Int? = nil
+    isAwaited: Bool = false, keeper: LatestPost? = nil, receipt: Receipt? = nil
   ) {
     self.list = list
     self.site = site
@@ -34,8 +27,13 @@ struct Posting: ~Copyable {
     self.isAwaited = isAwaited
     self.keeper = keeper
     self.receipt = receipt
-    self.limit = limit
-    self.moves = moves
+  }
+
+  /// The same post with a receipt.
+  borrowing func waited(by receipt: Receipt) -> Posting {
+    Posting(
+      to: list, from: site, isolation: isolation, actor: actor, isAwaited: isAwaited,
+      keeper: keeper, receipt: receipt)
   }
 }
 
