@@ -10,6 +10,7 @@ final class PostOffice: Sendable {
     /// A client, by its identity. A new client at a deallocated one's address may share its lane for a while.
     case client(UInt)
 
+    /// A registration, by its list and its number.
     case registration(ObjectIdentifier, UInt64)
   }
 
