@@ -8,25 +8,22 @@ extension MulticastDelegate {
   /// delegates.post { $0.userLogin(19000) }
   /// ```
   ///
-  /// A client added in an actor is called there, and a client added on a queue on that queue. Other
-  /// clients are called on this thread. Calls elsewhere happen a little later. The posts of one
-  /// thread or task reach every home in their order, across protocols and topics.
+  /// A client added in an actor is called there, and a client added on a queue on that queue. Other clients
+  /// are called on this thread. Calls elsewhere happen a little later. `body` receives each client of this
+  /// moment that is still registered and alive at its turn. The posts of one thread or task reach every home
+  /// in their order, across protocols and topics.
   ///
-  /// A post made by a client that a post is calling follows that post in every home. Any other post
-  /// returns after the calls of clients without a home and of clients at home here. Earlier letters
-  /// to this home go first.
+  /// A post made by a client that a post is calling follows that post in every home. Any other post returns
+  /// after the calls of clients without a home and of clients at home here. Earlier letters to this home go
+  /// first.
   ///
-  /// A body that names an actor, as in `{ @MainActor in $0.show(1) }`, runs there for every client.
-  /// A main-actor protocol needs this. A debug build stops if a client lives elsewhere.
+  /// A body that names an actor, as in `{ @MainActor in $0.show(1) }`, runs there for every client. A
+  /// main-actor protocol needs this. A debug build stops if a client lives elsewhere.
   ///
-  /// - Parameters:
-  ///   - isolation: The caller's actor.
-  ///   - fileID: The call site's file. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - body: Receives each client of this moment that is still registered and alive at its turn.
-  /// - Returns: The number of clients that were called or will be. 0 if one post has set off more
-  ///   than 1,000 recurring posts, and this one is refused.
+  /// A wrapper passes its caller's `fileID`, `line` and `column` on: see ``CallSite``.
+  ///
+  /// - Returns: The number of clients that were called or will be. 0 if one post has set off more than 1,000
+  ///   recurring posts, and this one is refused.
   /// - Complexity: O(*n*).
   @discardableResult
   @inlinable

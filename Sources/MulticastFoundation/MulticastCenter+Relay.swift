@@ -12,28 +12,22 @@ extension MulticastCenter {
   /// ```
   ///
   /// A relay posts: each client is called in its home, whatever thread the notification is posted on. A
-  /// main-actor protocol needs a body that names the actor: `{ @MainActor in $0.show() }`.
+  /// main-actor protocol needs a body that names the actor: `{ @MainActor in $0.show() }`. The protocol need
+  /// not have clients.
   ///
   /// The relay ends with ``NotificationRelay/cancel()``, with the center, or with the sender. It holds center
   /// and sender weakly, and keeps `source` and `body` alive. It is not a client, and `removeAll()` leaves it.
   /// Two relays of one notification call the clients twice.
   ///
+  /// With a sender, only its notifications are relayed, except those from its `deinit`. The relay holds the
+  /// sender for an instant at each notification of this name.
+  ///
   /// A relay is the call site of its posts. A notification posted by a client that a post is calling follows
   /// that post. After 1,000 recurring posts, the next is refused and reported. Foundation does not order the
   /// observers of a notification, including relays.
   ///
-  /// May be called from any thread.
+  /// May be called from any thread. A wrapper passes its caller's `fileID`, `line` and `column` on.
   ///
-  /// - Parameters:
-  ///   - name: The notification's name.
-  ///   - source: The notification center that posts it.
-  ///   - sender: The object whose notifications are relayed; nil for all. The relay holds it for an instant
-  ///     at each notification of this name. Notifications from its `deinit` are not relayed.
-  ///   - listener: The listener protocol. It need not have clients.
-  ///   - fileID: The call site's file. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - body: Receives each client, in the client's home.
   /// - Returns: A token that ends the relay. It may be ignored.
   /// - Complexity: A few instructions for each notification of this name, and a post for each relayed one.
   @discardableResult
