@@ -94,7 +94,7 @@ import Testing
   @Test func aNewClientOnADeadOnesAddressIsANewClient() {
     var refused = 0
     var addresses: Set<ObjectIdentifier> = []
-    let count = 100_000
+    let count = Process.rounds(100_000, quick: 20_000)
     for _ in 0..<count {
       let client = Counter()
       defer { extendLifetime(client) }
@@ -112,7 +112,7 @@ import Testing
 
   @Test func aNewClientOnADeadOnesAddressIsNotTheDeadOne() {
     let list = center[PingProtocol.self]
-    for _ in 0..<10_000 {
+    for _ in 0..<1000 {
       do {
         let client = Counter()
         defer { extendLifetime(client) }

@@ -116,7 +116,7 @@ private protocol SendablePingProtocol: Sendable {
     @Test(.enabled(if: Process.knowsCurrentActor))
     func outsideOfItsActorAClientStopsADebugBuild() async {
       let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
+        processExitsWith: .crash, observing: [\.standardErrorContent]
       ) {
         let center = MulticastCenter()
         let home = Home(center)
@@ -132,7 +132,7 @@ private protocol SendablePingProtocol: Sendable {
 
     @Test func outsideOfTheMainActorAClientStopsADebugBuild() async {
       let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
+        processExitsWith: .crash, observing: [\.standardErrorContent]
       ) {
         let delegate = MulticastDelegate<any PingProtocol>()
         await Self.addOnMainActor(delegate)
@@ -144,7 +144,7 @@ private protocol SendablePingProtocol: Sendable {
     @Test(.enabled(if: Process.knowsCurrentActor))
     func anAwaitedNotifyOutsideOfTheActorStopsADebugBuildToo() async {
       let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
+        processExitsWith: .crash, observing: [\.standardErrorContent]
       ) {
         let center = MulticastCenter()
         let home = Home(center)
@@ -158,7 +158,7 @@ private protocol SendablePingProtocol: Sendable {
     @Test(.enabled(if: Process.knowsCurrentActor))
     func theActorIsRememberedWhenTheListIsReplacedDuringANotify() async {
       let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
+        processExitsWith: .crash, observing: [\.standardErrorContent]
       ) {
         let center = MulticastCenter()
         let home = Home(center)

@@ -145,7 +145,7 @@ private protocol FailureProtocol: Error {
 
   @Test func aStructStopsTheProgram() async {
     let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
+      processExitsWith: .crash, observing: [\.standardErrorContent]
     ) {
       MulticastCenter().add(Value(), for: PingProtocol.self)
     }
@@ -159,7 +159,7 @@ private protocol FailureProtocol: Error {
       func ping(_ number: Int) {}
     }
     let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
+      processExitsWith: .crash, observing: [\.standardErrorContent]
     ) {
       MulticastDelegate<any PingProtocol>().add(Direction.up)
     }
@@ -169,7 +169,7 @@ private protocol FailureProtocol: Error {
 
   @Test func nilStopsTheProgram() async {
     let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
+      processExitsWith: .crash, observing: [\.standardErrorContent]
     ) {
       MulticastDelegate<Counter?>().add(nil)
     }
@@ -178,7 +178,7 @@ private protocol FailureProtocol: Error {
 
   @Test func aClosureStopsTheProgramAndIsToldToObserveATopic() async {
     let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
+      processExitsWith: .crash, observing: [\.standardErrorContent]
     ) {
       MulticastDelegate<(Int) -> Void>().add({ _ in })
     }
@@ -186,26 +186,26 @@ private protocol FailureProtocol: Error {
   }
 
   @Test func removingAndLookingForAValueStopTheProgramToo() async {
-    await #expect(processExitsWith: .failure) {
+    await #expect(processExitsWith: .crash) {
       MulticastDelegate<any PingProtocol>().remove(Value())
     }
-    await #expect(processExitsWith: .failure) {
+    await #expect(processExitsWith: .crash) {
       _ = MulticastDelegate<any PingProtocol>().contains(Value())
     }
   }
 
   @Test func aValueStopsTheProgramWhereNobodyUsesTheProtocolToo() async {
-    await #expect(processExitsWith: .failure) {
+    await #expect(processExitsWith: .crash) {
       MulticastCenter().remove(Value(), for: PingProtocol.self)
     }
-    await #expect(processExitsWith: .failure) {
+    await #expect(processExitsWith: .crash) {
       _ = MulticastCenter().contains(Value(), for: PingProtocol.self)
     }
   }
 
   @Test func theErrorExistentialStopsTheProgramAndSaysWhatToDo() async {
     let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
+      processExitsWith: .crash, observing: [\.standardErrorContent]
     ) {
       final class Failure: Error {}
       MulticastDelegate<any Error>().add(Failure())

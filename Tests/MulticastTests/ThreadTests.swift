@@ -6,7 +6,7 @@ import Testing
 
 /// Rule 9 of the contract. What these tests find, they find best under the thread sanitizer.
 @Suite struct ThreadTests {
-  private let rounds = Process.isSanitized ? 500 : 5000
+  private let rounds = Process.rounds(5000, quick: 500)
 
   @Test func clientsAreCalledOnTheThreadThatNotifies() {
     final class Where: PingProtocol, Sendable {

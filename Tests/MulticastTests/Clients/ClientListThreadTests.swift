@@ -8,7 +8,7 @@ import Testing
 /// A list with groups, used by many threads at once. What these tests find, they find best under the
 /// thread sanitizer.
 @Suite struct ClientListThreadTests {
-  private let rounds = Process.isSanitized ? 1500 : 10_000
+  private let rounds = Process.rounds(10_000, quick: 1500)
 
   @Test func everythingAtOnceInGroups() {
     let list = ClientList()

@@ -89,7 +89,7 @@ import Testing
     }
     // A stamp is a time of one clock for all, and its thread.
     let clock = Atomic<Int>(0)
-    let posts = Process.isSanitized ? 100 : 500
+    let posts = Process.rounds(500, quick: 100)
     onThreads(8) { thread in
       for number in 0..<posts {
         let time = clock.add(1, ordering: .relaxed).newValue
@@ -138,7 +138,7 @@ import Testing
       heard[3].add(number)
       center.post(answer, number)
     }
-    let rounds = Process.isSanitized ? 200 : 1000
+    let rounds = Process.rounds(1000, quick: 200)
     onThreads(3) { thread in
       for round in 1...rounds { center.post(question, thread * rounds + round) }
     }

@@ -8,7 +8,7 @@
   @Suite struct HomeCheckTests {
     @Test func aNotifyOutsideOfTheClientsQueueStops() async {
       let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
+        processExitsWith: .crash, observing: [\.standardErrorContent]
       ) {
         let place = Place("storage")
         let client = Listener { _ in }
@@ -48,7 +48,7 @@
 
     @Test func aNotifyOutsideOfTheMainActorStops() async {
       let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
+        processExitsWith: .crash, observing: [\.standardErrorContent]
       ) {
         let client = Listener { _ in }
         let delegates = MulticastDelegate<any PingProtocol>()
@@ -61,7 +61,7 @@
 
     @Test func aBodyThatNamesAnotherActorThanTheClientsStops() async {
       let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
+        processExitsWith: .crash, observing: [\.standardErrorContent]
       ) {
         let place = Place("storage")
         let client = Listener { _ in }
@@ -76,7 +76,7 @@
 
     @Test func aBodyThatNamesAnotherActorStopsAPostFromElsewhereToo() async {
       let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
+        processExitsWith: .crash, observing: [\.standardErrorContent]
       ) {
         let place = Place("storage")
         let client = Listener { _ in }
@@ -93,7 +93,7 @@
 
     @Test func aBodyThatNamesAnotherActorStopsAPostThatWaitsToo() async {
       let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
+        processExitsWith: .crash, observing: [\.standardErrorContent]
       ) {
         let place = Place("storage")
         let client = Listener { _ in }

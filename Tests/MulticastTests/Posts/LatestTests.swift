@@ -184,8 +184,8 @@ import Testing
     let center = center
     let topic = topic
     let place = Place()
-    let observers = Process.isSanitized ? 100 : 300
-    let posts = Process.isSanitized ? 100 : 200
+    let observers = Process.rounds(300, quick: 100)
+    let posts = Process.rounds(200, quick: 100)
     let threads = 8
     let owners = (0..<observers).map { _ in Owner() }
     let received = (0..<observers).map { _ in Numbers() }
@@ -224,7 +224,7 @@ import Testing
 
   @Test func theLatestMessageOfATopicThatComesAndGoesIsNotLost() {
     let center = center
-    let rounds = Process.isSanitized ? 500 : 5000
+    let rounds = Process.rounds(5000, quick: 500)
     onThreads(4) { thread in
       for round in 0..<rounds {
         let topic = Topic<Int>("\(thread) \(round)", keepsLatest: true)

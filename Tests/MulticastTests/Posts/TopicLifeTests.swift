@@ -10,7 +10,7 @@ import Testing
   @Test(arguments: [false, true])
   func noObserverIsLostWhileTopicsComeAndGo(keepsLatest: Bool) {
     let center = center
-    let rounds = Process.isSanitized ? 300 : 2000
+    let rounds = Process.rounds(2000, quick: 300)
     let lost = Atomic<Int>(0)
     let staying = Owner()
     let posts = Atomic<Int>(0)

@@ -136,7 +136,7 @@ import Testing
 
   @Test func aNegativeDepthStopsTheProgramAndSaysSo() async {
     let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
+      processExitsWith: .crash, observing: [\.standardErrorContent]
     ) {
       _ = MulticastCenter(reentrancy: .allow(depth: -1))
     }

@@ -398,7 +398,7 @@ import Testing
       deinit { center.removeObservers(of: .login, owner: self) }
     }
     let center = center
-    for _ in 0..<(Process.isSanitized ? 200 : 2000) {
+    for _ in 0..<Process.rounds(2000, quick: 200) {
       let owner = Locked<Dying?>(Dying(center))
       guard let first = owner.withLock({ $0 }) else { return }
       let observation = center.observe(.login, owner: consume first) { _, _ in }
@@ -451,7 +451,7 @@ import Testing
   @Test func aHandlerThatIsCalledOnceIsReleasedHoweverSoonItsMessageComes() {
     let center = center
     let end = Journal()
-    let rounds = Process.isSanitized ? 200 : 2000
+    let rounds = Process.rounds(2000, quick: 200)
     onThreads(2) { thread in
       for _ in 0..<rounds {
         if thread == 0 {
@@ -475,7 +475,7 @@ import Testing
     let lasting = Counter()
     center.observe(.login, owner: owner) { _, login in lasting.ping(login.id) }
     let posts = Atomic<Int>(0)
-    let rounds = Process.isSanitized ? 200 : 2000
+    let rounds = Process.rounds(2000, quick: 200)
     onThreads(8) { thread in
       var generator = SeededGenerator(seed: UInt64(thread))
       var owners = [Owner()]
