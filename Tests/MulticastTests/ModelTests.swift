@@ -17,7 +17,7 @@ import Testing
 
   @Test(arguments: [3, 10, 40, 200])
   func theDelegateDoesWhatTheModelDoes(maximumOfClients: Int) {
-    let seeds = Process.rounds(100, quick: 20)
+    let seeds = Process.rounds(100, quick: 10)
     for seed in 0..<seeds {
       run(seed: UInt64(seed), operations: 300, maximumOfClients: maximumOfClients)
     }
