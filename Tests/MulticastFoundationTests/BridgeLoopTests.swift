@@ -8,16 +8,11 @@ import Testing
 @Suite struct BridgeLoopTests {
   let journal = Journal()
   let reports = Reports()
-  let center: MulticastCenter
+  var center: MulticastCenter { reports.center }
   let source = NotificationCenter()
   let owner = Owner()
 
-  init() {
-    center = MulticastCenter(onRecursion: reports.handler)
-  }
-
   private func listen() {
-    let journal = journal
     center.observe(.power, owner: owner) { _, power in journal.write("\(power.level)") }
   }
 
@@ -99,8 +94,7 @@ import Testing
   }
 
   @Test func aClientThatPostsWhatCalledItIsALoop() {
-    let client = Client("", journal)
-    defer { extendLifetime(client) }
+    let client = kept(Client("", journal))
     center.add(client, for: PowerProtocol.self)
     let line = #line + 1
     let relay = center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
@@ -115,8 +109,7 @@ import Testing
   }
 
   @Test func aClientThatPostsWhatCalledItIsALoopWithoutMapping() {
-    let client = Client("", journal)
-    defer { extendLifetime(client) }
+    let client = kept(Client("", journal))
     center.add(client, for: PowerProtocol.self)
     let line = #line + 1
     center.relay(.power, from: source, to: PowerProtocol.self) { $0.powerChanged(1) }
@@ -127,8 +120,7 @@ import Testing
   }
 
   @Test func anotherRelayThatAClientTriggersIsNoLoop() {
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
+    let client = kept(Client("a", journal))
     center.add(client, for: PowerProtocol.self)
     center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
       $0.powerChanged($1)
@@ -147,7 +139,6 @@ import Testing
   @Test func twoCentersDoNotMistakeEachOther() {
     let other = MulticastCenter(onRecursion: reports.handler)
     listen()
-    let journal = journal
     other.observe(.power, owner: owner) { _, power in journal.write("other\(power.level)") }
     for center in [center, other] {
       center.relay(.power, from: source, to: .power) { $0.power }

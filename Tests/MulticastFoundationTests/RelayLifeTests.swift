@@ -81,8 +81,7 @@ import Testing
   }
 
   @Test func aNotificationUnderWayReachesTheRestOfItsClients() {
-    let other = Counter()
-    defer { extendLifetime(other) }
+    let other = kept(Counter())
     center.add(other, for: PowerProtocol.self)
     let token = Slot<NotificationRelay>()
     token.value = center.relay(.power, from: source, to: PowerProtocol.self) { client in
@@ -110,10 +109,8 @@ import Testing
   }
 
   @Test func anotherObserverMayCancelDuringANotification() {
-    let source = source
     let token = Slot<NotificationRelay>()
     // Whether Foundation calls the relay before or after one that cancels, no call begins after that.
-    let journal = journal
     let observers = (0..<16).map { number in
       if number == 8 {
         token.value = center.relay(.power, from: source, to: .power) { _ in
@@ -219,8 +216,6 @@ import Testing
   }
 
   @Test func anEndThatPostsReachesNobody() {
-    let source = source
-    let journal = journal
     do {
       let center = MulticastCenter()
       center.add(client, for: PowerProtocol.self)

@@ -47,8 +47,7 @@ import Testing
   }
 
   @Test func notifyingInDeinitReachesTheOthers() {
-    let other = Client("other", journal)
-    defer { extendLifetime(other) }
+    let other = kept(Client("other", journal))
     center.add(other, for: PingProtocol.self)
     var dying = Optional(
       Dying { [center] _ in center.notify(PingProtocol.self) { $0.ping(1) } })
@@ -58,10 +57,8 @@ import Testing
   }
 
   @Test func aDeinitDuringANotifyMayUseTheList() {
-    let first = Client("first", journal)
-    defer { extendLifetime(first) }
-    let last = Client("last", journal)
-    defer { extendLifetime(last) }
+    let first = kept(Client("first", journal))
+    let last = kept(Client("last", journal))
     var dying = Optional(
       Dying { [center] _ in
         center.add(last, for: PingProtocol.self)
@@ -104,8 +101,7 @@ import Testing
     #expect(refused == 0)
     // Otherwise this has not tested anything. A sanitizer keeps freed memory back for a while.
     #expect(addresses.count < count / 2 || Process.isSanitized)
-    let client = Counter()
-    defer { extendLifetime(client) }
+    let client = kept(Counter())
     #expect(!center.contains(client, for: PingProtocol.self))
     #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 0)
   }

@@ -1,4 +1,5 @@
 import Multicast
+import TestSupport
 import Testing
 
 private protocol BoundProtocol: AnyObject {
@@ -106,8 +107,7 @@ private protocol FailureProtocol: Error {
       nonisolated let counter = Counter()
       nonisolated func ping(_ number: Int) { counter.ping(number) }
     }
-    let account = Account()
-    defer { extendLifetime(account) }
+    let account = kept(Account())
     center.add(account, for: PingProtocol.self)
     #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
     #expect(account.counter.calls == 1)
@@ -118,8 +118,7 @@ private protocol FailureProtocol: Error {
       var shown: [Int] = []
       func show(_ number: Int) { shown.append(number) }
     }
-    let screen = Screen()
-    defer { extendLifetime(screen) }
+    let screen = kept(Screen())
     center.add(screen, for: ScreenProtocol.self)
     center.notify(ScreenProtocol.self) { $0.show(1) }
     #expect(screen.shown == [1])
@@ -144,9 +143,7 @@ private protocol FailureProtocol: Error {
   private static let reason = "only class instances and actors can be held weakly"
 
   @Test func aStructStopsTheProgram() async {
-    let result = await #expect(
-      processExitsWith: .crash, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .crash, observing: .errors) {
       MulticastCenter().add(Value(), for: PingProtocol.self)
     }
     #expect(text(result).contains("a client of type Value cannot listen to PingProtocol"))
@@ -158,9 +155,7 @@ private protocol FailureProtocol: Error {
       case up
       func ping(_ number: Int) {}
     }
-    let result = await #expect(
-      processExitsWith: .crash, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .crash, observing: .errors) {
       MulticastDelegate<any PingProtocol>().add(Direction.up)
     }
     #expect(text(result).contains("a client of type Direction"))
@@ -168,18 +163,14 @@ private protocol FailureProtocol: Error {
   }
 
   @Test func nilStopsTheProgram() async {
-    let result = await #expect(
-      processExitsWith: .crash, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .crash, observing: .errors) {
       MulticastDelegate<Counter?>().add(nil)
     }
     #expect(text(result).contains("a client of type Optional<Counter>"))
   }
 
   @Test func aClosureStopsTheProgramAndIsToldToObserveATopic() async {
-    let result = await #expect(
-      processExitsWith: .crash, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .crash, observing: .errors) {
       MulticastDelegate<(Int) -> Void>().add({ _ in })
     }
     #expect(text(result).contains("Observe a topic with the closure instead"))
@@ -204,9 +195,7 @@ private protocol FailureProtocol: Error {
   }
 
   @Test func theErrorExistentialStopsTheProgramAndSaysWhatToDo() async {
-    let result = await #expect(
-      processExitsWith: .crash, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .crash, observing: .errors) {
       final class Failure: Error {}
       MulticastDelegate<any Error>().add(Failure())
     }

@@ -21,8 +21,7 @@ import Testing
   @Test(arguments: Way.allCases)
   func aCenterCountsEveryPartOfTheSite(way: Way) async {
     let center = MulticastCenter(onRecursion: reports.handler)
-    let client = Client("a", Journal())
-    defer { extendLifetime(client) }
+    let client = kept(Client("a", Journal()))
     center.add(client, for: PingProtocol.self)
     func nested(_ fileID: StaticString, _ line: Int, _ column: Int) -> Int {
       switch way {
@@ -53,8 +52,7 @@ import Testing
   @Test(arguments: Way.allCases)
   func aDelegateCountsEveryPartOfTheSite(way: Way) async {
     let delegate = MulticastDelegate<any PingProtocol>(onRecursion: reports.handler)
-    let client = Client("a", Journal())
-    defer { extendLifetime(client) }
+    let client = kept(Client("a", Journal()))
     delegate.add(client)
     func nested(_ fileID: StaticString, _ line: Int, _ column: Int) -> Int {
       switch way {

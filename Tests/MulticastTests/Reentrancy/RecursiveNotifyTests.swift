@@ -3,6 +3,7 @@ import Multicast
 import Testing
 
 @Suite struct RecursiveNotifyTests {
+  let center = MulticastCenter()
   let report = RecursiveNotify(
     key: "UserProtocol",
     path: [
@@ -63,9 +64,7 @@ import Testing
   }
 
   @Test func aCenterWithoutHandlerWritesOneLineForEachLoop() async {
-    let result = await #expect(
-      processExitsWith: .success, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
       Self.loopALot()
     }
     let lines = text(result).split(separator: "\n")
@@ -99,9 +98,7 @@ import Testing
   }
 
   @Test func loopsInTwoListsAreTwoLoopsEvenIfTheyShareACallSite() async {
-    let result = await #expect(
-      processExitsWith: .success, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
       Self.loopInTwoLists()
     }
     let lines = text(result).split(separator: "\n")
@@ -125,9 +122,7 @@ import Testing
   }
 
   @Test func eachTopicsLoopIsReportedEvenIfItsListHasTheAddressOfAnother() async {
-    let result = await #expect(
-      processExitsWith: .success, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
       Self.loopInManyTopics()
     }
     #expect(text(result).split(separator: "\n").count == 20)
@@ -146,9 +141,7 @@ import Testing
   }
 
   @Test func aCenterWithAHandlerWritesNothing() async {
-    let result = await #expect(
-      processExitsWith: .success, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
       let reports = Reports()
       Self.loop(in: MulticastCenter(onRecursion: reports.handler))
       precondition(reports.all.count == 1)
@@ -157,9 +150,7 @@ import Testing
   }
 
   @Test func theDefaultCenterRefusesLoopsAndWritesALine() async {
-    let result = await #expect(
-      processExitsWith: .success, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
       Self.loop(in: .default)
     }
     let lines = text(result).split(separator: "\n")

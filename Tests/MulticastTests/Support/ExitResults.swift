@@ -17,6 +17,11 @@ extension ExitTest.Condition {
   }
 }
 
+extension [PartialKeyPath<ExitTest.Result> & Sendable] {
+  /// To observe what an exit test's process writes on standard error.
+  static var errors: Self { [\.standardErrorContent] }
+}
+
 /// What an exit test's process wrote on standard error.
 func text(_ result: ExitTest.Result?) -> String {
   String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

@@ -119,14 +119,13 @@ struct NotifyEventTests {
         WorkerProtocol.self,
         awaiting: { _ in if depth > 0 { await notify(center, depth: depth - 1) } })
     }
-    let worker = Worker()
+    let worker = kept(Worker())
     center.add(worker, for: WorkerProtocol.self)
     await notify(center, depth: 1)
     #expect(
       events.read() == [
         "awaiting began", "awaiting refused", "awaiting called Worker", "awaiting ended 1",
       ])
-    extendLifetime(worker)
   }
 
   @Test func theEventsComeOnTheThreadThatDelivers() {
