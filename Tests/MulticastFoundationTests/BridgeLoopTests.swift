@@ -10,7 +10,7 @@ import Testing
   let reports = Reports()
   var center: MulticastCenter { reports.center }
   let source = NotificationCenter()
-  let owner = Owner()
+  let owner = kept(Owner())
 
   private func listen() {
     center.observe(.power, owner: owner) { _, power in journal.write("\(power.level)") }
@@ -94,8 +94,7 @@ import Testing
   }
 
   @Test func aClientThatPostsWhatCalledItIsALoop() {
-    let client = kept(Client("", journal))
-    center.add(client, for: PowerProtocol.self)
+    let client = center.adding(Client("", journal))
     let line = #line + 1
     let relay = center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
       client, level in client.powerChanged(level)
@@ -109,8 +108,7 @@ import Testing
   }
 
   @Test func aClientThatPostsWhatCalledItIsALoopWithoutMapping() {
-    let client = kept(Client("", journal))
-    center.add(client, for: PowerProtocol.self)
+    let client = center.adding(Client("", journal))
     let line = #line + 1
     center.relay(.power, from: source, to: PowerProtocol.self) { $0.powerChanged(1) }
     client.onChange = { [source] _ in source.postPower(1) }
@@ -120,8 +118,7 @@ import Testing
   }
 
   @Test func anotherRelayThatAClientTriggersIsNoLoop() {
-    let client = kept(Client("a", journal))
-    center.add(client, for: PowerProtocol.self)
+    let client = center.adding(Client("a", journal))
     center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
       $0.powerChanged($1)
     }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct BridgeThreadTests {
   let center = MulticastCenter()
   let source = NotificationCenter()
-  let client = Counter()
+  let client = kept(Counter())
 
   init() {
     center.add(client, for: PowerProtocol.self)

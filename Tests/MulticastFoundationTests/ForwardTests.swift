@@ -6,7 +6,7 @@ import Testing
 
 /// Messages leave as notifications.
 @Suite struct ForwardTests {
-  let owner = Owner()
+  let owner = kept(Owner())
   let journal = Journal()
   let center = MulticastCenter()
   let target = NotificationCenter()

@@ -9,7 +9,7 @@ import Testing
   let journal = Journal()
   let center = MulticastCenter()
   let source = NotificationCenter()
-  let client = Counter()
+  let client = kept(Counter())
 
   init() {
     center.add(client, for: PowerProtocol.self)
@@ -81,8 +81,7 @@ import Testing
   }
 
   @Test func aNotificationUnderWayReachesTheRestOfItsClients() {
-    let other = kept(Counter())
-    center.add(other, for: PowerProtocol.self)
+    let other = center.adding(Counter())
     let token = Slot<NotificationRelay>()
     token.value = center.relay(.power, from: source, to: PowerProtocol.self) { client in
       token.value?.cancel()

@@ -6,7 +6,7 @@ import Testing
 
 /// Notifications come in as calls to clients.
 @Suite struct RelayTests {
-  let client = Counter()
+  let client = kept(Counter())
   let journal = Journal()
   let center = MulticastCenter()
   let source = NotificationCenter()
@@ -131,8 +131,7 @@ import Testing
   }
 
   @Test func whatCannotBeMappedIsDroppedAndCounted() {
-    let client = kept(Client("a", journal))
-    center.add(client, for: PowerProtocol.self)
+    center.adding(Client("a", journal))
     let relay = center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
       client, level in client.powerChanged(level)
     }
@@ -150,8 +149,7 @@ import Testing
   // MARK: Senders
 
   @Test func onlyTheSendersNotificationsAreRelayed() {
-    let client = kept(Client("a", journal))
-    center.add(client, for: PowerProtocol.self)
+    center.adding(Client("a", journal))
     let (sender, other) = (Sender(), Sender())
     defer { extendLifetime(sender) }
     center.relay(.power, from: source, object: sender, to: PowerProtocol.self, map: { $0.level }) {
@@ -165,8 +163,7 @@ import Testing
   }
 
   @Test func withoutASenderAllNotificationsAreRelayed() {
-    let client = kept(Client("a", journal))
-    center.add(client, for: PowerProtocol.self)
+    center.adding(Client("a", journal))
     center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
       $0.powerChanged($1)
     }

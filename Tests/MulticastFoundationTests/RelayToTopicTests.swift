@@ -9,7 +9,7 @@ import Testing
   let journal = Journal()
   let center = MulticastCenter()
   let source = NotificationCenter()
-  let owner = Owner()
+  let owner = kept(Owner())
 
   @Test func handlersThatRunAnywhereHaveRunWhenThePostReturns() {
     center.observe(.power, owner: owner) { _, power in journal.write("\(power.level)") }

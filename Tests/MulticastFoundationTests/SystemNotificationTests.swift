@@ -15,8 +15,7 @@ import Testing
   private func makePort() -> Port? { SocketPort(tcpPort: 0) }
 
   @Test func itCallsClients() throws {
-    let client = kept(Client("ended", journal))
-    center.add(client, for: PowerProtocol.self)
+    center.adding(Client("ended", journal))
     let (port, other) = (try #require(makePort()), try #require(makePort()))
     center.relay(Port.didBecomeInvalidNotification, object: port, to: PowerProtocol.self) {
       client in client.powerChanged(0)

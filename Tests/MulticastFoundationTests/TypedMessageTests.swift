@@ -35,7 +35,7 @@ import Testing
   let journal = Journal()
   let center = MulticastCenter()
   let source = NotificationCenter()
-  let owner = Owner()
+  let owner = kept(Owner())
 
   private var levels: [Int] { journal.read().split(separator: " ").compactMap { Int($0) } }
 

@@ -164,8 +164,7 @@ private protocol StoreProtocol: Sendable {
   }
 
   @Test func aLoopThroughASynchronousNotifyIsFoundAndHasItsWholePath() async throws {
-    let client = kept(Client("a", journal))
-    center.add(client, for: PingProtocol.self)
+    let client = center.adding(Client("a", journal))
     @Sendable func ping() -> Int { center.notify(PingProtocol.self) { $0.ping(1) } }
     let nested = Locked<[Int]>([])
     client.onPing = { _ in

@@ -61,8 +61,7 @@ import Testing
   @Test func aBatchInsideItselfIsALoop() {
     let reports = Reports()
     let center = reports.center
-    let client = kept(Client("a", journal))
-    center.add(client, for: PingProtocol.self)
+    let client = center.adding(Client("a", journal))
     func batch() -> Int { center.notify(PingProtocol.self, forEach: [1, 2]) { $0.ping($1) } }
     var nested: [Int] = []
     client.onPing = { _ in nested.append(batch()) }

@@ -47,8 +47,7 @@ import Testing
   }
 
   @Test func notifyingInDeinitReachesTheOthers() {
-    let other = kept(Client("other", journal))
-    center.add(other, for: PingProtocol.self)
+    center.adding(Client("other", journal))
     var dying = Optional(
       Dying { [center] _ in center.notify(PingProtocol.self) { $0.ping(1) } })
     center.add(dying!, for: PingProtocol.self)

@@ -26,8 +26,7 @@ import Testing
 
   @Test func theErrorReachesTheCallerThroughTheCenter() async {
     let center = MulticastCenter()
-    let client = kept(Client("a", journal))
-    center.add(client, for: PingProtocol.self)
+    center.adding(Client("a", journal))
     #expect(throws: Stop(name: "a")) {
       try center.notify(PingProtocol.self) { _ throws(Stop) in throw Stop(name: "a") }
     }

@@ -97,8 +97,7 @@ private protocol SendablePingProtocol: Sendable {
   }
 
   @Test func aClientAddedOutsideOfAnyActorIsCalledAnywhere() async {
-    let client = kept(Counter())
-    center.add(client, for: PingProtocol.self)
+    center.adding(Counter())
     let called = await MainActor.run { center.notify(PingProtocol.self) { $0.ping(1) } }
     #expect(called == 1)
   }

@@ -35,8 +35,7 @@ import Testing
   @Test func aQuestionInsideItselfHasNoAnswers() {
     let reports = Reports()
     let delegate = MulticastDelegate<Client>(onRecursion: reports.handler)
-    let client = kept(Client("a", journal))
-    delegate.add(client)
+    delegate.add(kept(Client("a", journal)))
     func ask() -> [[Int]] {
       delegate.map { _ in ask().map(\.count) + [7] }
     }

@@ -19,8 +19,7 @@ import Testing
     for (number, client) in clients.enumerated() where number % 7 != 0 {
       #expect(delegate.remove(client))
     }
-    let late = kept(Client("late", journal))
-    delegate.add(late)
+    delegate.adding(Client("late", journal))
     delegate.notify { $0.ping(1) }
     let expected = stride(from: 0, to: 1000, by: 7).map(String.init) + ["late"]
     #expect(journal.read() == expected.joined(separator: " "))

@@ -43,8 +43,7 @@ private protocol OtherProtocol {
 
   @Test func centersDoNotMix() {
     let other = MulticastCenter()
-    let client = kept(Client("a", journal))
-    center.add(client, for: PingProtocol.self)
+    let client = center.adding(Client("a", journal))
     #expect(other.notify(PingProtocol.self) { $0.ping(1) } == 0)
     #expect(!other.contains(client, for: PingProtocol.self))
     #expect(other[PingProtocol.self] !== center[PingProtocol.self])

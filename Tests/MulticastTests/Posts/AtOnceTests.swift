@@ -4,7 +4,7 @@ import Testing
 
 /// Rule 15 of the contract: what has happened when a post returns.
 @Suite struct AtOnceTests {
-  let owner = Owner()
+  let owner = kept(Owner())
   let center = MulticastCenter()
   let journal = Journal()
 

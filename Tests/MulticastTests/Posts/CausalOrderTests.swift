@@ -6,7 +6,7 @@ import Testing
 
 /// Rule 14 of the contract: the order of the posts in every home, and causes before their effects.
 @Suite struct CausalOrderTests {
-  let owner = Owner()
+  let owner = kept(Owner())
   let center = MulticastCenter()
   let journal = Journal()
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Rule 17 of the contract: a topic that keeps its latest message.
 @Suite struct LatestTests {
-  let owner = Owner()
+  let owner = kept(Owner())
   let place = Place()
   let numbers = Numbers()
   let center = MulticastCenter()

@@ -7,7 +7,7 @@ import Testing
 /// `postAndWait` returns when everybody had the post.
 @Suite struct PostAndWaitTests {
   let numbers = Numbers()
-  let owner = Owner()
+  let owner = kept(Owner())
   let place = Place()
   let center = MulticastCenter()
   let journal = Journal()

@@ -4,15 +4,14 @@ import Testing
 
 /// Posts and notifies inside of each other.
 @Suite struct PostGuardTests {
-  let owner = Owner()
+  let owner = kept(Owner())
   let calls = Numbers()
   let reports = Reports()
   var center: MulticastCenter { reports.center }
   let journal = Journal()
 
   @Test func aNotifyInAPostsCallIsNested() {
-    let client = kept(Listener { number in journal.write("ping\(number)") })
-    center.add(client, for: PingProtocol.self)
+    center.adding(Listener { number in journal.write("ping\(number)") })
     center.observe(Topic<Int>(), owner: owner) { _, number in
       journal.write("begin")
       center.notify(PingProtocol.self) { $0.ping(number) }

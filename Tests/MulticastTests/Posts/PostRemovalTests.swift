@@ -7,7 +7,7 @@ import Testing
 /// What becomes of posts whose clients and handlers end before their turn.
 @Suite struct PostRemovalTests {
   let place = Place()
-  let owner = Owner()
+  let owner = kept(Owner())
   let center = MulticastCenter()
   let journal = Journal()
 

@@ -9,7 +9,7 @@ import Testing
   let place = Place()
   let reports = Reports()
   var center: MulticastCenter { reports.center }
-  let owner = Owner()
+  let owner = kept(Owner())
 
   @Test func inOneHomeAThousandPostsRecur() async throws {
     let refused = Signal()

@@ -7,14 +7,14 @@ import Testing
 /// A handler that is replaced, in its home or into another one: each message reaches one of them.
 @Suite struct ReplacementTests {
   let numbers = Numbers()
-  let first = Owner()
+  let first = kept(Owner())
 
   enum Kind: CaseIterable, Sendable {
     case queue, otherQueue, mainActor, none, task
   }
 
   let center = MulticastCenter()
-  let owner = Owner()
+  let owner = kept(Owner())
   let one = Place("one")
   let two = Place("two")
 

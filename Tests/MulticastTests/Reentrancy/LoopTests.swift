@@ -23,8 +23,7 @@ private protocol OtherProtocol {
   // MARK: - Loops
 
   @Test func aCallSiteInsideItselfIsRefusedAndReported() throws {
-    let echo = kept(Echo())
-    center.add(echo, for: PingProtocol.self)
+    let echo = center.adding(Echo())
     var results: [Int] = []
     func notify() -> Int { center.notify(PingProtocol.self) { $0.ping(1) } }
     echo.onPing = { results.append(notify()) }
@@ -42,8 +41,7 @@ private protocol OtherProtocol {
   }
 
   @Test func aLoopThroughTwoProtocolsHasBothInItsPath() throws {
-    let echo = kept(Echo())
-    center.add(echo, for: PingProtocol.self)
+    let echo = center.adding(Echo())
     center.add(echo, for: OtherProtocol.self)
     let pingLine = #line + 1
     func ping() -> Int { center.notify(PingProtocol.self) { $0.ping(1) } }
@@ -95,8 +93,7 @@ private protocol OtherProtocol {
   }
 
   @Test func theFourWaysOfDeliveringAreGuardedTogether() {
-    let echo = kept(Echo())
-    center.add(echo, for: PingProtocol.self)
+    let echo = center.adding(Echo())
     var depth = 0
     func map() { _ = center.map(PingProtocol.self) { $0.ping(1) } }
     func batch() { center.notify(PingProtocol.self, forEach: [1]) { $0.ping($1) } }
@@ -192,8 +189,7 @@ private protocol OtherProtocol {
   // MARK: - Call sites
 
   @Test func aWrapperThatPassesItsCallersOnCountsAsThem() {
-    let echo = kept(Echo())
-    center.add(echo, for: PingProtocol.self)
+    let echo = center.adding(Echo())
     func wrapped(
       fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
     ) -> Int {

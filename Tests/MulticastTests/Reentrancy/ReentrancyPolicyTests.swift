@@ -43,8 +43,7 @@ import Testing
 
   @Test func refuseNestingRefusesOtherCallSitesToo() {
     let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
-    let client = kept(Client("a", journal))
-    center.add(client, for: PingProtocol.self)
+    let client = center.adding(Client("a", journal))
     var result: Int?
     client.onPing = { _ in result = center.notify(PingProtocol.self) { $0.ping(2) } }
     #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
@@ -55,8 +54,7 @@ import Testing
 
   @Test func refuseNestingLetsOtherProtocolsPass() {
     let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
-    let client = kept(Client("a", journal))
-    center.add(client, for: PingProtocol.self)
+    let client = center.adding(Client("a", journal))
     center.add(client, for: Client.self)
     client.onPing = { number in
       if number == 1 { center.notify(Client.self) { $0.ping(2) } }
@@ -69,8 +67,7 @@ import Testing
   @Test func theHandlerMayUseTheCenter() {
     // It is called with no lock held, and may even notify.
     let delegate = MulticastDelegate<any PingProtocol>(onRecursion: { _ in journal.write("!") })
-    let client = kept(Client("a", journal))
-    delegate.add(client)
+    let client = delegate.adding(Client("a", journal))
     let other = MulticastDelegate<any PingProtocol>(onRecursion: { _ in
       delegate.notify { $0.ping(9) }
     })
@@ -94,8 +91,7 @@ import Testing
       holder.center?.notify(PingProtocol.self) { $0.ping(2) }
     }
     holder.center = center
-    let client = kept(Client("a", journal))
-    center.add(client, for: PingProtocol.self)
+    let client = center.adding(Client("a", journal))
     client.onPing = { _ in center.notify(PingProtocol.self) { $0.ping(1) } }
     center.notify(PingProtocol.self) { $0.ping(0) }
     // The client notifies from its own site, which is refused; the handler notifies, and what is
@@ -115,8 +111,7 @@ import Testing
     })
     reference.withLock { $0 = center }
     defer { reference.withLock { $0 = nil } }
-    let client = kept(Client("a", journal))
-    center.add(client, for: PingProtocol.self)
+    let client = center.adding(Client("a", journal))
     func notify() {
       center.notify(PingProtocol.self) { $0.ping(1) }
     }

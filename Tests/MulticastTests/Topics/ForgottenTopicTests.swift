@@ -5,7 +5,7 @@ import Testing
 /// A center forgets topics that nobody observes any more, without being asked to.
 @Suite struct ForgottenTopicTests {
   let center = MulticastCenter()
-  let owner = Owner()
+  let owner = kept(Owner())
 
   @Test func postsToOneTopicReclaimOthersWhoseOwnersHaveEnded() {
     let ends = Locked(0)

@@ -6,10 +6,10 @@ import Testing
 
 @Suite struct ObservationTests {
   let end = Journal()
-  let other = Owner()
+  let other = kept(Owner())
   let center = MulticastCenter()
   let journal = Journal()
-  let owner = Owner()
+  let owner = kept(Owner())
 
   @discardableResult
   func post(_ id: Int = 1) -> Int { center.post(.login, Login(id: id)) }

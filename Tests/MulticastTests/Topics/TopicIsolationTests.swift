@@ -6,9 +6,9 @@ import Testing
 
 /// A handler runs in the isolation it was written in, and gets its messages in the order of the posts.
 @Suite struct TopicIsolationTests {
-  let owner = Owner()
-  let one = Owner()
-  let two = Owner()
+  let owner = kept(Owner())
+  let one = kept(Owner())
+  let two = kept(Owner())
   let center = MulticastCenter()
   let journal = Journal()
 

@@ -6,7 +6,7 @@ import Testing
 @Suite struct TopicLoopTests {
   let reports = Reports()
   var center: MulticastCenter { reports.center }
-  let owner = Owner()
+  let owner = kept(Owner())
 
   @Test func theThousandAndFirstPostInsideItselfIsRefusedAndReported() throws {
     let results = Locked<[Int]>([])
@@ -43,8 +43,7 @@ import Testing
   }
 
   @Test func aLoopThroughATopicAndAProtocolIsFound() throws {
-    let client = kept(Client("a", Journal()))
-    center.add(client, for: PingProtocol.self)
+    let client = center.adding(Client("a", Journal()))
     @Sendable func post() -> Int { center.post(.login, Login(id: 1)) }
     let pings = Locked(0)
     client.onPing = { _ in

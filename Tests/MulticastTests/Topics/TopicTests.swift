@@ -5,7 +5,7 @@ import Testing
 @Suite struct TopicTests {
   let center = MulticastCenter()
   let journal = Journal()
-  let owner = Owner()
+  let owner = kept(Owner())
 
   @Test func aTopicIsItsMessageTypeAndItsName() {
     #expect(Topic<Int>("a") == Topic<Int>("a"))

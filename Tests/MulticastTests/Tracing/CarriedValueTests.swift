@@ -9,7 +9,7 @@ struct CarriedValueTests {
 
   private let seen = Numbers()
   private let place = Place()
-  private let owner = Owner()
+  private let owner = kept(Owner())
 
   private func observe(in center: MulticastCenter) {
     center.observe(.login, owner: owner) { [seen] _, _ in seen.add(Request.id) }

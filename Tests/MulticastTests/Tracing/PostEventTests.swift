@@ -4,7 +4,7 @@ import Testing
 
 /// What is reported of posts: where they are made, and where they are handled.
 struct PostEventTests {
-  let owner = Owner()
+  let owner = kept(Owner())
   private let events = Events()
   private let center: MulticastCenter
   private let place = Place("home")

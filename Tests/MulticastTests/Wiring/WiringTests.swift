@@ -35,7 +35,7 @@ private actor Store: UserProtocol {
 }
 
 @Suite struct WiringTests {
-  let owner = Owner()
+  let owner = kept(Owner())
   let center = MulticastCenter()
 
   private var clients: [String] {
