@@ -1,5 +1,0 @@
-import Foundation
-
-func printError(_ message: some CustomStringConvertible) {
-  FileHandle.standardError.write(Data("\(message)\n".utf8))
-}
