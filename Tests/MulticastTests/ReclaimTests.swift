@@ -125,7 +125,9 @@ extension MemoryTests {
     await #expect(processExitsWith: .success) {
       let delegate = MulticastDelegate<any PingProtocol>()
       let lasting = Self.keep(1000, in: delegate)
-      Self.expectNoGrowth(beyond: 10, rounds: Process.rounds(1500, quick: 400)) {
+      Self.expectNoGrowth(
+        beyond: Process.rounds(10, quick: 3), rounds: Process.rounds(1500, quick: 800)
+      ) {
         delegate.notify { client in
           guard client as AnyObject === lasting[0] else { return }
           // One at a time, so that never more than half of the list is dead: then the old storage
