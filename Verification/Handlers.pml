@@ -1,18 +1,18 @@
 /*
- * One owner's handler of a topic: called once by several threads, replaced in its home, and cancelled.
+ * One owner's handler of a topic: several threads post, one replaces it in its home, one cancels it.
  *
  * Follows TopicObserver (take, replace, cancel, isActive), TopicList (observe, exchange, removeEnded, cancel),
  * ClientList.callUnusual and TopicObservation.cancel.
  *
  * Claims
- *   1. A handler that observes once is called once at most.
- *   2. A post calls one handler of the owner at most.
- *   3. When observe has returned, the next post calls the new handler, unless its observation has ended.
- *   4. A token cancels the handler that it was given for, and no other one.
- *   5. The owner has one registration at most. An ended one is removed in the end.
+ *   1. A handler made with `once` is called at most once.
+ *   2. A post calls at most one handler of the owner.
+ *   3. After observe has returned, the next post calls the new handler, unless its observation has ended.
+ *   4. A token cancels its own handler only.
+ *   5. The owner has at most one registration. An ended one is removed eventually.
  *
- * Handler 1 is there from the beginning, and observes once. One thread puts handler 2 in its place, which
- * observes once, too. Two threads post. One cancels handler 1.
+ * Handler 1 exists from the beginning. One thread replaces it by handler 2. Both are made with `once`. Two
+ * threads post. One cancels handler 1.
  */
 
 #define BOXES 3
@@ -22,13 +22,13 @@ bool identity[BOXES];
 byte count;
 
 /* The observer of each box, with a lock of its own. */
-byte handler[BOXES];     /* 0: takes no more messages */
+byte handler[BOXES];     /* 0: receives no more messages */
 byte version[BOXES];
 
 byte calls[3];           /* by handler */
 bool isObserved;         /* whether the second observe has returned */
 
-/* One step with the observer's lock held, unless a mutant takes it apart. */
+/* One step with the observer's lock held, unless a mutant splits it. */
 #ifdef MUTANT_ONCE_IN_TWO_STEPS
 #define take
 #else
@@ -48,7 +48,7 @@ inline deliver(b) {
     }
   };
   if
-  :: taken != 0 -> identity[b] = false /* ClientList.remove, of this registration */
+  :: taken != 0 -> identity[b] = false /* ClientList.remove of this registration */
   :: else
   fi
 }
@@ -132,7 +132,7 @@ proctype Replacer() {
 proctype Canceller() {
   bool did;
   byte b;
-  /* The registration is looked up by its number, which no other one ever has. */
+  /* Finds the registration by its number, which is never reused. */
   if
   :: identity[0] ->
      atomic {

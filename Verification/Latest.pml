@@ -1,17 +1,17 @@
 /*
- * A topic that keeps its latest message: observers come while others post.
+ * A topic that keeps its latest message: observers are added while other threads post.
  *
  * Follows TopicList (place, leave), TopicObserver (take, isOpen, enqueue, handleQueue, closeEmptyQueue), and
  * PostOffice (deliver, leave) for a post that is kept.
  *
  * Claims
- *   1. An observer gets the post that is kept when it comes first of all, and none that was kept before that.
- *   2. It gets every post that is kept later, once.
- *   3. It gets the posts of one thread in their order.
- *   4. Every post comes to an end.
- *   5. What a handler posts that is called from its queue leaves after the post that it is called with.
+ *   1. An observer first receives the post that is kept when it is added, and none that was kept before.
+ *   2. It receives every post that is kept later, once.
+ *   3. It receives the posts of one thread in their order.
+ *   4. Every post ends.
+ *   5. A post made by a handler that is called from its queue leaves after the post that the handler receives.
  *
- * One thread posts twice, another one once. One observer without a home comes, and one that lives elsewhere.
+ * One thread posts twice, another one once. An observer without a home and one that lives elsewhere are added.
  */
 
 #define POSTS      3
@@ -28,11 +28,11 @@ byte number[2];                        /* of each observer; 0 until it is placed
 bool hasQueue = true;
 chan queue = [POSTS + 1] of { byte };
 
-/* The home of the other one: a post, and the numbers below which the letter is for. */
+/* The other observer's home: a post, and the limit of its letter. */
 chan letters = [POSTS + 1] of { byte, byte };
 
 byte got[2];                           /* by observer: a bit for each post */
-byte due[2];                           /* by observer: a bit for each post that it is to get */
+byte due[2];                           /* by observer: a bit for each post that it must receive */
 byte first[2];                         /* by observer: the post that was kept when it was placed */
 byte left;                             /* a bit for each post that has left */
 
@@ -47,7 +47,7 @@ inline receive(o, p) {
   }
 }
 
-/* TopicObserver.take, in a box of the walk; a queued post is enqueued in the next step of the post. */
+/* TopicObserver.take, in a box of the walk. The next step of the post enqueues it if it must wait. */
 inline call(p) {
   atomic {
     if
@@ -127,7 +127,7 @@ proctype Poster(byte one; byte other) {
   fi
 }
 
-/* What becomes due with the placement. */
+/* The posts that are due from the placement on. */
 inline notePlacement(o) {
   first[o] = kept;
   if
@@ -208,7 +208,7 @@ init {
     run Homeless();
     run AtHome()
   };
-  /* Everything is at rest. */
+  /* Nothing is active. */
   timeout ->
   assert(got[HOMELESS] == due[HOMELESS] && got[AT_HOME] == due[AT_HOME]);
 #ifdef GOAL_A_KEPT_POST_COMES_FIRST

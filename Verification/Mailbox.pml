@@ -1,35 +1,35 @@
 /*
- * Mailboxes: letters that are left in several homes at once, drained there, and posts made at home.
+ * Mailboxes: letters are left in several homes at once and drained there; posts are made at home.
  *
  * Follows Mailbox (put, drainForATurn, beginCalling, next, enter, leave, handle) and the three steps of
  * PostOffice.deliver and follow.
  *
  * Claims
- *   1. Every post reaches every home once; no letter is left behind when everything is at rest.
+ *   1. Every post reaches every home once. No letter remains at the end.
  *   2. One thread at a time calls in a home.
  *   3. The posts of one thread reach a home in their order.
- *   4. No home gets an effect before its cause.
- *   5. A post made at home is called after what waited there, and has been called when it returns, unless
- *      somebody is calling there.
+ *   4. No home receives an effect before its cause.
+ *   5. A post made at home is called after the waiting letters, and before it returns, unless another thread
+ *      is calling there.
  *
  * One thread posts twice, to both homes. The first home is a concurrent queue of two threads, one of which
- * posts as well. The second home answers the first post with another one. No handler moves, so that letters come
- * in the order of their numbers: see Move.pml.
+ * posts too. The second home answers the first post with another one. No handler moves, so letters have the
+ * order of their numbers: see Move.pml.
  */
 
 #define LETTERS   4
 #define FIRST     1   /* the thread's posts */
 #define SECOND    2
-#define ANSWER    3   /* what home 1 posts in the call of FIRST */
-#define AT_HOME   4   /* what is posted in home 0 */
-#define TURN      2   /* letters, before others in the home have a turn */
+#define ANSWER    3   /* posted by home 1 in the call of FIRST */
+#define AT_HOME   4   /* posted in home 0 */
+#define TURN      2   /* letters before a drain yields */
 
 chan incoming[2] = [LETTERS] of { byte };
 chan outgoing[2] = [LETTERS] of { byte };
 bool isScheduled[2], isCalling[2];
 bool office;                  /* the office's lock */
 
-byte jobs[2];                 /* drains that have been started */
+byte jobs[2];                 /* started drains */
 byte callers[2];
 byte had[2];                  /* by home: a bit for each post that was called there */
 #define hasHad(h, p)  ((had[h] >> (p)) & 1)
@@ -57,7 +57,7 @@ inline put(h, p) {
   }
 }
 
-/* The second step of a post: leaves letters in all homes but one, and starts drains. */
+/* The second step of a post: leaves letters in all homes except one, and starts drains. */
 inline leaveLetters(p, but) {
 #ifndef MUTANT_LEFT_WITHOUT_THE_LOCK
   lockOffice();
@@ -76,7 +76,7 @@ inline leaveLetters(p, but) {
   atomic { jobs[0] = jobs[0] + start[0]; jobs[1] = jobs[1] + start[1]; start[0] = 0; start[1] = 0 }
 }
 
-/* Mailbox.handle. What was posted in the call follows, as letters, here too. */
+/* Mailbox.handle. The posts of the call follow as letters, in this home too. */
 inline handle(h, p) {
   call(h, p);
   if
@@ -85,7 +85,7 @@ inline handle(h, p) {
   fi
 }
 
-/* Contents.takeOver. */
+/* Outgoing.takeOver. */
 inline takeOver(h) {
   do
   :: incoming[h]?letter -> outgoing[h]!letter
@@ -93,7 +93,7 @@ inline takeOver(h) {
   od
 }
 
-/* Contents.popNext. 0 if there is none. */
+/* Outgoing.popNext. 0 if there is none. */
 inline popNext(h) {
   letter = 0;
   if
@@ -138,7 +138,7 @@ end:
      do
      :: !goesOn -> break
      :: goesOn && handled == TURN ->
-        /* Others have a turn. */
+        /* The drain yields. */
         isCalling[h] = false;
         jobs[h]++;
 #ifdef GOAL_TURN_ENDED
@@ -232,7 +232,7 @@ init {
     run Home(0, false);
     run Home(1, false)
   };
-  /* Everything is at rest. */
+  /* Nothing is active. */
   timeout ->
   assert(had[0] == 30 && had[1] == 30);
   assert(!isScheduled[0] && !isScheduled[1] && !isCalling[0] && !isCalling[1])

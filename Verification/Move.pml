@@ -1,17 +1,17 @@
 /*
- * A handler that moves to another home, while posts are on their way.
+ * A handler that moves to another home while posts are active.
  *
  * Follows TopicList.move, TopicObserver (take, move, beginQueue, enqueue, handleQueue), and PostOffice (deliver,
- * call, leave) with Departure.takeClosedQueues and noteSinceWalk, for a topic that keeps nothing.
+ * call, leave) with Departure.takeClosedQueues and noteSinceWalk, for a topic that keeps no message.
  *
  * Claims
  *   1. Every post reaches the old handler or the new one, once.
  *   2. The posts of one thread reach them in their order.
  *
- * A call is one step: the new handler may be called while a call of the old one is under way.
+ * A call is one step: the new handler may be called during a call of the old one.
  *
- * One thread posts three times. One moves the handler from a home or none to a home or none. Registration 1 is
- * the old one, 2 the new one.
+ * One thread posts three times. One moves the handler, with or without a home before and after. Registration 1
+ * is the old one, 2 the new one.
  */
 
 #define OLD 1
@@ -19,7 +19,7 @@
 
 bool office;
 bool livesElsewhere[3];          /* by registration: whether it has a home */
-byte registered = OLD;           /* who is in the list */
+byte registered = OLD;           /* the registration in the list */
 byte lastNumber;                 /* of letters */
 
 /* Observers. */
@@ -27,10 +27,10 @@ bool hasHandler[3], hasSuccessor, hasQueue;
 byte lastLetter;
 chan queue = [4] of { byte };    /* of the new one */
 
-/* Homes, by who lives there: a letter's number and its post. */
+/* Homes, by registration: a letter's number and its post. */
 chan letters[3] = [4] of { byte, byte };
-byte currentNumber, currentPost; /* what is being handled in the old home; 0 if nothing */
-byte had;                        /* the last post that was handled */
+byte currentNumber, currentPost; /* the letter being handled in the old home; 0 for none */
+byte had;                        /* the last post handled */
 
 inline lockOffice() { atomic { !office -> office = true } }
 
@@ -53,7 +53,7 @@ proctype Poster() {
   p = 1;
   do
   :: p <= 3 ->
-     /* beginPost; the replacements up to now are known */
+     /* beginPost, which counts the replacements */
      atomic { walked = registered; toGroup = livesElsewhere[walked]; isMoved = false; isQueued = false };
      if
      :: !toGroup -> take(walked, p)
@@ -150,7 +150,7 @@ proctype Mover() {
   byte n, p, last, count;
   chan taken = [4] of { byte, byte };
   lockOffice();
-  /* unhandledLetters. They stay where they are: nobody there handles them. */
+  /* unhandledLetters. The letters stay, and find no recipient. */
   atomic {
     if
     :: currentNumber != 0 -> taken!currentNumber,currentPost

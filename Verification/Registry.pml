@@ -1,15 +1,15 @@
 /*
- * The registry: look-ups without a lock, while others insert and grow.
+ * The registry: lookups without a lock, while other threads insert and the table grows.
  *
  * Follows RegistryTable (find, find(_:orInsert:)) and RegistryPlaces (find, insert, insert(contentsOf:)).
  *
  * Claims
- *   1. Whoever finds a key finds its registry, which has been written.
- *   2. Everybody who asks for a key gets the same registry.
- *   3. Whoever looks up a key after somebody got its registry finds it, too.
- *   4. Every search ends, and none reads memory that was freed.
+ *   1. A thread that finds a key finds its registry, which has been written.
+ *   2. All threads get the same registry for a key.
+ *   3. A lookup that begins after a thread got a registry finds it.
+ *   4. Every search ends, and none reads freed memory.
  *
- * Two threads ask for keys, one looks keys up. Three keys share a first place in the smallest table, and
+ * Two threads insert keys, one looks keys up. Three keys have the same first place in the smallest table, and
  * the table grows twice.
  */
 
@@ -25,8 +25,8 @@ byte current;           /* the table in use */
 byte count;             /* of registries */
 bool locked;
 
-byte made[6];           /* by key: its registry; nobody makes another one */
-bool known[6];          /* by key: whether somebody has got its registry */
+byte made[6];           /* by key: its only registry */
+bool known[6];          /* by key: whether a thread has got its registry */
 
 /* RegistryPlaces.find: the registry in table t, or 0. */
 inline search(t, k, result) {
@@ -48,7 +48,7 @@ inline search(t, k, result) {
   od
 }
 
-/* RegistryPlaces.insert. With the lock held. */
+/* RegistryPlaces.insert, with the lock held. */
 inline insert(t, k, value) {
   p = first(t, k);
   do

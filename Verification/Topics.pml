@@ -1,16 +1,16 @@
 /*
- * Topics that are given up when nobody observes them, while somebody observes.
+ * Topics without observers are removed while another thread observes.
  *
  * Follows TopicRegistry (find, findOrMake, forget, giveUpEmpty), TopicList.closeIfEmpty,
  * ClientList.closeIfEmpty, placeIfThereIsRoom and the loop of MulticastCenter.observe.
  *
  * Claims
- *   1. Whoever has observed, and has not ended it, is found by every later look-up of the topic.
- *   2. Nobody is added to a list that was given up.
- *   3. Everybody who observes comes to an end.
+ *   1. Every lookup of the topic finds an active observer that was added before.
+ *   2. No observer is added to a closed list.
+ *   3. Every call of observe returns.
  *
- * One owner observes and stays, one observes and cancels, two threads look the topic up, and then give
- * it up if nobody observes it.
+ * One owner observes and stays, one observes and cancels. Two threads look the topic up, and then remove it
+ * if it has no observers.
  */
 
 #define LISTS  6
@@ -19,9 +19,9 @@ byte named;              /* the list under the topic's name; 0 if there is none 
 byte made;
 bool isClosed[LISTS];
 byte observers[LISTS];   /* a bit for each */
-byte observing;          /* those whose observe has returned, and who have not begun to cancel */
+byte observing;          /* owners whose observe has returned, and who have not begun to cancel */
 
-/* TopicRegistry.forget. The lock is held for this step. */
+/* TopicRegistry.forget, one step with the lock held. */
 inline forget(l) {
 #ifdef MUTANT_FORGOTTEN_BY_NAME
   named = 0
@@ -35,7 +35,7 @@ inline forget(l) {
 #endif
 }
 
-/* ClientList.closeIfEmpty. Whether somebody is alive is looked at first, without the lock. */
+/* ClientList.closeIfEmpty. Checks for live owners first, without the lock. */
 inline closeIfEmpty(l) {
   isEmpty = observers[l] == 0;
   if
@@ -96,7 +96,7 @@ proctype Finder() {
   :: round < 2 ->
      expected = observing;
      list = named;
-     /* Whoever has begun to cancel meanwhile is not expected. */
+     /* An owner that has begun to cancel is not expected. */
      atomic {
        expected = expected & observing;
        assert(expected == 0 || (list != 0 && (observers[list] & expected) == expected))
@@ -123,7 +123,7 @@ init {
     run Finder();
     run Finder()
   };
-  /* Everybody has come to an end. */
+  /* All threads have ended. */
   _nr_pr == 1;
   assert(named != 0 && observers[named] == 1)
 }

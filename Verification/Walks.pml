@@ -1,26 +1,26 @@
 /*
- * Walks without a lock, over storage that others vacate, compact, replace and free.
+ * Walks without a lock, while other threads vacate, compact, replace and free the storage.
  *
  * Follows ClientList (beginWalk, endWalk, makeRoom, replaceCurrent, makeSuccessor, installSuccessor, reclaim,
  * remove, replaceHandingOut), ClientSuccessor.advance, ClientGeneration (append, vacate, compact,
  * dropCompanions, replaceCompanion), WeakBox (vacate, takeCount, countOut) and Walk.
  *
  * Claims
- *   1. Nothing that a walk walks over is moved, freed or written, but that boxes are vacated.
- *   2. A walk calls the clients of its moment in their order, each once, and nobody else. It leaves out only
- *      those that have died or are being removed, and calls none whose removal has returned.
- *   3. When nobody walks any more, all that was retired has been freed, every companion of a removed client
- *      has been released, and most boxes are in use.
- *   4. The counts of vacated boxes and of a group's clients are right then.
+ *   1. During a walk, its boxes are vacated at most, and not moved, freed or written otherwise.
+ *   2. A walk calls the clients registered when it began, in order, each once, and no others. It skips only
+ *      those that are deallocated or being removed, and calls none whose removal has returned.
+ *   3. When no walk is active, all retired memory has been freed, every companion of a removed client has been
+ *      released, and most boxes are in use.
+ *   4. The counts of vacated boxes and of a group's clients are correct then.
  *
- * Three threads: one walks, and two others walk, remove, add or replace a companion. A client dies at any
- * moment. A list of three clients, which is short, or longer than a step, with and without companions.
+ * Three threads: one walks, two others walk, remove, add or replace a companion. A client is deallocated at any
+ * time. A list of three clients, short or longer than a step, with and without companions.
  */
 
 #define BOXES        4
 #define GENERATIONS  4
-#define LATECOMER    4   /* the client that is added; 1 to 3 are there from the beginning */
-#define NEW          5   /* the companion that replaces another one */
+#define LATECOMER    4   /* the added client; 1 to 3 exist from the beginning */
+#define NEW          5   /* the replacing companion */
 #define NONE         9
 #define at(g, i)     ((g) * BOXES + (i))
 #define isWalked(g)  (begun[g] != ended[g])
@@ -34,7 +34,7 @@ mtype:life = { unused, live, retired, freed };
 bool companions;                       /* whether the list has companions */
 byte step;                             /* the length of a short list, and of a step */
 
-/* Boxes. The client is its own number, in the order of registration. */
+/* Boxes. A client is its number, in the order of registration. */
 byte client[GENERATIONS * BOXES];
 byte companion[GENERATIONS * BOXES];
 bool identity[GENERATIONS * BOXES];
@@ -53,7 +53,7 @@ byte successor = NONE, copied;
 byte made = 1;                         /* generations */
 byte limit = 3;
 bool needsReclaiming;
-byte group;                            /* the number of its clients */
+byte group;                            /* the count of its clients */
 
 byte references[NEW + 1];              /* to companions */
 bool alive[NEW], isBeingRemoved[NEW], isRemoved[NEW];
@@ -82,7 +82,7 @@ inline free(x) {
   }
 }
 
-/* One atomic instruction, unless a mutant takes it apart. */
+/* One atomic instruction, unless a mutant splits it. */
 #ifdef MUTANT_VACATED_TWICE
 #define exchange
 #else
@@ -108,7 +108,7 @@ inline vacateBox(x, b) {
   fi
 }
 
-/* ClientGeneration.find and vacate, of client c. */
+/* ClientGeneration.find and vacate of client c. */
 inline vacate(x) {
   atomic {
     i = 0;
@@ -150,7 +150,7 @@ inline append(x, who, note) {
   }
 }
 
-/* ClientGeneration.compact. Nobody walks, so that nobody sees it half done. */
+/* ClientGeneration.compact, one step, because no walk is active. */
 inline compact() {
   d_step {
     i = 0; j = 0;
@@ -462,7 +462,7 @@ done:
   skip
 }
 
-/* The client may die at any moment, or not at all. */
+/* The client may be deallocated at any time, or stay. */
 proctype Death(byte c) { alive[c] = false }
 
 init {
@@ -503,7 +503,7 @@ init {
     fi;
     run Death(3)
   };
-  /* The others have ended. */
+  /* The other threads have ended. */
   _nr_pr == 1;
   atomic {
     assert(!areRetired && successor == NONE && !isSparse(current) && !lingers[current]);

@@ -1,23 +1,23 @@
 import Multicast
 
-/// What the scanner tells. With a default for each method, a client implements what it needs.
+/// What the scanner announces. Every method has a default, so a client implements what it needs.
 ///
-/// The protocol belongs to an actor: the compiler lets only code in this actor notify it, and its
-/// clients need no locks.
+/// The protocol is isolated to an actor: only code in this actor can notify, and clients need no
+/// locks.
 @ScanActor protocol ScanListener: AnyObject {
   func found(_ file: File)
   func foundFolder(_ path: Path)
   func foundLink(_ path: Path)
   /// A device, a pipe or a socket.
   func foundSpecial(_ path: Path)
-  /// Everything in a folder is found, except what is in its subfolders.
+  /// All items of a folder were found, except those in its subfolders.
   func finishedFolder(_ path: Path)
   func met(_ problem: Problem)
 
-  /// Answers with groups of files to compare, the last one first. If nobody wants any, none is read.
+  /// Returns groups of files to compare, the last group first. Files in no group are not read.
   func filesToCompare() -> [[File]]
   func willCompare(bytes: Int)
-  /// So many bytes have been read, or need not be read any more.
+  /// This number of bytes was read or need not be read.
   func compared(bytes: Int)
   func foundEqual(_ files: [File])
 }
@@ -35,20 +35,19 @@ extension ScanListener {
   func foundEqual(_ files: [File]) {}
 }
 
-/// A call of a listener, written where something is found and made later, in the listeners' actor.
+/// A call of a listener. The scanner makes it later, in the listeners' actor.
 typealias ScanEvent = @Sendable @ScanActor (any ScanListener) -> Void
 
-/// A listener that adds something to the report.
 @ScanActor protocol ReportSource: AnyObject {
   func add(to report: inout Report)
 }
 
-/// Puts the finished report somewhere, and answers with what went wrong, or nil.
+/// Writes the finished report. Returns an error message, or nil.
 @MainActor protocol ReportWriter: AnyObject {
   func write(_ report: Report) -> String?
 }
 
-/// How far the scan has come. This is a topic because those who draw it live in another actor.
+/// The progress of the scan. A topic, because its observers live in another actor.
 extension Topic<Progress> { static var progress: Topic { Topic("progress") } }
 
 @globalActor actor ScanActor { static let shared = ScanActor() }

@@ -1,4 +1,3 @@
-/// Counts everything.
 final class Totals: ScanListener, ReportSource {
   private var totals = Report.Totals()
 
@@ -10,7 +9,6 @@ final class Totals: ScanListener, ReportSource {
   func add(to report: inout Report) { report.totals = totals }
 }
 
-/// Counts files by the extensions of their names.
 final class ExtensionTotals: ScanListener, ReportSource {
   private var totals: [Path: Report.Totals] = [:]
 
@@ -23,7 +21,6 @@ final class ExtensionTotals: ScanListener, ReportSource {
   }
 }
 
-/// Keeps the ten largest files.
 final class LargestFiles: ScanListener, ReportSource {
   private var largest: [File] = []
 
@@ -37,15 +34,12 @@ final class LargestFiles: ScanListener, ReportSource {
   func add(to report: inout Report) { report.largest = largest }
 }
 
-/// Keeps every problem.
 final class ProblemList: ScanListener, ReportSource {
   private var problems: [Problem] = []
 
   func met(_ problem: Problem) { problems.append(problem) }
 
   func add(to report: inout Report) {
-    report.problems = problems.sorted {
-      $0.path == $1.path ? $0.description < $1.description : $0.path < $1.path
-    }
+    report.problems = problems.sorted { ($0.path, $0.description) < ($1.path, $1.description) }
   }
 }

@@ -1,6 +1,5 @@
-/// Finds files of equal content: it asks for files of equal size to be compared.
-///
-/// Empty files do not count, and the names of one file, its hard links, count as one.
+/// Finds files of equal content by asking for a comparison of files of equal size. Ignores empty
+/// files and further names (hard links) of a file.
 final class DuplicateFinder: ScanListener, ReportSource {
   private var filesBySize: [Int: [File]] = [:]
   private var duplicates: [[File]] = []

@@ -1,8 +1,8 @@
 import Foundation
 import Multicast
 
-/// Counts how far the scan has come, and posts it for those who draw: ten times a second at most,
-/// so that drawing costs the scan next to nothing.
+/// Counts the progress of the scan and posts it at most ten times a second, because drawing takes
+/// time.
 final class ProgressMeter: ScanListener, ReportSource {
   private let center: MulticastCenter
   private let start = ContinuousClock.now
@@ -43,11 +43,11 @@ final class ProgressMeter: ScanListener, ReportSource {
   }
 }
 
-/// Draws the progress in one line of the terminal that standard error is.
+/// Draws the progress in one line of the terminal.
 @MainActor final class ProgressBar {
   private var widthDrawn = 0
 
-  /// The handler runs where it is written, in the main actor, whoever posts.
+  /// The handler runs in the actor where it is written, the main actor.
   init(center: MulticastCenter) {
     center.observe(.progress, owner: self) { bar, progress in bar.draw(progress) }
   }
@@ -56,14 +56,14 @@ final class ProgressMeter: ScanListener, ReportSource {
     let line = progress.isLast ? "" : line(progress)
     let rest = String(repeating: " ", count: max(0, widthDrawn - line.count))
     widthDrawn = line.count
-    // A line that cannot be drawn is no reason to end the scan.
+    // A failure to draw must not end the scan.
     try? put("\r\(line)\(rest)\(progress.isLast ? "\r" : "")", to: STDERR_FILENO)
   }
 
   private func line(_ progress: Progress) -> String {
     var size = winsize()
     let isKnown = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-    // In many terminals the cursor goes on to the next line after the last column.
+    // Many terminals move the cursor to the next line after the last column.
     let width = (isKnown ? Int(size.ws_col) : 80) - 1
     let length = max(5, width / 4 - 2)
     let done = Int(progress.share * Double(length))
@@ -77,17 +77,14 @@ final class ProgressMeter: ScanListener, ReportSource {
   private var nextLine = Duration.seconds(1)
 
   init(center: MulticastCenter) {
-    center.observe(.progress, owner: self) { lines, progress in lines.show(progress) }
-  }
-
-  private func show(_ progress: Progress) {
-    if progress.elapsed < nextLine, !progress.isLast { return }
-    nextLine = progress.elapsed + .seconds(1)
-    try? put("\(progress)\n", to: STDERR_FILENO)
+    center.observe(.progress, owner: self) { lines, progress in
+      if progress.elapsed < lines.nextLine, !progress.isLast { return }
+      lines.nextLine = progress.elapsed + .seconds(1)
+      try? put("\(progress)\n", to: STDERR_FILENO)
+    }
   }
 }
 
-/// How far a scan has come.
 struct Progress: Sendable, CustomStringConvertible {
   var files = 0
   var bytes = 0
@@ -95,17 +92,17 @@ struct Progress: Sendable, CustomStringConvertible {
   var folders = (read: 0, known: 0)
   var compared = (read: 0, known: 0)
   var elapsed = Duration.zero
-  /// Nil before files are compared.
+  /// Nil before the comparison.
   var comparingStart: Duration?
   var isLast = false
 
-  /// How much of what is known is done, from 0 to 1.
+  /// The part that is done, from 0 to 1.
   var share: Double {
     let part = comparingStart == nil ? folders : compared
     return part.known == 0 ? 0 : Double(part.read) / Double(part.known)
   }
 
-  /// The progress in a line of ASCII, the rate first.
+  /// The progress as a line of ASCII that begins with the rate.
   var description: String {
     let problems = problems == 0 ? "" : ", \(count(problems, "problem"))"
     func rate(_ number: Int, since start: Duration) -> Int {

@@ -1,7 +1,7 @@
 import Foundation
 import Multicast
 
-/// Writes the report into a file, or to standard output if its path is `-`.
+/// Writes the report to a file, or to standard output if the path is `-`.
 @MainActor class ReportFile: ReportWriter {
   fileprivate let center: MulticastCenter
   private let output: Path
@@ -28,12 +28,11 @@ import Multicast
   }
 }
 
-/// Writes a picture of who listens to what, in Mermaid.
+/// Writes a picture of the listeners in Mermaid.
 final class WiringFile: ReportFile {
   override func text(of report: Report) -> String { center.wiring.mermaid }
 }
 
-/// Writes the report as text.
 final class TextReport: ReportFile {
   override func text(of report: Report) -> String {
     let totals = report.totals
@@ -54,7 +53,7 @@ final class TextReport: ReportFile {
       + section("Problems", report.problems) { ["\($0)"] }
   }
 
-  /// A heading and the lines of some items; nothing if there are none.
+  /// A heading and the items' lines; nothing without items.
   private func section<Item>(
     _ heading: String, _ items: [Item], limit: Int = .max, _ lines: (Item) -> [String]
   ) -> String {
@@ -70,11 +69,9 @@ final class TextReport: ReportFile {
   }
 }
 
-/// Writes the report as JSON.
 final class JSONReport: ReportFile {
   override func text(of report: Report) throws -> String {
-    var document = fields("path", report.root)
-    document["interrupted"] = report.isInterrupted
+    var document = fields("path", report.root, ["interrupted": report.isInterrupted])
     let totals = report.totals
     document["totals"] = [
       "files": totals.files, "folders": totals.folders, "links": totals.links,
@@ -84,9 +81,9 @@ final class JSONReport: ReportFile {
       fields("extension", name, ["files": total.files, "bytes": total.bytes])
     }
     document["largest"] = report.largest.map { fields("path", $0.path, ["bytes": $0.bytes]) }
-    document["duplicates"] = report.duplicates.map { files -> [String: Any] in
+    document["duplicates"] = report.duplicates.map { files in
       let paths = files.map { fields("path", $0.path) }
-      return ["bytes": files[0].bytes, "wasted": files.wasted, "files": paths]
+      return ["bytes": files[0].bytes, "wasted": files.wasted, "files": paths] as [String: Any]
     }
     document["problems"] = report.problems.map { problem in
       var more = problem.target.map { fields("target", $0) } ?? [:]
@@ -99,7 +96,7 @@ final class JSONReport: ReportFile {
     return String(decoding: json, as: UTF8.self) + "\n"
   }
 
-  /// Some fields and a path as text. If it is not UTF-8, its bytes stand beside it in base64.
+  /// Fields and a path. A path that is not UTF-8 also has its bytes in base64.
   private func fields(_ key: String, _ path: Path, _ more: [String: Any] = [:]) -> [String: Any] {
     var fields = more
     fields[key] = String(decoding: path.bytes, as: UTF8.self)
@@ -110,17 +107,16 @@ final class JSONReport: ReportFile {
   }
 }
 
-/// A number and what it counts: `1 file`, `2 files`.
 func count(_ number: Int, _ thing: String) -> String {
   "\(number) \(thing)\(number == 1 ? "" : "s")"
 }
 
-/// A length in the unit that suits it: `999 B`, `1.0 kB`. A kB is 1000 bytes.
+/// A size in a suitable unit: `999 B`, `1.0 kB`. A kB is 1000 bytes.
 func byteCount(_ bytes: Int) -> String {
   if bytes < 1000 { return "\(bytes) B" }
   var value = Double(bytes) / 1000
   var units = ["kB", "MB", "GB", "TB", "PB", "EB"][...]
-  // From here on, it would be rounded to 1000.0.
+  // A larger value would be rounded to 1000.0.
   while value >= 999.95 {
     value /= 1000
     units.removeFirst()
@@ -129,6 +125,5 @@ func byteCount(_ bytes: Int) -> String {
 }
 
 extension Double {
-  /// The number with one digit after the point.
   var tenths: Double { (self * 10).rounded() / 10 }
 }

@@ -1,14 +1,14 @@
 import Foundation
 import Multicast
 
-/// Walks over a folder and announces what it finds. It knows the center, and none of those who
-/// listen. It reads in parallel tasks, outside the actor that it announces in.
+/// Scans a folder and announces what it finds. It knows the center and no listener. It reads in
+/// parallel tasks, outside the listeners' actor.
 @ScanActor struct Scanner {
   let center: MulticastCenter
 
-  /// Scans until nothing is left or the task is cancelled.
+  /// Returns when everything is scanned or the task is cancelled.
   func scan(_ root: Path) async {
-    // With a slash at its end, a path means what a link leads to, and not the link.
+    // With a slash at its end, a path follows a link.
     let root = root.withoutSlashesAtEnd.appending("")
     announce([{ $0.foundFolder(root) }])
     await inParallel([Folder(path: root, above: foldersAbove(root))]) { await read($0) }
@@ -19,12 +19,12 @@ import Multicast
     await inParallel(groups.map { Comparison(files: $0) }) { await compare($0) }
   }
 
-  /// Calls each listener with every event, one listener after the other.
+  /// Calls the first listener with all events, then the next one.
   private func announce(_ events: [ScanEvent]) {
     center.notify(ScanListener.self, forEach: events) { listener, event in event(listener) }
   }
 
-  /// Does pieces of work, each in a task. What a piece leaves to be done comes next.
+  /// Runs each piece of work in a task. Its result is further work.
   private func inParallel<Piece: Sendable>(
     _ pieces: [Piece], work: @escaping @Sendable (Piece) async -> [Piece]
   ) async {
@@ -44,14 +44,14 @@ import Multicast
   }
 }
 
-/// A folder to read, and the folders that it stands in: a link to one of them is a cycle.
+/// A folder and the folders that contain it. A link to one of them is a cycle.
 private struct Folder: Sendable {
   let path: Path
   let above: [FileID]
 }
 
 extension Scanner {
-  /// Reads a folder, and leaves its subfolders to be read.
+  /// Reads a folder and returns its subfolders.
   @concurrent private func read(_ folder: Folder) async -> [Folder] {
     var events: [ScanEvent] = []
     var subfolders: [Folder] = []
@@ -61,7 +61,7 @@ extension Scanner {
       defer { closedir(stream) }
       let inside = folder.above + [try stat(of: ".", in: descriptor).id]
       while !Task.isCancelled {
-        // Only this tells an error from the end.
+        // Distinguishes an error from the end.
         errno = 0
         let entry = readdir(stream)
         if entry == nil, errno != 0 { throw SystemError() }
@@ -101,7 +101,7 @@ extension Scanner {
     return subfolders
   }
 
-  /// What is wrong with a link; nil if it leads to something that it does not stand in.
+  /// The problem of a link; nil if the link is fine.
   nonisolated private func problem(
     with link: Path, in folder: Int32, _ path: Path, _ inside: [FileID]
   ) -> Problem? {
@@ -119,7 +119,7 @@ extension Scanner {
     return Problem(path: path, kind: kind, target: link.target(in: folder))
   }
 
-  /// The folders that a folder stands in, up to the root of the file system, which stands in itself.
+  /// The folders that contain a folder, up to the root, which contains itself.
   private func foldersAbove(_ path: Path) -> [FileID] {
     var above: [FileID] = []
     var path = path.appending("..")
@@ -131,24 +131,24 @@ extension Scanner {
   }
 }
 
-/// Files of equal size, which are equal as far as they were read.
+/// Files of equal size, equal up to `offset`.
 private struct Comparison: Sendable {
   let files: [File]
   var offset = 0
 }
 
 extension Scanner {
-  /// Reads one slice of each file, and leaves those that are equal so far to be read on.
+  /// Reads one slice of each file, and returns the groups that are still equal.
   @concurrent private func compare(_ comparison: Comparison) async -> [Comparison] {
     let (files, offset) = (comparison.files, comparison.offset)
     let bytesLeft = files[0].bytes - offset
-    // Little enough for a slice of each file to be in memory at once.
+    // The slices of all files must fit in memory.
     let length = min(bytesLeft, 1 << 20, max(512, (64 << 20) / files.count))
     var filesBySlice: [Slice: [File]] = [:]
     for file in files {
       if Task.isCancelled { return [] }
       do throws(SystemError) {
-        // A file that has changed since it was found is equal to none, and no problem.
+        // A file that has changed equals no other one, and is no problem.
         guard let slice = try Slice(of: file, at: offset, length) else { continue }
         filesBySlice[slice, default: []].append(file)
       } catch {
@@ -158,7 +158,7 @@ extension Scanner {
     let equal = filesBySlice.values.filter { $0.count > 1 }
     let equalCount = equal.joined().count
     var bytes = equalCount * length
-    // What is not equal need not be read any further.
+    // The rest of unequal files need not be read.
     for _ in equalCount..<files.count { bytes.add(bytesLeft) }
     let isEnd = length == bytesLeft
     await announce([{ [bytes] in $0.compared(bytes: bytes) }])

@@ -1,7 +1,7 @@
 import Foundation
 import Multicast
 
-/// The program. It alone decides who listens.
+/// The program, which alone knows all listeners.
 @main @MainActor enum DirectoryScan {
   static func main() async {
     prepareStandardStreams()
@@ -28,7 +28,7 @@ import Multicast
     }
     let center = MulticastCenter(
       onDelivery: arguments.slow.map { DeliveryLog.calls(slowerThan: $0) })
-    // A center holds its clients weakly: they listen for as long as they are kept here.
+    // A center holds its clients weakly, so they are kept here.
     let writers = addWriters(to: center, arguments)
     let counters = await addCounters(to: center)
     defer { extendLifetime((writers, counters)) }
@@ -40,8 +40,7 @@ import Multicast
     }
     onInterrupt { scan.cancel() }
     let report = await scan.value
-    // When a post returns, the handlers in the poster's actor have run: the bar goes before the
-    // report comes.
+    // This post calls the progress bar before it returns, so the bar disappears before the report.
     center.post(.progress, report.progress)
     let failures = center.map(ReportWriter.self) { $0.write(report) }.compactMap(\.self)
     failures.forEach(complain)
@@ -49,7 +48,6 @@ import Multicast
     return report.problems.isEmpty && failures.isEmpty ? 0 : 1
   }
 
-  /// Those who show something live in the main actor.
   private static func addWriters(to center: MulticastCenter, _ options: Arguments) -> [AnyObject] {
     var writers: [AnyObject] = []
     if !options.isQuiet {
@@ -58,14 +56,14 @@ import Multicast
     }
     if let file = options.json { writers.append(JSONReport(to: file, center: center)) }
     if let file = options.wiring { writers.append(WiringFile(to: file, center: center)) }
-    // If something else goes to standard output, no text does.
+    // Standard output has a single report.
     if options.json != .dash, options.wiring != .dash {
       writers.append(TextReport(to: .dash, center: center))
     }
     return writers
   }
 
-  /// Those who count live in the actor that the scanner announces in.
+  /// Counters live in the actor that the scanner notifies in.
   @ScanActor private static func addCounters(to center: MulticastCenter) -> any Sendable {
     let counters: [any ScanListener & ReportSource & Sendable] = [
       Totals(), ExtensionTotals(), LargestFiles(), ProblemList(), DuplicateFinder(),

@@ -1,6 +1,6 @@
 import Multicast
 
-/// Announces logins and logouts. It knows the center, and none of those who listen.
+/// Announces logins and logouts. It knows the center and no client.
 struct AccountStore {
   private let center: MulticastCenter
 

@@ -1,8 +1,7 @@
 import Multicast
 
-/// A small app: an account store, and the owner of three clients that listen to it.
-///
-/// A center holds its clients weakly, so they listen for as long as their owner keeps them.
+/// A small app with an account store and three clients. A center holds its clients weakly, so they
+/// listen while this app keeps them.
 final class App {
   private let center: MulticastCenter
   private let store: AccountStore
@@ -18,7 +17,7 @@ final class App {
     auditLog = AuditLog(center: center)
   }
 
-  /// The names of the clients that are alive, in the order in which they are called.
+  /// The names of the live clients, in the order of the calls.
   var listening: String {
     center.clients(for: UserProtocol.self)
       .map { String(describing: type(of: $0)) }
@@ -33,12 +32,12 @@ final class App {
     }
   }
 
-  /// Adds the audit log once more, and returns what the center says to it.
+  /// Adds the audit log again, and returns the center's answer.
   func addAuditLogAgain() -> Bool {
     center.add(auditLog, for: UserProtocol.self)
   }
 
-  /// Releases the profile screen, without a word to the center.
+  /// Releases the profile screen without removing it from the center.
   func closeProfileScreen() {
     profileScreen = nil
   }

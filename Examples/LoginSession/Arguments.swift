@@ -1,4 +1,3 @@
-/// What the command line asks for.
 enum Arguments {
   case tour
   case trace
@@ -7,7 +6,7 @@ enum Arguments {
 }
 
 extension Arguments {
-  /// A command line that cannot be understood.
+  /// An invalid command line.
   struct UsageError: Error {
     let problem: String
   }
@@ -26,7 +25,6 @@ extension Arguments {
     if any line is malformed.
     """
 
-  /// Reads the arguments that follow the program's name.
   init(_ arguments: some Sequence<String>) throws(UsageError) {
     self = .tour
     var rest = arguments.makeIterator()

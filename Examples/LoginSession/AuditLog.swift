@@ -1,6 +1,6 @@
 import Multicast
 
-/// A client that needs everything.
+/// A client that implements every method.
 final class AuditLog: UserProtocol {
   init(center: MulticastCenter) {
     center.add(self, for: UserProtocol.self)

@@ -1,6 +1,6 @@
 import Multicast
 
-/// A client that notifies again: it answers every logout with a login.
+/// A client that answers every logout with a login, and so notifies again.
 final class AutoLogin: UserProtocol {
   private let userID: UInt
   private let store: AccountStore

@@ -1,7 +1,7 @@
 import Foundation
 import Multicast
 
-/// A client that keeps everybody waiting.
+/// A slow client.
 final class Backup: UserProtocol {
   init(center: MulticastCenter) {
     center.add(self, for: UserProtocol.self)

@@ -1,6 +1,6 @@
 import Multicast
 
-/// A client that needs only the logout.
+/// A client that implements only the logout.
 final class Badge: UserProtocol {
   init(center: MulticastCenter) {
     center.add(self, for: UserProtocol.self)

@@ -1,11 +1,10 @@
-/// What the account store can announce.
 enum Event {
   case login(UInt)
   case logout
 }
 
 extension Event: CustomStringConvertible {
-  /// The event as it is written in a file.
+  /// The event as in a file.
   var description: String {
     switch self {
     case .login(let userID): "login \(userID)"
@@ -15,12 +14,12 @@ extension Event: CustomStringConvertible {
 }
 
 extension Event {
-  /// Why a line is not an event, and what to write instead.
+  /// The error of a line, with a remedy.
   struct Malformed: Error {
     let problem: String
   }
 
-  /// Reads an event from the words of a line, of which there is at least one.
+  /// Reads an event from the words of a line, at least one.
   init(words: [Substring]) throws(Malformed) {
     switch (words[0], words.count) {
     case ("login", 2):
@@ -41,7 +40,7 @@ extension Event {
   }
 
   private static func userID(_ word: Substring) throws(Malformed) -> UInt {
-    // The initializer alone would take a sign, too, as in +7 and -0.
+    // The initializer would also accept a sign, as in +7 and -0.
     guard word.first?.isNumber == true, let userID = UInt(word) else {
       throw Malformed(
         problem: "\(quoted(word)) is not a user id; write a whole number from 0 to \(UInt.max)")
@@ -49,7 +48,7 @@ extension Event {
     return userID
   }
 
-  /// A word in quotation marks, with its control characters made visible.
+  /// A word in quotation marks, with visible control characters.
   private static func quoted(_ word: Substring) -> String {
     String(word).debugDescription
   }

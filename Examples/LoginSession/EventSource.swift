@@ -1,16 +1,16 @@
 import Foundation
 
-/// Where events are read from: text in UTF-8 with an event a line, `login <id>` or `logout`.
+/// A source of events: UTF-8 text with one event in each line, `login <id>` or `logout`.
 ///
 /// Lines end in LF or CRLF; the last one need not end. Blank lines are skipped. Spaces and tabs may
-/// stand around words. There are no comments: a line that begins with `#` is malformed.
+/// surround words. There are no comments.
 enum EventSource {
   case file(String)
   case standardInput
 }
 
 extension EventSource: CustomStringConvertible {
-  /// The name that people know it by.
+  /// The name for messages.
   var description: String {
     switch self {
     case .file(let path): path
@@ -20,12 +20,12 @@ extension EventSource: CustomStringConvertible {
 }
 
 extension EventSource {
-  /// Reads all events, or none and throws.
+  /// Reads all events, or throws.
   func read() throws(InputError) -> [Event] {
     var events: [Event] = []
     let lines = try bytes().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for (index, line) in lines.enumerated() {
-      // A carriage return at the end of a line belongs to the line's end.
+      // A carriage return is part of the line's end.
       let content = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
       guard let text = String(validating: content, as: UTF8.self) else {
         throw InputError(
@@ -43,11 +43,11 @@ extension EventSource {
     return events
   }
 
-  /// The whole content, without a byte order mark.
+  /// The content without a byte order mark.
   private func bytes() throws(InputError) -> Data {
     do {
       let content = try handle().readToEnd() ?? Data()
-      // Some editors begin a file with the mark, where nobody can see it.
+      // Some editors begin a file with an invisible mark.
       let mark = Data("\u{FEFF}".utf8)
       return content.starts(with: mark) ? content.dropFirst(mark.count) : content
     } catch {
@@ -66,7 +66,7 @@ extension EventSource {
     }
   }
 
-  /// The system's words for an error, which say more than Foundation's.
+  /// The system's message, which says more than Foundation's.
   private static func reason(for error: any Error) -> String {
     let error = error as NSError
     guard let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError,

@@ -9,7 +9,7 @@ extension Topic where Message == Mail {
   static var mail: Self { Topic("mail") }
 }
 
-/// Observes a topic with a closure, which was written on the main actor and runs there.
+/// Observes a topic with a closure that is written on the main actor, and runs there.
 @MainActor final class Inbox {
   private var unread = 0
 

@@ -1,6 +1,5 @@
 import Foundation
 
-/// The program.
 @main
 enum LoginSession {
   static func main() async {
@@ -12,7 +11,7 @@ enum LoginSession {
       case .help: print(Arguments.usage)
       }
     } catch let error as Arguments.UsageError {
-      // 64 is what sysexits.h calls a usage error.
+      // EX_USAGE in sysexits.h.
       fail("LoginSession: error: \(error.problem)\n\n\(Arguments.usage)", status: 64)
     } catch {
       fail("\(error)", status: 1)

@@ -1,6 +1,6 @@
 import Multicast
 
-/// A client that notifies again: it answers every login with a logout.
+/// A client that answers every login with a logout, and so notifies again.
 final class MaintenanceMode: UserProtocol {
   private let store: AccountStore
 

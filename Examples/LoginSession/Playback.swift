@@ -1,10 +1,10 @@
-/// The session that is played from a file: the same clients, and the events of the file.
+/// Plays the events of a file with the same clients.
 struct Playback {
   private let app = App()
   private let source: EventSource
   private let events: [Event]
 
-  /// Reads all events, so that a mistake in the last line is found before the first is played.
+  /// Reads all events first, so an error in the last line is found before any is played.
   init(_ source: EventSource) throws(InputError) {
     self.source = source
     events = try source.read()
@@ -20,7 +20,7 @@ struct Playback {
       """)
     for event in events { app.play(event) }
     print("\nStill listening: \(app.listening).")
-    // Without this line the app, and with it every client, could end after its last use.
+    // Otherwise the app and its clients could end after their last use.
     extendLifetime(app)
   }
 }

@@ -1,6 +1,6 @@
 import Multicast
 
-/// A client that needs only the login.
+/// A client that implements only the login.
 final class ProfileScreen: UserProtocol {
   init(center: MulticastCenter) {
     center.add(self, for: UserProtocol.self)

@@ -1,6 +1,6 @@
 import Multicast
 
-/// A client on the main actor that corrects what it hears, with a post of its own.
+/// A client on the main actor that corrects a message with a post of its own.
 @MainActor final class SpamFilter: @MainActor UnreadProtocol {
   private let center: MulticastCenter
 
@@ -11,7 +11,7 @@ import Multicast
 
   func unreadChanged(to subjects: [String]) {
     let wanted = subjects.filter { $0 != "You have won!" }
-    // Its own post comes back here. It posts only if something has changed, so this ends.
+    // The post reaches this client too. It posts only after a change, so this ends.
     guard wanted != subjects else { return }
     print("  SpamFilter: takes the spam out")
     center.post(UnreadProtocol.self) { $0.unreadChanged(to: wanted) }

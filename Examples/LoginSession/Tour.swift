@@ -1,6 +1,6 @@
 import Multicast
 
-/// The session that is played without a file: it shows what a center does, one act at a time.
+/// The session without a file: one rule of the center in each step.
 @MainActor struct Tour {
   private let app = App()
 
@@ -13,7 +13,7 @@ import Multicast
     await observe()
     await correct()
     showWiring()
-    // Without this line the app, and with it every client, could end after its last use.
+    // Otherwise the app and its clients could end after their last use.
     extendLifetime(app)
   }
 
@@ -22,10 +22,10 @@ import Multicast
       """
       A login session. (To play events of your own: swift run LoginSession --help)
 
-      UserProtocol is a listener protocol: it has a method for each thing that can happen, a login
-      and a logout. Objects that conform to it are added to a center, and so become its clients.
-      An account store notifies the center, and the center calls every client. Below, a line with
-      ">" is what the account store announces; under it is what the clients do.
+      UserProtocol is a listener protocol. It has one method for a login and one for a logout. Objects
+      that conform to it are added to a center and become its clients. An account store notifies the
+      center, and the center calls every client. Below, a line with ">" shows what the account store
+      announces. The lines after it show what the clients do.
       """)
   }
 
@@ -34,7 +34,7 @@ import Multicast
       """
 
       1. A profile screen, a badge and an audit log are clients of MulticastCenter.default. Each
-         implements only the methods that it needs; UserProtocol has a default for the others.
+         implements only the methods that it needs. UserProtocol has defaults for the others.
 
       """)
     app.play(.login(19000))
@@ -46,8 +46,8 @@ import Multicast
     print(
       """
 
-      2. The audit log is added a second time. The center's add method returns \(wasAdded): it is a
-         client already, and is still called once.
+      2. The audit log is added again. The center's add method returns \(wasAdded), because the log is a
+         client already. The center still calls it once.
 
       """)
     app.play(.login(19001))
@@ -59,8 +59,8 @@ import Multicast
     print(
       """
 
-      3. The profile screen is closed and released. Nobody removes it from the center: clients are
-         held weakly, so it just hears no more.
+      3. The profile screen is closed and deallocated. The center holds clients weakly, so the screen
+         need not be removed.
 
       """)
     app.play(.login(19002))
@@ -71,14 +71,13 @@ import Multicast
     print(
       """
 
-      4. Clients may notify again while they are called. Maintenance mode answers a login with a
-         logout, and auto-login answers a logout with a login. Either is fine; together they would
-         never end. The center delivers the logout inside the login, but refuses the login inside
-         that one: its call site, the place in the source where it stands, is delivering already.
+      4. A client may notify while it is called. Maintenance mode answers a login with a logout, and
+         auto-login answers a logout with a login. Either is fine, but together they would recurse
+         forever. The center delivers the logout inside the login. It refuses the login inside that
+         logout, because its call site is already delivering.
 
-         These two have a center of their own. Its onRecursion prints the report here, with the
-         path of call sites that led to the refused one. MulticastCenter.default prints a report
-         in one line on standard error.
+         These two have a center of their own. Its onRecursion prints the report with the path of call
+         sites. MulticastCenter.default prints one line on standard error.
 
       """)
     let center = MulticastCenter(onRecursion: { print($0) })
@@ -96,9 +95,9 @@ import Multicast
     print(
       """
 
-      5. Where a few lines at the place of use are enough, a closure observes a topic. The inbox's was
-         written on the main actor, and so it runs there: at once, if the post is made there, and in
-         its turn, if the post is made in the background. It ends with its owner, the inbox.
+      5. A closure can observe a topic. The inbox's closure is written on the main actor and runs
+         there: at once for a post on the main actor, a little later for one in the background. The
+         observation ends with its owner, the inbox.
 
       """)
     let center = MulticastCenter.default
@@ -118,11 +117,10 @@ import Multicast
     print(
       """
 
-      6. A service that works in the background posts, and its clients live on the main actor. A post
-         calls every client at home, so they are called there. A spam filter corrects what it hears
-         with a post of its own. That one follows: the label, which is called after the filter,
-         hears of 3 before it hears of 2, and ends with the right number. Had they notified, it would
-         have heard of 2 first, and of 3 last.
+      6. A background service posts, and its clients live on the main actor. A post calls each client
+         in its home, so they are called there. A spam filter posts a correction, which follows the first
+         post. So the label, which is called after the filter, shows 3 and then 2, the right number.
+         With notify, it would show 2 and then 3.
 
       """)
     let center = MulticastCenter()
@@ -139,7 +137,7 @@ import Multicast
     print(
       """
 
-      7. A center can tell who listens to what: its wiring, now that the inbox is open again.
+      7. A center's wiring shows who listens to what. The inbox is open again.
 
       \(center.wiring)
       """)

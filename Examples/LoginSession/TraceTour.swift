@@ -1,19 +1,19 @@
 import Multicast
 
-/// The session that is played with `--trace`: it shows what a center can tell of its deliveries.
+/// The session of `--trace`, which shows the events of deliveries.
 @MainActor struct TraceTour {
   private let center = MulticastCenter(onDelivery: DeliveryLog.events { print("    \($0)") })
 
   func play() async {
     print(
       """
-      A login session, traced: who is called, in which order, and for how long. The center was made with
+      A login session with a trace: which clients are called, in which order, and for how long. The
+      center was made with
 
         MulticastCenter(onDelivery: DeliveryLog.events { print("    \\($0)") })
 
-      so that it prints a line for each thing that happens in a delivery. These lines stand furthest
-      to the right, under what is announced (">") and beside what the clients do. The number after #
-      is the same for all lines of one delivery.
+      so it prints a line for each event of a delivery. These lines have the widest indent. The number
+      after # is the same for all events of one delivery.
       """)
     notify()
     await post()
@@ -24,8 +24,8 @@ import Multicast
     print(
       """
 
-      1. An account store notifies. Everybody is called here and now, in order, and the delivery ends
-         when the last one has returned. The badge does not care for logins, and is called as well.
+      1. An account store notifies. Every client is called at once, in order. The delivery ends when the
+         last call returns. The badge is called too, although it does not implement the login.
 
       """)
     let app = App(center: center)
@@ -37,10 +37,10 @@ import Multicast
     print(
       """
 
-      2. A mail service posts in the background. Nobody can be called there: the filter and the label
-         live on the main actor. So a letter is left for them, and the pass of the service ends with no
-         client called. The letter is handled on the main actor, a little later, in a pass of its own. There
-         the filter posts a correction. It follows: the label hears of the first post before.
+      2. A mail service posts in the background. The filter and the label live on the main actor, so the
+         post leaves a letter for them, and the first pass ends without a call. A second pass handles the
+         letter on the main actor. There, the filter posts a correction, which follows: the label receives
+         the first post before.
 
       """)
     let filter = SpamFilter(center: center)
@@ -54,11 +54,11 @@ import Multicast
     print(
       """
 
-      3. Logging out takes long. Who is to blame? This line of code says so, and nothing else:
+      3. Logging out takes long. This line of code prints slow clients only:
 
            MulticastCenter(onDelivery: DeliveryLog.calls(slowerThan: .milliseconds(20)))
 
-         Without a closure to print with, it writes to standard error.
+         Without a closure, it writes to standard error.
 
       """)
     let slowCalls = DeliveryLog.calls(slowerThan: .milliseconds(20)) { print("    \($0)") }

@@ -1,6 +1,6 @@
 import Multicast
 
-/// A client on the main actor that shows what it heard last.
+/// A client on the main actor that shows the latest message.
 @MainActor final class UnreadLabel: @MainActor UnreadProtocol {
   init(center: MulticastCenter) {
     center.add(self, for: UnreadProtocol.self)

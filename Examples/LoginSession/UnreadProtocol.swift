@@ -1,4 +1,4 @@
-/// A listener protocol for what a mail service finds in the background.
+/// The listener protocol of the mail service.
 protocol UnreadProtocol {
   func unreadChanged(to subjects: [String])
 }

@@ -1,10 +1,10 @@
-/// What can happen to a user's session: the listener protocol of this example.
+/// The listener protocol of the account store.
 protocol UserProtocol {
   func userLogin(_ userID: UInt)
   func logout()
 }
 
-// With a default for each method, a client implements only those that it needs.
+// Every method has a default, so a client implements what it needs.
 extension UserProtocol {
   func userLogin(_ userID: UInt) {}
   func logout() {}

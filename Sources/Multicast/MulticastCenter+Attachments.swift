@@ -1,4 +1,4 @@
-/// Objects that live with a center, such as a bridge to another way of notifying.
+/// Objects that live as long as a center, such as relays.
 extension MulticastCenter {
   typealias Attachments = Locked<[ObjectIdentifier: any AnyObject & Sendable]>
 
@@ -17,7 +17,7 @@ extension MulticastCenter {
   ///
   /// - Complexity: O(1).
   package func detach(_ object: AnyObject) {
-    // The caller holds it for the length of this call, so that it does not end with the lock held.
+    // The caller holds the object, so it does not end with the lock held.
     attachments.withLock { $0[ObjectIdentifier(object)] = nil }
   }
 }

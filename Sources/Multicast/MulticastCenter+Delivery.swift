@@ -62,8 +62,7 @@ extension MulticastCenter {
     } ?? []
   }
 
-  /// Calls and awaits `body` with every client of a listener protocol, one after the other, in
-  /// order.
+  /// Calls and awaits `body` with every client of a listener protocol, one after the other, in order.
   ///
   /// See ``MulticastDelegate/notify(fileID:line:column:awaiting:)``.
   ///

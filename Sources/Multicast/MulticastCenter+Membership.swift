@@ -8,12 +8,8 @@ extension MulticastCenter {
   /// center.add(self, for: UserProtocol.self)
   /// ```
   ///
-  /// See ``MulticastDelegate/add(_:isolation:)``.
+  /// Its home is the actor it is added in. See ``MulticastDelegate/add(_:isolation:)``.
   ///
-  /// - Parameters:
-  ///   - client: A class instance or an actor. A value stops the program.
-  ///   - listener: The listener protocol.
-  ///   - isolation: The client's home. Pass nil for a client that may be called on any thread.
   /// - Returns: Whether the client was added. False if it is a client already.
   /// - Complexity: Amortized O(1).
   @discardableResult
@@ -43,8 +39,7 @@ extension MulticastCenter {
     withMadeDelegate(for: listener) { $0.add(client, on: queue) }
   }
 
-  /// Adds a client of a `Sendable` listener protocol, after its other clients. The client has no
-  /// home.
+  /// Adds a client of a `Sendable` listener protocol, after its other clients. The client has no home.
   ///
   /// - Returns: Whether the client was added. False if it is a client already.
   /// - Complexity: Amortized O(1).
@@ -61,7 +56,7 @@ extension MulticastCenter {
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func remove<Listener>(_ client: Listener, for listener: Listener.Type) -> Bool {
-    // A value stops the program even if nobody was ever added.
+    // A value stops the program even if there are no clients.
     withObject(of: client) { object in
       withDelegate(for: listener) { $0.remove(object: object) } ?? false
     }
@@ -93,8 +88,7 @@ extension MulticastCenter {
     for registry in registries.all { registry.removeAll() }
   }
 
-  /// Returns whether an object is a client of a listener protocol. See
-  /// ``MulticastDelegate/contains(_:)``.
+  /// Returns whether an object is a client of a listener protocol. See ``MulticastDelegate/contains(_:)``.
   ///
   /// - Complexity: O(1).
   public func contains<Listener>(_ client: Listener, for listener: Listener.Type) -> Bool {

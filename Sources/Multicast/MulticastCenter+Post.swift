@@ -61,8 +61,7 @@ extension MulticastCenter {
 
   /// Calls every client of a listener protocol in a task of its own, and returns after all calls.
   ///
-  /// It does not wait for a client that itself waits for this post. See
-  /// ``post(_:fileID:line:column:_:)``.
+  /// It does not wait for a client that itself waits for this post. See ``post(_:fileID:line:column:_:)``.
   ///
   /// - Returns: The number of clients that were to be called.
   /// - Complexity: O(*n*).

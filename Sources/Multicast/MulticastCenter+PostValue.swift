@@ -1,8 +1,6 @@
 extension MulticastCenter {
-  /// Posts a value to every client of a listener protocol, for functions that take such a body from
-  /// their callers.
-  ///
-  /// - Parameter isolation: The caller's actor.
+  /// Posts a value to every client of a listener protocol, for functions that receive such a body from their
+  /// callers. `isolation` is the caller's actor.
   @discardableResult
   package func post<Listener, Value: Sendable>(
     _ value: Value, to listener: Listener.Type, isolation: (any Actor)?, from site: CallSite,
@@ -20,7 +18,7 @@ extension MulticastCenter {
   }
 }
 
-/// A function of a listener and a value that belongs to any actor. As ``IsolatedFunction``.
+/// A function of a listener and a value, with any isolation: see ``IsolatedFunction``.
 private struct ValueFunction<Listener, Value> {
   struct Callable {
     let function: @Sendable (Listener, Value) -> Void
@@ -32,7 +30,7 @@ private struct ValueFunction<Listener, Value> {
     self.function = function
   }
 
-  /// The function, to be called in its actor.
+  /// The function. Call it in its actor.
   var callable: @Sendable (Listener, Value) -> Void {
     unsafe unsafeBitCast(self, to: Callable.self).function
   }

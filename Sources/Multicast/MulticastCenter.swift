@@ -46,13 +46,12 @@ public final class MulticastCenter: Sendable {
   /// - Parameters:
   ///   - reentrancy: What happens to a nested `notify` of the same listener protocol. A negative
   ///     ``ReentrancyPolicy/allow(depth:)`` stops the program.
-  ///   - onRecursion: Receives the report of each refused `notify`, and of the first refused post
-  ///     that one post has set off. Runs on the refused call's thread, with no lock held. If nil,
-  ///     each refused call site prints one line on standard error. So does a call site refused
-  ///     while `onRecursion` runs.
-  ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock
-  ///     held. Deliveries that it causes are not reported, by any center. If nil, nothing is
-  ///     measured. See <doc:SeeingDeliveries>.
+  ///   - onRecursion: Receives the report of each refused `notify`, and of the first refused post that one
+  ///     post has set off. Runs on the refused call's thread, with no lock held. If nil, each refused call
+  ///     site prints one line on standard error. So does a call site refused while `onRecursion` runs.
+  ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock held.
+  ///     Deliveries that it causes are not reported, by any center. If nil, nothing is measured. See
+  ///     <doc:SeeingDeliveries>.
   ///   - carried: A task-local value that posts carry to where they are handled.
   public init(
     reentrancy: ReentrancyPolicy = .refuseLoops,
@@ -65,17 +64,14 @@ public final class MulticastCenter: Sendable {
       tracing: PostTracing(onDelivery: onDelivery, carrying: carried))
   }
 
-  /// The delegate of a listener protocol. It is always the same one, and works on after the
-  /// center's end.
+  /// The delegate of a listener protocol. It is always the same one, and works on after the center's end.
   ///
   /// - Complexity: O(1), without a lock once the delegate exists.
   public subscript<Listener>(_ listener: Listener.Type) -> MulticastDelegate<Listener> {
     withMadeDelegate(for: listener) { $0 }
   }
 
-  /// Lends the delegate of a listener protocol, which is made if nobody has asked for it yet.
-  ///
-  /// The delegate is not retained, as in ``withDelegate(for:_:)``.
+  /// Passes the borrowed delegate of a listener protocol to `body`. Makes the delegate if there is none.
   func withMadeDelegate<Listener, Result>(
     for listener: Listener.Type, _ body: (MulticastDelegate<Listener>) -> Result
   ) -> Result {

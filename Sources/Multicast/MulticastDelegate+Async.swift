@@ -9,16 +9,11 @@ extension MulticastDelegate {
   /// Use it for actors and asynchronous methods. The protocol must be `Sendable`, or the methods
   /// `nonisolated(nonsending)`.
   ///
-  /// `body` runs in the caller's actor and task. Cancellation does not end the call; let `body`
-  /// throw. A client is kept alive until its call returns. If this call site is already delivering
-  /// this list in the same task, calls nobody and reports the loop. A task that a client starts is
-  /// not part of the call.
+  /// `body` runs in the caller's actor and task. The first error ends the call. Cancellation does not; let
+  /// `body` throw. A client is kept alive until its call returns. If this call site is already delivering
+  /// this list in the same task, calls nobody and reports the loop. A task that a client starts is not part
+  /// of the call.
   ///
-  /// - Parameters:
-  ///   - fileID: The call site's file. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - body: Receives each client. The first error ends the call.
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n*).
   @discardableResult

@@ -1,22 +1,17 @@
 extension MulticastDelegate {
-  /// Calls `body` with every client and every event: the first client with all events, then the
-  /// second one, and so on.
+  /// Calls `body` with every client and every event: the first client with all events, then the second one,
+  /// and so on.
   ///
   /// <!-- example: in Delegates -->
   /// ```swift
   /// delegates.notify(forEach: files) { client, file in client.found(file) }
   /// ```
   ///
-  /// Much faster than a call for each event, because each client is loaded once. A removed client
-  /// receives no further events. A client released during its events receives the rest of them. The
-  /// batch counts as one ``notify(fileID:line:column:_:)``.
+  /// Much faster than a call for each event, because each client is loaded once. A removed client receives no
+  /// further events. A client released during its events receives the rest of them. Without events, every
+  /// client counts as called. The first error ends the batch, which counts as one
+  /// ``notify(fileID:line:column:_:)``.
   ///
-  /// - Parameters:
-  ///   - events: The events. Without any, every client counts as called.
-  ///   - fileID: The call site's file. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - body: Receives each client and each event. The first error ends the batch.
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n* · *m*) for *n* clients and *m* events. Allocates nothing.
   @discardableResult
@@ -28,7 +23,7 @@ extension MulticastDelegate {
   ) throws(Failure) -> Int {
     try deliver(.forEach, from: CallSite(fileID: fileID, line: line, column: column)) {
       (client, box) throws(Failure) in
-      // By index, so that an event is lent from where it is: a loop over the elements copies each.
+      // By index, because a loop over the elements would copy each.
       var index = events.startIndex
       let end = events.endIndex
       while index != end, box.identity != 0 {

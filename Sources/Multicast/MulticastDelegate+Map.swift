@@ -6,11 +6,9 @@ extension MulticastDelegate {
   /// let mayClose = delegates.map { $0.documentMayClose() }.allSatisfy { $0 }
   /// ```
   ///
-  /// - Parameters:
-  ///   - fileID: The call site's file. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - transform: Receives each client. The first error ends the call, and the answers are lost.
+  /// The first error ends the call, and the answers are lost. Otherwise the same as
+  /// ``notify(fileID:line:column:_:)``.
+  ///
   /// - Returns: The answers; none without clients, or if the call was a loop.
   /// - Complexity: O(*n*).
   @inlinable

@@ -8,25 +8,22 @@ extension MulticastDelegate {
   /// delegates.post { $0.userLogin(19000) }
   /// ```
   ///
-  /// A client added in an actor is called there, and a client added on a queue on that queue. Other
-  /// clients are called on this thread. Calls elsewhere happen a little later. The posts of one
-  /// thread or task reach every home in their order, across protocols and topics.
+  /// A client added in an actor is called there, and a client added on a queue on that queue. Other clients
+  /// are called on this thread. Calls elsewhere happen a little later. `body` receives each client of this
+  /// moment that is still registered and alive at its turn. The posts of one thread or task reach every home
+  /// in their order, across protocols and topics.
   ///
-  /// A post made by a client that a post is calling follows that post in every home. Any other post
-  /// returns after the calls of clients without a home and of clients at home here. Earlier letters
-  /// to this home go first.
+  /// A post made by a client that a post is calling follows that post in every home. Any other post returns
+  /// after the calls of clients without a home and of clients at home here. Earlier letters to this home go
+  /// first.
   ///
-  /// A body that names an actor, as in `{ @MainActor in $0.show(1) }`, runs there for every client.
-  /// A main-actor protocol needs this. A debug build stops if a client lives elsewhere.
+  /// A body that names an actor, as in `{ @MainActor in $0.show(1) }`, runs there for every client. A
+  /// main-actor protocol needs this. A debug build stops if a client lives elsewhere.
   ///
-  /// - Parameters:
-  ///   - isolation: The caller's actor.
-  ///   - fileID: The call site's file. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - body: Receives each client of this moment that is still registered and alive at its turn.
-  /// - Returns: The number of clients that were called or will be. 0 if one post has set off more
-  ///   than 1,000 recurring posts, and this one is refused.
+  /// A wrapper passes its caller's `fileID`, `line` and `column` on: see ``CallSite``.
+  ///
+  /// - Returns: The number of clients that were called or will be. 0 if one post has set off more than 1,000
+  ///   recurring posts, and this one is refused.
   /// - Complexity: O(*n*).
   @discardableResult
   @inlinable
@@ -47,15 +44,9 @@ extension MulticastDelegate {
 
   /// Calls every client in its home, in order, and returns after all calls.
   ///
-  /// It does not wait for a client that is removed or deallocated before its turn, nor for posts
-  /// that clients make. Cancellation does not end the wait. See
-  /// ``post(isolation:fileID:line:column:_:)``.
+  /// It does not wait for a client that is removed or deallocated before its turn, nor for posts that clients
+  /// make. Cancellation does not end the wait. See ``post(isolation:fileID:line:column:_:)``.
   ///
-  /// - Parameters:
-  ///   - fileID: The call site's file. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - body: Receives each client.
   /// - Returns: The number of clients that were to be called.
   /// - Complexity: O(*n*).
   @discardableResult
@@ -111,15 +102,9 @@ extension MulticastDelegate where Listener: Sendable {
   /// delegates.post { await $0.store(19000) }
   /// ```
   ///
-  /// The calls of one client do not overlap, and keep the order of the posts. Different clients run
-  /// side by side. A body that names an actor runs there. See
-  /// ``post(isolation:fileID:line:column:_:)``.
+  /// The calls of one client do not overlap, and keep the order of the posts. Different clients run side by
+  /// side. A body that names an actor runs there. See ``post(isolation:fileID:line:column:_:)``.
   ///
-  /// - Parameters:
-  ///   - fileID: The call site's file. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - body: Receives each client.
   /// - Returns: The number of clients that will be called, if they live.
   /// - Complexity: O(*n*). Starts a task for each idle client.
   @discardableResult
@@ -143,15 +128,9 @@ extension MulticastDelegate where Listener: Sendable {
 
   /// Calls every client in a task of its own, and returns after all calls.
   ///
-  /// It does not wait for a client that is removed or deallocated before its turn, nor for one that
-  /// itself waits for this post. Cancellation does not end the wait. See
-  /// ``post(fileID:line:column:_:)``.
+  /// It does not wait for a client that is removed or deallocated before its turn, nor for one that itself
+  /// waits for this post. Cancellation does not end the wait. See ``post(fileID:line:column:_:)``.
   ///
-  /// - Parameters:
-  ///   - fileID: The call site's file. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - body: Receives each client.
   /// - Returns: The number of clients that were to be called.
   /// - Complexity: O(*n*).
   @discardableResult
@@ -177,8 +156,8 @@ struct ClosureContent: PostContent {
   private let site: CallSite
   private let deliver: @Sendable (WeakBox) -> Bool
 
-  /// - Parameter deliver: Calls the client in a box, and returns whether it is alive. It is written where the
-  ///   listener's type is known, so that it is compiled for this type.
+  /// - Parameter deliver: Calls the client in a box, and returns whether it is alive. Written where the
+  ///   listener's type is known, so it is specialized.
   @usableFromInline
   init(
     actor: (any Actor)?, _ listener: Any.Type, _ site: CallSite,

@@ -2,8 +2,8 @@ import Dispatch
 
 /// The clients of one listener protocol, and the calls to all of them.
 ///
-/// A ``MulticastCenter`` keeps one delegate for each listener protocol. A delegate is also useful
-/// as a property, where a type has one kind of listener:
+/// A ``MulticastCenter`` keeps one delegate for each listener protocol. A delegate is also useful as a
+/// property, where a type has one kind of listener:
 ///
 /// <!-- example: in Download -->
 /// ```swift
@@ -16,21 +16,20 @@ import Dispatch
 /// }
 /// ```
 ///
-/// `notify` calls every client on this thread. `post` calls each client in its home: see
-/// <doc:NotifyOrPost>. Every method may be called from any thread, also by a client that is being
-/// called.
+/// `notify` calls every client on this thread. `post` calls each client in its home: see <doc:NotifyOrPost>.
+/// Every method may be called from any thread, also by a client that is being called.
 ///
 /// - **Order.** Clients are called in the order in which they were added, each once.
-/// - **Weak.** A client is kept alive only during its own call. Something else must own it. A local
-///   variable may end with its last use.
+/// - **Weak.** A client is kept alive only during its own call. Something else must own it. A local variable
+///   may end with its last use.
 /// - **Snapshot.** A delivery calls the clients registered when it begins, except those removed or
 ///   deallocated before their turn. A post begins when it is made.
-/// - **Free callbacks.** No lock is held while a client runs. It may also release itself, other
-///   clients, and the delegate.
-/// - **Home.** A client added in an actor lives there, unless the protocol is `Sendable`. A client
-///   added on a queue lives on that queue. A debug build stops if a client is notified elsewhere.
-/// - **Causal order.** The posts of one thread or task reach every home in their order. A post made
-///   by a client that a post is calling is delivered after that post.
+/// - **Free callbacks.** No lock is held while a client runs. It may also release itself, other clients, and
+///   the delegate.
+/// - **Home.** A client added in an actor lives there, unless the protocol is `Sendable`. A client added on a
+///   queue lives on that queue. A debug build stops if a client is notified elsewhere.
+/// - **Causal order.** The posts of one thread or task reach every home in their order. A post made by a
+///   client that a post is calling is delivered after that post.
 /// - **Loops.** A notification that would recurse forever is refused and reported: see <doc:Loops>.
 ///
 /// <doc:TheContract> has all rules. `P` and `P & Sendable` are one key.
@@ -51,19 +50,8 @@ public final class MulticastDelegate<Listener>: Sendable {
 
   /// Creates a delegate without clients.
   ///
-  /// Its posts are in order with each other, and not with those of a center.
-  ///
-  /// - Parameters:
-  ///   - reentrancy: What happens to a nested `notify` of the same listener protocol. A negative
-  ///     ``ReentrancyPolicy/allow(depth:)`` stops the program.
-  ///   - onRecursion: Receives the report of each refused `notify`, and of the first refused post
-  ///     that one post has set off. Runs on the refused call's thread, with no lock held. If nil,
-  ///     each refused call site prints one line on standard error. So does a call site refused
-  ///     while `onRecursion` runs.
-  ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock
-  ///     held. Deliveries that it causes are not reported, by any center. If nil, nothing is
-  ///     measured. See <doc:SeeingDeliveries>.
-  ///   - carried: A task-local value that posts carry to where they are handled.
+  /// Its posts are in order with each other, and not with those of a center. The parameters are those of
+  /// ``MulticastCenter/init(reentrancy:onRecursion:onDelivery:carrying:)``.
   public convenience init(
     reentrancy: ReentrancyPolicy = .refuseLoops,
     onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil,
@@ -88,7 +76,7 @@ public final class MulticastDelegate<Listener>: Sendable {
 extension MulticastDelegate {
   /// Adds a client at the end of the list.
   ///
-  /// The client is held weakly. A delivery under way does not call it.
+  /// The client is held weakly. Active deliveries do not call it.
   ///
   /// A client added inside an actor lives in that actor, unless the compiler knows here that the
   /// protocol is `Sendable`. A client that adds itself in a nonisolated `init` has no home. Neither
@@ -102,7 +90,7 @@ extension MulticastDelegate {
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func add(_ client: Listener, isolation: (any Actor)? = #isolation) -> Bool {
-    // An actor looks after itself: what can be called synchronously on it is not isolated.
+    // An actor's synchronous methods are nonisolated.
     guard let isolation, !(client is any Actor) else { return add(client, in: nil) }
     return add(client, in: office.mailbox(of: isolation))
   }
@@ -111,9 +99,8 @@ extension MulticastDelegate {
   ///
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program.
-  ///   - queue: The client's home. Calls do not overlap, on a concurrent queue either. The main
-  ///     queue is the main actor. A post made on a global queue calls the client a little later, on
-  ///     that queue.
+  ///   - queue: The client's home. Calls do not overlap, on a concurrent queue either. The main queue is the
+  ///     main actor. A post made on a global queue calls the client a little later, on that queue.
   /// - Returns: Whether the client was added, as for ``add(_:isolation:)``.
   /// - Complexity: Amortized O(1).
   @discardableResult
@@ -131,9 +118,8 @@ extension MulticastDelegate {
 
   /// Removes a client.
   ///
-  /// After that, no new call to the client begins from this list on this thread. A call on another
-  /// thread may still run. Waiting posts do not call the client. Safe in the client's `deinit`, and
-  /// not needed there.
+  /// After that, no new call to the client begins from this list on this thread. A call on another thread may
+  /// still run. Waiting posts do not call the client. Safe in the client's `deinit`, and not needed there.
   ///
   /// - Parameter client: A class instance or an actor. A value stops the program.
   /// - Returns: Whether the client was in the list. False while the client is being deinitialized.
@@ -155,7 +141,7 @@ extension MulticastDelegate {
     return wasRegistered
   }
 
-  /// Removes all clients. A delivery under way calls none of those that remain.
+  /// Removes all clients. Active deliveries call no further client.
   ///
   /// - Complexity: O(*n*).
   public func removeAll() {
@@ -215,15 +201,14 @@ extension MulticastDelegate {
   /// delegates.notify { $0.userLogin(19000) }
   /// ```
   ///
-  /// Calls the clients registered now, except those removed or deallocated before their turn. If
-  /// this call site is already delivering this list on this call stack, calls nobody and reports
-  /// the loop.
+  /// Calls the clients registered now, except those removed or deallocated before their turn. If this call
+  /// site is already delivering this list on this call stack, calls nobody and reports the loop.
   ///
-  /// The first error that `body` throws ends the call. The compiler infers `any Error`, unless you
-  /// write the type: `{ (client) throws(StoreError) in … }`.
+  /// The first error that `body` throws ends the call. The compiler infers `any Error`, unless you write the
+  /// type: `{ (client) throws(StoreError) in … }`.
   ///
   /// - Parameters:
-  ///   - fileID: The call site's file. A wrapper passes its caller's on.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
   ///   - line: The call site's line.
   ///   - column: The call site's column.
   ///   - body: Receives each client.
@@ -252,7 +237,7 @@ extension MulticastDelegate {
     _ body: (Listener, WeakBox) throws(Failure) -> Void
   ) throws(Failure) -> Int {
     if clientList.isEmpty { return 0 }
-    // Asked before anything else, and told in pieces, so that nothing has to be kept for it in memory.
+    // Tested first, and passed in pieces, so the usual path keeps nothing of it in memory.
     if reporter != nil {
       return try deliverReporting(way, site.file, site.line, site.column, body)
     }
@@ -289,7 +274,7 @@ extension MulticastDelegate {
         called &+= 1
         try body(client, box)
       }
-      // Nil for a removed client, whose box has been vacated, and for a dead one.
+      // Nil for a removed client, whose box is vacated already, and for a deallocated one.
       if wasCalled == nil { walk.noteDead(box) }
     }
     return called

@@ -15,7 +15,7 @@ struct RegistryPlaces: ~Copyable, @unchecked Sendable {
   private let keys: UnsafeMutablePointer<Atomic<UInt>>
   private let registries: UnsafeMutablePointer<AnyObject>
 
-  /// Makes room for `capacity` registries, a power of two; at least one place must stay free.
+  /// Makes room for `capacity` registries, a power of two. One place must stay free.
   init(capacity: Int) {
     self.capacity = capacity
     unsafe keys = .allocate(capacity: capacity)
@@ -32,7 +32,7 @@ struct RegistryPlaces: ~Copyable, @unchecked Sendable {
     unsafe registries.deallocate()
   }
 
-  /// Where the registry with this key is kept; nil if there is none.
+  /// The place of the registry with this key; nil if there is none.
   @inline(__always)
   func find(_ key: UInt) -> UnsafeMutableRawPointer? {
     var place = firstPlace(for: key)
@@ -44,7 +44,7 @@ struct RegistryPlaces: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Adds a registry whose key is not in here, and returns where it is kept.
+  /// Adds a registry with a new key. Returns its place.
   @discardableResult
   func insert(_ registry: AnyObject, key: UInt) -> UnsafeMutableRawPointer {
     var place = firstPlace(for: key)
@@ -54,7 +54,6 @@ struct RegistryPlaces: ~Copyable, @unchecked Sendable {
     return unsafe UnsafeMutableRawPointer(registries + place)
   }
 
-  /// Adds the registries of smaller places.
   func insert(contentsOf other: borrowing RegistryPlaces) {
     for place in 0..<other.capacity {
       let key = unsafe other.keys[place].load(ordering: .relaxed)

@@ -1,9 +1,8 @@
 import Synchronization
 
-/// A center's registry for a listener protocol (its delegate) or a message type (its topics), without that
-/// type.
+/// A center's registry for a listener protocol (its delegate) or a message type (its topics), type-erased.
 protocol ClientRegistry: AnyObject, Sendable {
-  /// Removes a client, and returns how many registrations of it there were.
+  /// Removes a client. Returns the number of its registrations.
   func removeClient(_ client: AnyObject) -> Int
 
   func removeAll()
@@ -22,7 +21,7 @@ protocol ClientRegistry: AnyObject, Sendable {
 @usableFromInline
 @safe
 final class RegistryTable: @unchecked Sendable {
-  /// What is written with the lock held. The last places are the ones in use.
+  /// What the lock protects. The last places are in use.
   @safe
   private struct State: ~Copyable {
     var registries: [any ClientRegistry] = []
@@ -48,19 +47,19 @@ final class RegistryTable: @unchecked Sendable {
     }
   }
 
-  /// Where the registry for a key type is kept, as long as the table lives; nil if there is none.
+  /// The place of the registry for a key type; nil if there is none. It is valid while the table lives.
   @usableFromInline
   func find(_ key: ObjectIdentifier) -> UnsafeMutableRawPointer? {
     unsafe current.load(ordering: .acquiring).pointee.find(key.address)
   }
 
-  /// As ``find(_:)``, with a registry made by `make` where there is none.
+  /// Like ``find(_:)``. Inserts the registry that `make` returns if there is none.
   func find(
     _ key: ObjectIdentifier, orInsert make: () -> any ClientRegistry
   ) -> UnsafeMutableRawPointer {
     if let found = unsafe find(key) { return unsafe found }
     return unsafe state.withLock { state in
-      // Somebody else may have been faster.
+      // Another thread may have inserted it.
       if let found = unsafe find(key) { return unsafe found }
       let registry = make()
       state.registries.append(registry)
@@ -78,11 +77,11 @@ final class RegistryTable: @unchecked Sendable {
     }
   }
 
-  /// All registries, in the order in which they were first asked for.
+  /// All registries, in the order of their first use.
   ///
-  /// The array is a copy with storage of its own. The table's storage is written in place as soon as nobody
-  /// else owns it, and whether somebody does is known to the runtime only: the thread sanitizer would not see
-  /// that a caller has finished reading.
+  /// The array is a copy with storage of its own. The table changes its storage in place when it is the only
+  /// owner, which only the runtime knows. The thread sanitizer would not see that a caller has finished
+  /// reading.
   var all: [any ClientRegistry] {
     state.withLock { state in state.registries.map { registry in registry } }
   }

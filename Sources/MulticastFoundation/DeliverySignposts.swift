@@ -9,7 +9,7 @@
   /// let center = MulticastCenter(onDelivery: deliverySignposts())
   /// ```
   ///
-  /// While nobody records, an event costs one test.
+  /// Without a recording, an event costs one test.
   ///
   /// - Parameter signposter: By default, the points of interest of a subsystem named Multicast.
   /// - Returns: A callback for `onDelivery`.
@@ -19,14 +19,14 @@
   ) -> @Sendable (DeliveryEvent) -> Void {
     { event in
       guard signposter.isEnabled else { return }
-      // 0 and the largest number mean something else; passes are counted from 1.
+      // 0 and the largest number are reserved. Passes are counted from 1.
       let id = OSSignpostID(event.pass)
       switch event.phase {
       case .began:
         _ = signposter.beginInterval(
           "Delivery", id: id, "\(event.description, privacy: .public)")
       case .ended:
-        // An interval is known by its name and its id, whoever began it.
+        // Name and id identify an interval.
         signposter.endInterval(
           "Delivery", .beginState(id: id), "\(event.description, privacy: .public)")
       case .called, .left, .refused:

@@ -9,20 +9,14 @@ extension MulticastCenter {
   /// center.forward(.userLogin, as: Notification.Name("userLogin")) { ["id": $0.id] }
   /// ```
   ///
-  /// The forward is a handler of the topic, and posts the notification on the posting thread at its
-  /// turn. The notification has no object. The forward ends with its token's `cancel()`, with the
-  /// center, or with the center's methods that remove all handlers. It keeps `target` and
-  /// `userInfo` alive. Two forwards of one topic post two notifications.
+  /// The forward is a handler of the topic. At its turn, on the posting thread, it calls `userInfo` with the
+  /// message and posts the notification, which has no object. The forward ends with its token's `cancel()`,
+  /// with the center, or with the center's methods that remove all handlers. It keeps `target` and `userInfo`
+  /// alive. Two forwards of one topic post two notifications.
   ///
-  /// A relay of the same notification to the same topic makes a loop of posts, which is refused
-  /// after 1,000 rounds. May be called from any thread.
+  /// A relay of the same notification to the same topic makes a loop of posts, which is refused after 1,000
+  /// rounds. May be called from any thread.
   ///
-  /// - Parameters:
-  ///   - topic: The topic.
-  ///   - target: The notification center that posts it.
-  ///   - name: The notification's name.
-  ///   - userInfo: Receives each message, on the posting thread, and returns the notification's
-  ///     values.
   /// - Returns: A token that ends the forward. It may be ignored.
   /// - Complexity: Amortized O(1).
   @discardableResult
@@ -65,8 +59,7 @@ extension MulticastCenter {
   }
 }
 
-/// The owner of a forward without a sender. Its own handler keeps it, and the topic keeps the
-/// handler.
+/// The owner of a forward without a sender. Its own handler keeps it, and the topic keeps the handler.
 final class NotificationForward: Sendable {
   /// Distinguishes the forwards of one sender, and names the notification in a wiring. Forwards
   /// keep their targets alive, so a target's identity stays unique.

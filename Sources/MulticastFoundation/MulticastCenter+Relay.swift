@@ -11,33 +11,25 @@ extension MulticastCenter {
   /// center.relay(.powerStateDidChange, to: PowerProtocol.self) { $0.powerStateChanged() }
   /// ```
   ///
-  /// A relay posts: each client is called in its home, whatever thread the notification is posted
-  /// on. A main-actor protocol needs a body that names the actor: `{ @MainActor in $0.show() }`.
+  /// A relay posts: each client is called in its home, whatever thread the notification is posted on. A
+  /// main-actor protocol needs a body that names the actor: `{ @MainActor in $0.show() }`. The protocol need
+  /// not have clients.
   ///
-  /// The relay ends with ``NotificationRelay/cancel()``, with the center, or with the sender. It
-  /// holds center and sender weakly, and keeps `source` and `body` alive. It is not a client, and
-  /// `removeAll()` leaves it. Two relays of one notification call the clients twice.
+  /// The relay ends with ``NotificationRelay/cancel()``, with the center, or with the sender. It holds center
+  /// and sender weakly, and keeps `source` and `body` alive. It is not a client, and `removeAll()` leaves it.
+  /// Two relays of one notification call the clients twice.
   ///
-  /// A relay is the call site of its posts. A notification posted by a client that a post is
-  /// calling follows that post. After 1,000 recurring posts, the next is refused and reported.
-  /// Foundation does not order the observers of a notification, including relays.
+  /// With a sender, only its notifications are relayed, except those from its `deinit`. The relay holds the
+  /// sender for an instant at each notification of this name.
   ///
-  /// May be called from any thread.
+  /// A relay is the call site of its posts. A notification posted by a client that a post is calling follows
+  /// that post. After 1,000 recurring posts, the next is refused and reported. Foundation does not order the
+  /// observers of a notification, including relays.
   ///
-  /// - Parameters:
-  ///   - name: The notification's name.
-  ///   - source: The notification center that posts it.
-  ///   - sender: The object whose notifications are relayed; nil for all. The relay holds it for an
-  ///     instant at each notification of this name. Notifications from its `deinit` are not
-  ///     relayed.
-  ///   - listener: The listener protocol. It need not have clients.
-  ///   - fileID: The call site's file. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - body: Receives each client, in the client's home.
+  /// May be called from any thread. A wrapper passes its caller's `fileID`, `line` and `column` on.
+  ///
   /// - Returns: A token that ends the relay. It may be ignored.
-  /// - Complexity: A few instructions for each notification of this name, and a post for each
-  ///   relayed one.
+  /// - Complexity: A few instructions for each notification of this name, and a post for each relayed one.
   @discardableResult
   public func relay<Listener>(
     _ name: Notification.Name, from source: NotificationCenter = .default,
@@ -118,7 +110,7 @@ extension MulticastCenter {
 // MARK: - Making relays
 
 extension MulticastCenter {
-  /// Delivers a notification, and returns false if it was dropped.
+  /// Delivers a notification. Returns false if it was dropped.
   private typealias Delivery = @Sendable (MulticastCenter, Notification) -> Bool
 
   private func relay(
@@ -126,7 +118,7 @@ extension MulticastCenter {
     deliver: @escaping Delivery
   ) -> NotificationRelay {
     makeRelay(sender: sender, deliver) { observer in
-      // The sender is not Foundation's to look after: see `receive`.
+      // Foundation does not filter by sender: see `receive`.
       let token = source.addObserver(forName: name, object: nil, queue: nil) {
         [status = observer.status, weak observer] notification in
         guard status.isActive else { return }
@@ -140,7 +132,8 @@ extension MulticastCenter {
     }
   }
 
-  /// - Parameter observe: Adds an observer to the `NotificationCenter`, and returns what removes it.
+  /// - Parameter observe: Adds an observer to the `NotificationCenter`, and returns a closure that removes
+  ///   it.
   func makeRelay<Delivery>(
     sender: AnyObject? = nil, _ delivery: Delivery,
     observe: (RelayObserver<Delivery>) -> () -> Void

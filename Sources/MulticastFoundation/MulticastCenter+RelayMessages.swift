@@ -14,22 +14,13 @@ extension MulticastCenter {
   /// }
   /// ```
   ///
-  /// The body runs on the main actor, so the protocol may be a `@MainActor` one. No client may live
-  /// in another home: relay to a topic instead. The clients have been called when the message's
-  /// post returns, unless it is made inside a post's call. Then they follow.
+  /// The body runs on the main actor, so the protocol may be a `@MainActor` one. No client may live in
+  /// another home: relay to a topic instead. The clients have been called when the message's post returns,
+  /// unless it is made inside a post's call. Then they follow.
   ///
-  /// The relay holds the subject weakly and ends with it. Otherwise the same as a relay of
-  /// notifications.
+  /// The relay holds the subject weakly and ends with it. If `subject` is nil, it relays the messages of all.
+  /// Otherwise the same as a relay of notifications.
   ///
-  /// - Parameters:
-  ///   - message: The message's type.
-  ///   - source: The notification center that posts it.
-  ///   - subject: The object whose messages are relayed; nil for all.
-  ///   - listener: The listener protocol. It need not have clients.
-  ///   - fileID: The call site's file. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - body: Receives each client and the message.
   /// - Returns: A token that ends the relay. It may be ignored.
   /// - Complexity: That of a post.
   @discardableResult
@@ -155,14 +146,15 @@ extension MulticastCenter {
     deliver: @escaping @Sendable (MulticastCenter, Message) -> Bool
   ) -> NotificationRelay {
     makeRelay(deliver) { observer in
-      // A sequence keeps the order, and everything. An observer is called in a task for each message.
+      // A sequence keeps the order and every message. An observer would be called in one task for each
+      // message.
       let messages = source.messages(
         of: Message.Subject.self, for: NotificationCenter.BaseMessageIdentifier<Message>(),
         bufferSize: .max
       ).makeAsyncIterator()
       let task = Task.detached { [status = observer.status, weak observer] in
         var messages = messages
-        // Asked before: for a task that is cancelled already, Foundation's iterator waits for good.
+        // Checked first, because Foundation's iterator never returns in a cancelled task.
         while status.isActive, let message = await messages.next(isolation: nil) {
           observer?.receive { deliver, center in deliver(center, message) }
         }

@@ -7,20 +7,17 @@ protocol RelayEnding: AnyObject, Sendable {
   func cancel()
 }
 
-/// The observer that a relay has in a `NotificationCenter`. A `MulticastCenter` keeps it: it ends
-/// with that center.
+/// A relay's observer in a `NotificationCenter`. A `MulticastCenter` keeps it, so it ends with that center.
 ///
-/// Foundation may release a block with a lock of its own held. Nothing of the user's must end
-/// there, since its `deinit` might come back to the `NotificationCenter`. So the block holds this
-/// object weakly, and keeps the status, which is two numbers.
+/// Foundation may release a block with a lock held. The `deinit` of a user's object could then call the
+/// `NotificationCenter`. So the block holds this object weakly, and retains only the status, which is two
+/// numbers.
 final class RelayObserver<Delivery: Sendable>: RelayEnding, @unchecked Sendable {
-  // Unchecked for three variables. The weak references are not changed after `init`, and what they
-  // lead to is Sendable, or is compared with another object and nothing else. `remove` is written
-  // once, before `status` tells of it, and is called by the one caller that `status` lets end the
-  // relay.
+  // Unchecked for three variables. `init` alone assigns the weak references. Their objects are Sendable or
+  // only compared. `remove` is written once, before `status` announces it, and called by the one caller that
+  // `status` lets end the relay.
   //
-  // One caller alone, because an observer must not be removed twice: Foundation may know it by a
-  // number, which is somebody else's by then.
+  // Only one caller may remove the observer, because Foundation may identify it by a number that it reuses.
 
   let status = RelayStatus()
 
@@ -30,7 +27,7 @@ final class RelayObserver<Delivery: Sendable>: RelayEnding, @unchecked Sendable 
   private let delivery: Delivery
   private var remove: (() -> Void)?
 
-  /// - Parameter delivery: What delivers. It keeps what the user's closures capture.
+  /// - Parameter delivery: Keeps what the user's closures capture.
   init(sender: AnyObject?, to center: MulticastCenter, _ delivery: Delivery) {
     hasSender = sender != nil
     self.sender = sender
@@ -38,21 +35,22 @@ final class RelayObserver<Delivery: Sendable>: RelayEnding, @unchecked Sendable 
     self.delivery = delivery
   }
 
-  /// Begins to observe. To be called once.
+  /// Starts to observe. Called once.
   ///
-  /// - Parameter observe: Adds an observer to the `NotificationCenter`, and returns what removes it.
+  /// - Parameter observe: Adds an observer to the `NotificationCenter`, and returns a closure that removes
+  ///   it.
   func start(_ observe: () -> () -> Void) {
     status.publish()
     let remove = observe()
     self.remove = remove
-    // A notification may have come in already, from another thread, and have ended the relay.
+    // A notification on another thread may have ended the relay by now.
     if !status.begin() { remove() }
   }
 
-  /// Whether notifications are taken.
+  /// Whether the relay receives notifications.
   var isActive: Bool { status.isActive && !hasLostSender }
 
-  /// Ends the relay, and leaves the center that keeps this.
+  /// Ends the relay and detaches it from its center.
   func cancel() {
     end()
     center?.detach(self)
@@ -67,12 +65,12 @@ final class RelayObserver<Delivery: Sendable>: RelayEnding, @unchecked Sendable 
 
   private var hasLostSender: Bool { hasSender && sender == nil }
 
-  /// Delivers what has come in, if its sender is the relay's.
+  /// Delivers a notification if the relay's sender sent it.
   ///
   /// - Parameters:
-  ///   - isSender: Whether the relay's sender has sent it. Foundation knows a sender by its address, and
-  ///     would take a new object on a dead one's address for it.
-  ///   - deliver: Returns false if it was dropped.
+  ///   - isSender: Whether the given object sent it. Foundation compares addresses and would accept a new
+  ///     object at a deallocated sender's address.
+  ///   - deliver: Returns false if it dropped the notification.
   func receive(
     where isSender: (AnyObject) -> Bool = { _ in true },
     _ deliver: (Delivery, MulticastCenter) -> Bool

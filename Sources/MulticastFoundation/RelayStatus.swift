@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Where a relay stands: shared by its observer, its token, and the block that Foundation has, none
-/// of which keeps another.
+/// The state of a relay, shared by its observer, its token, and Foundation's block. None of them keeps
+/// another alive.
 final class RelayStatus: Sendable {
   private enum State {
     /// The observer is being added to the `NotificationCenter`.
@@ -13,24 +13,23 @@ final class RelayStatus: Sendable {
   private let state = Atomic<Int>(State.starting)
   private let drops = Atomic<Int>(0)
 
-  /// Shows what has been made so far to every thread that asks ``isActive``. To be called before
-  /// others can ask.
+  /// Publishes the observer to threads that read ``isActive``. Called before others can read.
   ///
-  /// Foundation's lock does so, too. But the thread sanitizer does not see that lock, and would
-  /// report a race where there is none.
+  /// Foundation's lock does this too, but the thread sanitizer does not see that lock and would report a
+  /// false race.
   func publish() { state.store(State.starting, ordering: .releasing) }
 
   var isActive: Bool { state.load(ordering: .acquiring) != State.ended }
 
-  /// Notes that there is something to be removed. Returns false if the relay was ended meanwhile:
-  /// then removing is up to the caller.
+  /// Records that there is an observer to remove. Returns false if the relay has ended. The caller must then
+  /// remove the observer.
   func begin() -> Bool {
     state.compareExchange(
       expected: State.starting, desired: State.observing, ordering: .acquiringAndReleasing
     ).exchanged
   }
 
-  /// Ends the relay. Returns true, to one caller alone, if there is something to be removed.
+  /// Ends the relay. Returns true to a single caller, if there is an observer to remove.
   func end() -> Bool {
     state.exchange(State.ended, ordering: .acquiringAndReleasing) == State.observing
   }

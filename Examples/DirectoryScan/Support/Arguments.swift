@@ -1,4 +1,3 @@
-/// What the command line asks for.
 struct Arguments {
   struct UsageError: Error { let problem: String }
 
@@ -6,14 +5,14 @@ struct Arguments {
   private(set) var isQuiet = false
   private(set) var isHelp = false
 
-  /// How long a call has to take to be shown; nil to show none.
+  /// The shortest call of a listener that is printed; nil for none.
   private(set) var slow: Duration?
   private var files: [String: Path] = [:]
 
   var json: Path? { files["--json"] }
   var wiring: Path? { files["--wiring"] }
 
-  /// Reads the bytes of the arguments: `CommandLine.arguments` loses what is not UTF-8.
+  /// Reads the arguments as bytes. `CommandLine.arguments` loses those that are not UTF-8.
   init() throws(UsageError) {
     var rest = (1..<max(1, Int(CommandLine.argc))).compactMap { index in
       CommandLine.unsafeArgv[index].map { Path(cString: $0) }
@@ -85,17 +84,16 @@ struct Arguments {
 }
 
 extension Duration {
-  /// Reads a whole number and its unit; nil if it is something else.
+  /// Reads a whole number and a unit; nil for any other text.
   fileprivate init?(argument: some Sequence<UInt8>) {
     let text = String(decoding: Array(argument), as: UTF8.self)
     guard let match = text.wholeMatch(of: /([0-9]+)(us|ms|s)/), let number = Int64(match.1),
       number <= 1_000_000_000
     else { return nil }
-    self =
-      switch match.2 {
-      case "us": .microseconds(number)
-      case "ms": .milliseconds(number)
-      default: .seconds(number)
-      }
+    switch match.2 {
+    case "us": self = .microseconds(number)
+    case "ms": self = .milliseconds(number)
+    default: self = .seconds(number)
+    }
   }
 }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Why the call that has just failed did so.
+/// The error of the last system call.
 struct SystemError: Error, CustomStringConvertible {
   let code = errno
 
   var description: String { String(cString: strerror(code)) }
 }
 
-/// What a file or folder is, whatever its names.
+/// Identifies a file or folder, whatever its names.
 struct FileID: Hashable {
   let device: dev_t
   let inode: ino_t
@@ -20,13 +20,12 @@ extension stat {
     if fstatat(folder, path.bytes + [0], &self, flags) != 0 { throw SystemError() }
   }
 
-  /// `S_IFREG` for a file, and so on.
   var kind: mode_t { st_mode & S_IFMT }
   var id: FileID { FileID(device: st_dev, inode: st_ino) }
 }
 
 extension Path {
-  /// Opens what has this path. A path that is too long for the system is opened part by part.
+  /// Opens the path. Opens a path that is too long for the system part by part.
   func open(_ flags: Int32, in folder: Int32 = AT_FDCWD) throws(SystemError) -> Int32 {
     let start = bytes.prefix(Int(PATH_MAX) - 1)
     if start.count < bytes.count, let end = start.lastIndex(of: Self.slash), end > 0 {
@@ -40,7 +39,7 @@ extension Path {
     return descriptor
   }
 
-  /// The path that the link of this name holds; empty if it cannot be read any more.
+  /// The target of the link with this name; empty if it cannot be read.
   func target(in folder: Int32) -> Path {
     Path(
       [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
@@ -49,7 +48,7 @@ extension Path {
   }
 }
 
-/// Writes all of a text, or as much as is read if this is a pipe that nobody reads any more.
+/// Writes a text. Ends without an error if the reader of a pipe has closed it.
 func put(_ text: String, to descriptor: Int32) throws(SystemError) {
   var rest = Array(text.utf8)[...]
   while !rest.isEmpty {
@@ -60,13 +59,12 @@ func put(_ text: String, to descriptor: Int32) throws(SystemError) {
   }
 }
 
-/// A part of the content of a file.
 struct Slice: Hashable {
   private let data: Data
 
-  /// Reads it. Returns nil if the file is not what it was when it was found.
+  /// Reads the slice. Returns nil if the file has changed since it was found.
   init?(of file: File, at offset: Int, _ length: Int) throws(SystemError) {
-    // What stands in its place by now is not waited for, and a link not followed.
+    // Does not wait for a pipe or follow a link that has replaced the file.
     let descriptor = try file.path.open(O_NONBLOCK | O_NOFOLLOW)
     defer { close(descriptor) }
     var status = stat()
@@ -77,12 +75,12 @@ struct Slice: Hashable {
       pread(descriptor, $0.baseAddress, length, off_t(offset))
     }
     if count == -1 { throw SystemError() }
-    // Files in /proc and /sys may be shorter than they say.
+    // Files in /proc and /sys may be shorter than their sizes.
     if count < length { return nil }
     self.data = data
   }
 
-  /// `Data` itself hashes its first bytes alone, which many files have in common.
+  /// `Data` hashes only its first bytes, which many files share.
   func hash(into hasher: inout Hasher) {
     data.withUnsafeBytes { hasher.combine(bytes: $0) }
   }

@@ -1,13 +1,12 @@
 import Foundation
 
-/// A file that was found.
 struct File: Sendable {
   let path: Path
   let bytes: Int
   let id: FileID
 }
 
-/// What could not be read, or leads nowhere.
+/// An item that cannot be read, or a link that leads nowhere.
 struct Problem: Sendable, CustomStringConvertible {
   enum Kind: String { case unreadable, brokenLink, linkCycle, vanished }
 
@@ -16,7 +15,6 @@ struct Problem: Sendable, CustomStringConvertible {
   var reason: String?
   var target: Path?
 
-  /// Where it is, what is wrong, and what to do about it.
   var description: String {
     switch kind {
     case .unreadable: "\(path): cannot be read (\(reason ?? "")); check that you may read it"
@@ -31,17 +29,17 @@ struct Problem: Sendable, CustomStringConvertible {
 }
 
 extension Problem {
-  /// What an error means for an item that was there before.
+  /// The problem of an item that existed before.
   init(_ path: Path, _ error: SystemError) {
     switch error.code {
-    // The last two say that it is something else by now, or a process in /proc that has ended.
+    // With the last two, another item has replaced it, or a process in /proc has ended.
     case ENOENT, ENOTDIR, ELOOP, ESRCH: self.init(path: path, kind: .vanished)
     default: self.init(path: path, kind: .unreadable, reason: "\(error)")
     }
   }
 }
 
-/// What a scan has found, in an order that does not depend on how it ran.
+/// The result of a scan, in an order that does not depend on timing.
 struct Report: Sendable {
   struct Totals {
     var files = 0
@@ -67,12 +65,12 @@ struct Report: Sendable {
 }
 
 extension [File] {
-  /// What files of equal content store more than once.
+  /// The bytes that a group of equal files stores more than once.
   var wasted: Int { dropFirst().reduce(into: 0) { $0.add($1.bytes) } }
 }
 
 extension Int {
-  /// Adds a length, and stops at the greatest number: sparse files may well be longer together.
+  /// Adds a size, up to the largest number. The sizes of sparse files may overflow.
   mutating func add(_ length: Int) {
     let (sum, overflows) = addingReportingOverflow(length)
     self = overflows ? .max : sum

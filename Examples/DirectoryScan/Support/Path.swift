@@ -1,6 +1,6 @@
 import Foundation
 
-/// A path or a name, in the bytes that the system knows: Foundation loses those that are not UTF-8.
+/// A path or a name as bytes. Foundation loses those that are not UTF-8.
 struct Path: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
   let bytes: [UInt8]
 
@@ -10,7 +10,7 @@ struct Path: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
   init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
   init(stringLiteral text: String) { self.init(text.utf8) }
 
-  /// The name in an entry, which may be longer and shorter than the entry's type says.
+  /// The name in a directory entry, which may be longer or shorter than the entry's type.
   init(nameIn entry: UnsafeMutablePointer<dirent>) {
     let name = UnsafeRawPointer(entry) + MemoryLayout<dirent>.offset(of: \.d_name)!
     self.init(cString: name.assumingMemoryBound(to: CChar.self))
@@ -28,12 +28,12 @@ struct Path: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
     Path(bytes + (bytes.last == Self.slash ? [] : [Self.slash]) + name.bytes)
   }
 
-  /// The root folder keeps its slashes.
+  /// The path without slashes at its end, except for the root folder.
   var withoutSlashesAtEnd: Path {
     bytes.lastIndex { $0 != Self.slash }.map { Path(bytes[...$0]) } ?? self
   }
 
-  /// What follows the last dot of the name, unless this begins with it.
+  /// The part after the last dot of the name, unless the name begins with that dot.
   var lowercasedExtension: Path {
     let name = bytes[(bytes.lastIndex(of: Self.slash).map { $0 + 1 } ?? 0)...]
     guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return "" }
@@ -42,7 +42,7 @@ struct Path: Hashable, Comparable, Sendable, ExpressibleByStringLiteral {
 }
 
 extension Path: CustomStringConvertible {
-  /// The path on one line, from which its bytes can be told: what cannot be printed is escaped.
+  /// The path on one line. Bytes that cannot be printed are escaped.
   var description: String {
     var line = ""
     var input = bytes.makeIterator()
@@ -64,14 +64,15 @@ extension Path: CustomStringConvertible {
 }
 
 extension Unicode.Scalar {
-  /// The scalar as a terminal can show it, on one line.
+  /// The scalar as a terminal can show it on one line.
   fileprivate var shown: String {
     switch (self, properties.generalCategory) {
     case ("\\", _): #"\\"#
     case ("\n", _): #"\n"#
     case ("\r", _): #"\r"#
     case ("\t", _): #"\t"#
-    // Two joiners, which many scripts and emoji need. Others may turn the direction of the line.
+    // Many scripts and emoji need the two joiners. Other format characters may change the direction
+    // of the line.
     case ("\u{200C}", _), ("\u{200D}", _): String(self)
     case (_, .control), (_, .format), (_, .lineSeparator), (_, .paragraphSeparator),
       (_, .unassigned), (_, .privateUse):

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Sees to it that a stream which is closed or no longer read is a matter of the write to it alone.
+/// Makes writes to a closed stream or pipe fail without further effects.
 func prepareStandardStreams() {
-  // What is opened takes the lowest number that is free. In place of a closed stream it would get
-  // what is written to that, so something that cannot be written to takes the place.
+  // Opening a file takes the lowest free number, perhaps that of a closed stream. The read-only
+  // /dev/null takes it first.
   var descriptor: Int32
   repeat { descriptor = open("/dev/null", O_RDONLY) } while (0...2).contains(descriptor)
   close(descriptor)
@@ -13,14 +13,13 @@ func prepareStandardStreams() {
 
 private let interrupted = Atomic(false)
 
-/// Calls a handler after Ctrl-C. Another Ctrl-C ends the program, as it does without this.
+/// Calls a handler after Ctrl-C. Another Ctrl-C ends the program.
 ///
-/// Looking again and again is right everywhere. On Linux, a dispatch source does not see signals if
-/// the program's `main` is asynchronous.
+/// It polls, because on Linux a dispatch source receives no signals if `main` is asynchronous.
 @MainActor func onInterrupt(_ handler: @escaping @MainActor () -> Void) {
   interrupted.store(false, ordering: .relaxed)
   signal(SIGINT) { _ in
-    // Only what may be done in the midst of anything.
+    // Only what a signal handler may do.
     interrupted.store(true, ordering: .relaxed)
     signal(SIGINT, SIG_DFL)
   }

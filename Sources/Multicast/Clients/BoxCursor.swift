@@ -1,31 +1,30 @@
-/// Goes from box to box: over the first boxes of a list, or over those of one group.
+/// Iterates over boxes: the first boxes of a list, or those of one group.
 ///
-/// It knows where to stop from the beginning. What is appended meanwhile lies behind that, so that it
-/// reads nothing that an append writes.
+/// Its end is fixed when it begins. Boxes appended meanwhile lie behind that, so it reads nothing that an
+/// append writes.
 @usableFromInline
 @safe
 struct BoxCursor {
   @usableFromInline
   let stride: Int
 
-  /// The next box.
   @usableFromInline
   var position: UnsafeMutableRawPointer
 
-  /// The place behind the last box of the run that the cursor is in.
+  /// The end of the current run of boxes.
   @usableFromInline
   var end: UnsafeMutableRawPointer
 
-  /// Where the run after this one begins: a segment, or a box of the group; nil after the last run.
+  /// The start of the next run: a segment, or a box of the group. Nil after the last run.
   private var behind: UnsafeMutableRawPointer?
 
-  /// The number of boxes in the runs behind this one, if runs are segments.
+  /// The number of boxes in the following segments.
   private var countBehind: Int
 
-  /// The last box of the group to visit; nil where runs are segments.
+  /// The last box of the group; nil for a whole list.
   private let lastOfGroup: UnsafeMutableRawPointer?
 
-  /// Begins before the first of `count` boxes.
+  /// Iterates over the first `count` boxes of a list.
   init(first: ClientSegment, count: Int, stride: Int) {
     self.stride = stride
     unsafe position = first.address
@@ -35,7 +34,6 @@ struct BoxCursor {
     unsafe lastOfGroup = nil
   }
 
-  /// Begins before the first box of a group.
   init(first: WeakBox, last: WeakBox, stride: Int) {
     self.stride = stride
     unsafe position = first.address
@@ -58,7 +56,7 @@ struct BoxCursor {
   mutating func enterNextRun() -> Bool {
     guard let start = unsafe behind else { return false }
     if let lastOfGroup = unsafe lastOfGroup {
-      // The boxes of a group are anywhere in the list: each is a run of its own.
+      // The boxes of a group are not adjacent. Each is a run of its own.
       let box = unsafe WeakBox(address: start)
       unsafe position = start
       unsafe end = start + stride

@@ -1,35 +1,29 @@
 import Synchronization
 
-/// The boxes of a list in the order in which their clients were added, as they stand from one
-/// compaction to the next.
+/// The boxes of a list, in order, from one compaction to the next.
 ///
-/// Boxes are appended and vacated, never moved while somebody walks over them: a notify that began
-/// when there were `count` of them walks over the first `count`, whatever is appended or vacated
-/// meanwhile, without a lock and without a copy. Compaction is what moves boxes, so it is done in
-/// place only while no walk is under way and the list is short. Otherwise a ``ClientSuccessor`` makes a
-/// new generation, and this one is retired until the last walk over it has ended.
+/// Boxes are appended and vacated, and do not move during a walk. A walk that begins with `count` boxes
+/// visits these, without a lock and without a copy. Compaction moves boxes, so it is done in place only in a
+/// short list without walks. Otherwise a ``ClientSuccessor`` makes a new generation, and this one is retired
+/// until its last walk ends.
 ///
-/// Objects whose last reference may be here are never released here, because their `deinit` may use
-/// the list, whose lock is held: they are handed out, in an array to be dropped without the lock.
+/// The `deinit` of a released object may use the list, so nothing is released here, where the list's lock is
+/// held. `toRelease` receives such objects.
 ///
-/// All of it belongs to the lock of the ``ClientList``, except what ``counters`` points to.
+/// The lock of the ``ClientList`` protects everything except what ``counters`` points to.
 @safe
 struct ClientGeneration: ~Copyable {
-  /// What walks count without the lock, in memory of its own.
+  /// What walks count without the lock.
   struct Counters: ~Copyable {
-    /// How many walks have ended.
     let endedWalks = Atomic<UInt>(firstWalk)
-
-    /// How many boxes are vacated.
     let vacated = Atomic<Int>(0)
   }
 
-  /// Walks are counted from just below the largest number, so that no list depends on their staying below
-  /// it. The counts are only compared, for being equal.
+  /// The first number of a walk. It overflows soon, so tests would find code that relies on the order of
+  /// these numbers. They are compared for equality only.
   private static var firstWalk: UInt { .max - 1 }
 
-  /// The most boxes that are looked after while the lock is held once, where their number is not the
-  /// caller's own.
+  /// The largest number of boxes processed while the lock is held, except for callers that pass their own.
   static var largestStep: Int { 256 }
 
   let stride: Int
@@ -40,24 +34,23 @@ struct ClientGeneration: ~Copyable {
   private var index = IdentityIndex()
   private var directory: SegmentDirectory
 
-  /// The number of boxes, the vacated ones among them.
+  /// The number of boxes, including vacated ones.
   private(set) var count = 0
 
-  /// The number of boxes at which dead clients are looked for before another is appended.
+  /// The number of boxes at which deallocated clients are reclaimed before another client is appended.
   private(set) var limit = IdentityIndex.largestCountWithoutTable
 
-  /// Whether boxes were vacated during a walk, and still hold their companions.
+  /// Whether boxes vacated during a walk still hold their companions.
   private var companionsLinger = false
 
   private var begunWalks = firstWalk
 
   private var chains: GroupChains
 
-  /// The side of the slots of its groups.
   var side: GroupChains.Side { chains.side }
 
   #if DEBUG
-    /// How many boxes and places were looked after, for tests.
+    /// The number of boxes and entries processed, for tests.
     private(set) var work = 0
   #endif
 
@@ -74,7 +67,7 @@ struct ClientGeneration: ~Copyable {
     unsafe counters.initialize(to: Counters())
   }
 
-  /// Releases the companions, and frees the memory. Without the lock.
+  /// Releases the companions and frees the memory. Called with the lock released.
   deinit {
     var boxes = self.boxes
     while let box = boxes.next() {
@@ -88,47 +81,45 @@ struct ClientGeneration: ~Copyable {
     unsafe counters.deallocate()
   }
 
-  /// Whether a walk is under way.
+  /// Whether a walk is active.
   ///
-  /// Sequentially consistent on both sides: either this sees that the last walk has ended, or the
-  /// end of that walk sees what was left for it to do. Acquire and release would not do for that, since
-  /// each side writes one thing and then reads the other's. They are part of it, and do for the rest: all
-  /// that a walk has read and counted comes before what is moved, written or freed when it has ended.
+  /// Both sides write one value and then read the other's, which acquire and release do not order. With
+  /// sequential consistency, either this sees that the last walk ended, or the end of that walk sees what to
+  /// reclaim. It includes acquire and release: what a walk has read and counted happens before the memory is
+  /// moved, written or freed.
   var isWalked: Bool {
     unsafe counters.pointee.endedWalks.load(ordering: .sequentiallyConsistent) != begunWalks
   }
 
-  /// How many of the boxes are vacated. Walks make it more, at any moment.
+  /// The number of vacated boxes. Walks increase it at any time.
   ///
-  /// Relaxed: while somebody walks, it only says whether to look again. It is set where nobody walks, and
-  /// the end of the last walk has made its counts known by then: see ``isWalked``.
+  /// Relaxed: during a walk it is only a hint. It is reset where no walk is active, and ``isWalked`` has
+  /// acquired the counts by then.
   private(set) var vacant: Int {
     get { unsafe counters.pointee.vacated.load(ordering: .relaxed) }
     nonmutating set { unsafe counters.pointee.vacated.store(newValue, ordering: .relaxed) }
   }
 
-  /// Whether more boxes are vacated than not, so that compaction pays.
+  /// Whether compaction pays.
   var isSparse: Bool { 2 * vacant > count }
 
-  /// Whether something is kept that nobody can find any more.
+  /// Whether there is memory or a companion to reclaim.
   var needsReclaiming: Bool { isSparse || companionsLinger }
 
-  /// Whether no client is registered, dead or alive.
+  /// Whether no client is registered, alive or deallocated.
   var isEmpty: Bool { count == vacant }
 
   var isFull: Bool { count >= limit }
 
-  /// The groups of the clients.
   var groups: [ClientGroup] { chains.groups }
 
   mutating func beginWalk() {
     begunWalks &+= 1
   }
 
-  /// All boxes, in order, the vacated ones among them.
+  /// All boxes, in order, including vacated ones.
   var boxes: BoxCursor { BoxCursor(first: first, count: count, stride: stride) }
 
-  /// The boxes in the group of a subject, in the same order.
   func boxes(inGroupOf subject: AnyObject & Sendable) -> BoxCursor {
     existingGroup(of: subject).flatMap { chains.boxes(of: $0, stride: stride) }
       ?? BoxCursor(first: first, count: 0, stride: stride)
@@ -138,12 +129,11 @@ struct ClientGeneration: ~Copyable {
 // MARK: - Membership
 
 extension ClientGeneration {
-  /// The box registered for this key, whose client may be dead.
+  /// The box with this key. Its client may be deallocated.
   func find(_ key: borrowing ClientKey) -> WeakBox? {
     find(key.identity, where: key.matches)
   }
 
-  /// The first box with this identity that matches.
   private func find(_ identity: UInt, where matches: (WeakBox) -> Bool) -> WeakBox? {
     if index.exists { return index.find(identity, in: directory, where: matches) }
     var boxes = self.boxes
@@ -153,17 +143,16 @@ extension ClientGeneration {
     return nil
   }
 
-  /// The group of a subject, which is new if it has none here yet.
+  /// The group of a subject. Makes one if there is none.
   func group(of subject: AnyObject & Sendable) -> ClientGroup {
     existingGroup(of: subject) ?? ClientGroup(subject)
   }
 
-  /// The group of a subject, if it has one here.
   func existingGroup(of subject: AnyObject & Sendable) -> ClientGroup? {
     chains.existingGroup(of: subject)
   }
 
-  /// Appends a box for a client that has none here. Returns false if the client is in its `deinit`.
+  /// Appends a box for an unregistered client. Returns false if the client is being deinitialized.
   mutating func append(
     _ client: AnyObject, number: UInt64, group: ClientGroup?, bits: UnsafeRawPointer,
     droppingInto toRelease: inout [AnyObject]
@@ -178,12 +167,11 @@ extension ClientGeneration {
     return true
   }
 
-  /// Makes the index of a generation that is to have `count` boxes, so that it need not grow to that size.
   mutating func reserveIndex(for count: Int) {
     if count > IdentityIndex.largestCountWithoutTable { index.make(for: count) }
   }
 
-  /// Appends a copy of a box of another generation, whose client had this identity and may be dead.
+  /// Appends a copy of another generation's box. `identity` is its client's, which may be deallocated.
   mutating func append(
     copyOf box: WeakBox, identity: UInt, droppingInto toRelease: inout [AnyObject]
   ) {
@@ -192,7 +180,7 @@ extension ClientGeneration {
     take(copy, group: box.group, droppingInto: &toRelease)
   }
 
-  /// Takes the next free box, which has been filled, into the list.
+  /// Adds the next free box, which has been initialized, to the list.
   private mutating func take(
     _ box: WeakBox, group: ClientGroup?, droppingInto toRelease: inout [AnyObject]
   ) {
@@ -220,10 +208,9 @@ extension ClientGeneration {
     }
   }
 
-  /// Puts another companion in the place of a registered one, with a number and a group of its own. No walk
-  /// may be under way. Returns the companion before.
+  /// Replaces a box's companion, number and group. No walk may be active. Returns the old companion.
   ///
-  /// O(1) in the same group, and O(*n*) in another one.
+  /// O(1) in the same group, otherwise O(*n*).
   mutating func replaceCompanion(
     of box: WeakBox, with companion: ClientList.Companion, number: UInt64, group: ClientGroup?
   ) -> ClientList.Companion? {
@@ -250,7 +237,7 @@ extension ClientGeneration {
     return last
   }
 
-  /// Ends a registration. Walks that are under way see it at once.
+  /// Ends a registration. Active walks see that at once.
   mutating func vacate(_ box: WeakBox, droppingInto toRelease: inout [AnyObject]) {
     guard unsafe box.vacate(countingIn: counters) else { return }
     guard hasCompanions else { return }
@@ -261,8 +248,8 @@ extension ClientGeneration {
     }
   }
 
-  /// Ends the registrations of one client that match, and returns how many of them were of a client that
-  /// is alive: a dead one was somebody else, on the same address.
+  /// Ends the matching registrations of one client. Returns how many belonged to a live client. A deallocated
+  /// one was another client at the same address.
   mutating func vacateAll(
     of identity: UInt, droppingInto toRelease: inout [AnyObject], where matches: (WeakBox) -> Bool
   ) -> Int {
@@ -279,7 +266,6 @@ extension ClientGeneration {
     return alive
   }
 
-  /// Ends the registrations that match.
   mutating func vacateAll(
     droppingInto toRelease: inout [AnyObject], where matches: (WeakBox) -> Bool
   ) {
@@ -289,12 +275,11 @@ extension ClientGeneration {
     }
   }
 
-  /// Takes note that a walk has vacated boxes.
   mutating func noteVacatedByWalk() {
     companionsLinger = hasCompanions
   }
 
-  /// The place after the last box, in a new segment if the last one is full.
+  /// The next free box, in a new segment if the last one is full.
   private mutating func nextFreeBox() -> WeakBox {
     if usedOfLast == last.capacity {
       let capacity = min(last.capacity * 2, ClientSegment.largestCapacity)
@@ -313,15 +298,14 @@ extension ClientGeneration {
 // MARK: - Compaction
 
 extension ClientGeneration {
-  /// Lets the list grow to twice its size before dead clients are looked for again.
+  /// Lets the list grow to twice its size before deallocated clients are reclaimed again.
   ///
-  /// What counts is the number of boxes. How many of them are vacated may change at any moment, since walks
-  /// vacate without the lock.
+  /// Counts vacated boxes too, because walks may change their number at any time.
   mutating func raiseLimit() {
     limit = max(IdentityIndex.largestCountWithoutTable, 2 * count)
   }
 
-  /// Gives up the companions of removed clients. No walk may be under way.
+  /// Releases the companions of removed clients. No walk may be active.
   mutating func dropCompanions(droppingInto toRelease: inout [AnyObject]) {
     dropCompanions(into: &toRelease) { box in box.identity == 0 }
   }
@@ -337,7 +321,7 @@ extension ClientGeneration {
     companionsLinger = false
   }
 
-  /// Closes the gaps. No walk may be under way, and the list must be short.
+  /// Moves the boxes together. No walk may be active, and the list must be short.
   mutating func compact(droppingInto toRelease: inout [AnyObject]) {
     dropCompanions(into: &toRelease) { box in box.identity == 0 }
     toRelease += chains.groups as [AnyObject]
@@ -372,7 +356,7 @@ extension ClientGeneration {
     raiseLimit()
   }
 
-  /// Takes note of work that is done with the lock held. It is nothing in a release build.
+  /// Counts work done with the lock held, in debug builds.
   mutating func note(_ boxes: Int) {
     #if DEBUG
       work += boxes

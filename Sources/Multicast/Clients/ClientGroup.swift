@@ -1,22 +1,19 @@
 import Synchronization
 
-/// Clients of a list that belong together, and can be walked over apart from the others.
+/// Clients of a list with a common subject, which can be walked over separately.
 ///
-/// The list makes a group for the first client that is added in it. It gives the group up when it is
-/// tidied and nobody is in there. A client that comes later is in a new group of the same subject, so that
-/// one that was given up stays empty for good.
+/// A list makes a group for its first client, and drops an empty group when it compacts. A later client gets
+/// a new group of the same subject, so a dropped group stays empty.
 final class ClientGroup: Sendable {
-  /// What it is the group of. A list keeps it as long as its group, so that it is told by its address.
+  /// The group's subject. The list keeps it alive, so its address identifies it.
   let subject: AnyObject & Sendable
 
-  /// How many boxes are registered here: those of dead clients too, until one finds them dead.
+  /// The number of registered boxes, including those of deallocated clients that no walk has found.
   ///
-  /// Whoever vacates a box counts it, with the lock or without. It is a number and guards nothing, so
-  /// that no order is needed.
+  /// Relaxed: it is a count and orders no other memory.
   private let registered = Atomic<Int>(0)
 
-  /// The group's place in the list's current generation, and in the one that is made to follow it.
-  /// Belongs to the list's lock.
+  /// The group's index in the current generation and in its successor. Protected by the list's lock.
   private let evenSlot = Atomic<Int>(0)
   private let oddSlot = Atomic<Int>(0)
 
@@ -30,7 +27,7 @@ final class ClientGroup: Sendable {
 
   func countOut() { registered.wrappingSubtract(1, ordering: .relaxed) }
 
-  /// The slot in generations of one side. It may be out of date: the generation knows whose it is.
+  /// The index in generations of one side. It may be outdated; the generation checks it.
   func slot(in side: GroupChains.Side) -> Int {
     switch side {
     case .even: evenSlot.load(ordering: .relaxed)

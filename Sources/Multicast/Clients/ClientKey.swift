@@ -1,18 +1,17 @@
-/// What a registration is found by.
 struct ClientKey {
-  /// The client's address, which no two objects have at the same time.
+  /// The client's address. No two live objects share one.
   let identity: UInt
 
-  /// Tells apart the registrations of one client. It is asked with the lock held, and must not run a
-  /// client's code.
+  /// Distinguishes the registrations of one client. Called with the lock held, so it must not run a client's
+  /// code.
   let matches: (WeakBox) -> Bool
 
-  /// The key of a client that can be registered once.
+  /// The key of a client that is registered once at most.
   init(_ client: AnyObject) {
     self.init(ObjectIdentifier(client)) { _ in true }
   }
 
-  /// The key of one of a client's registrations.
+  /// The key of one of several registrations of a client.
   init(_ client: ObjectIdentifier, matches: @escaping (WeakBox) -> Bool) {
     self.init(identity: client.address, matches: matches)
   }

@@ -1,28 +1,20 @@
 extension ClientList {
-  /// What became of a companion that was to be placed.
   enum Placement: Sendable {
-    /// It was added, with this number.
+    /// It was added with this number.
     case added(UInt64)
 
-    /// The client is registered, with this companion. Nothing has changed.
+    /// The client is registered with this companion. Nothing has changed.
     case existing(Companion)
 
-    /// The client is in its `deinit`.
+    /// The client is being deinitialized.
     case refused
 
-    /// The list has been closed.
     case closed
   }
 
-  /// Adds a client and its companion at the end.
+  /// Appends a client and its companion, which the list keeps. Amortized O(1).
   ///
-  /// Amortised O(1).
-  ///
-  /// - Parameters:
-  ///   - companion: The companion, which the list keeps from now on.
-  ///   - owner: The client.
-  ///   - key: What the registration is found by.
-  ///   - subject: What its group is of, if it is to be in one.
+  /// - Parameter subject: The subject of its group; nil for no group.
   func place(
     _ companion: Companion, of owner: AnyObject, for key: ClientKey,
     in subject: (AnyObject & Sendable)? = nil
@@ -36,9 +28,9 @@ extension ClientList {
     }
   }
 
-  /// Adds a client and its companion at the end, unless the list is full: then returns nil.
+  /// Appends a client and its companion, or returns nil if the list is full.
   ///
-  /// For a caller who holds another lock, and finishes the leftovers without it.
+  /// For callers that hold another lock, and finish the leftovers after releasing it.
   func placeIfThereIsRoom(
     _ companion: Companion, of owner: AnyObject, for key: ClientKey,
     in subject: (AnyObject & Sendable)?
@@ -60,18 +52,10 @@ extension ClientList {
     }
   }
 
-  /// Puts another companion in the place of a registered one, and returns its number; nil if `old` is not
-  /// registered any more.
+  /// Replaces a companion and returns its new number; nil if `old` is no longer registered.
   ///
-  /// The client keeps its place in the order. Walks that are under way keep the old companion.
-  ///
-  /// O(1) in the same group while nobody walks over the list, and O(*n*) otherwise.
-  ///
-  /// - Parameters:
-  ///   - old: The companion that is to go. It is dropped without the lock.
-  ///   - new: The companion that comes.
-  ///   - owner: The client, which the caller owns.
-  ///   - subject: What the group of the new companion is of, if it is to be in one.
+  /// The client keeps its place in the order. Active walks keep the old companion. The caller holds a strong
+  /// reference to the owner. O(1) in the same group without active walks, otherwise O(*n*).
   func replace(
     _ old: Companion, with new: Companion, of owner: AnyObject,
     in subject: (AnyObject & Sendable)? = nil
@@ -82,7 +66,7 @@ extension ClientList {
     return number
   }
 
-  /// Makes nearly all of the copy that a replacement needs while somebody walks, in steps.
+  /// Makes most of the copy that a replacement during walks needs, in steps.
   func prepareToReplace(_ old: Companion, of owner: AnyObject) {
     let key = ClientKey(ObjectIdentifier(owner)) { box in box.hasCompanion(old) }
     while !withState(
@@ -91,8 +75,8 @@ extension ClientList {
     {}
   }
 
-  /// The same as ``replace(_:with:of:in:)`` for a caller who holds another lock, and finishes the
-  /// leftovers without it.
+  /// Like ``replace(_:with:of:in:)``, for callers that hold another lock, and finish the leftovers after
+  /// releasing it.
   func replaceHandingOut(
     _ old: Companion, with new: Companion, of owner: AnyObject, in subject: (AnyObject & Sendable)?
   ) -> (number: UInt64?, Leftovers) {
@@ -121,7 +105,7 @@ extension ClientList {
     }
   }
 
-  /// Goes a step towards a generation that no walk is in. Returns whether next to nothing is left to do.
+  /// Makes one step towards a generation without walks. Returns whether little is left to do.
   private func isReady(
     toReplace key: ClientKey, in state: inout State, _ toRelease: inout [AnyObject]
   ) -> Bool {
@@ -135,7 +119,7 @@ extension ClientList {
     return advanceSuccessor(&state, droppingInto: &toRelease)
   }
 
-  /// Closes the list for good, if no client is alive. Returns whether it is closed.
+  /// Closes the list permanently if no client is alive. Returns whether it is closed.
   ///
   /// O(1) if the first client is alive.
   func closeIfEmpty() -> Bool {
@@ -146,9 +130,8 @@ extension ClientList {
     }
   }
 
-  /// Releases the companions of dead clients, if the list is so short that this costs next to nothing.
-  ///
-  /// In a longer one they go with the next walk, or as the list grows.
+  /// Releases the companions of deallocated clients in a short list. In a longer one, the next walk or later
+  /// adds do.
   func dropSomeDead() {
     if hasCompanions, count.load(ordering: .relaxed) <= 32 { countAlive() }
   }

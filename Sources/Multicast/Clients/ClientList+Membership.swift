@@ -1,9 +1,7 @@
 extension ClientList {
-  /// Adds a client at the end. Returns false if it is registered already, or in its `deinit`.
+  /// Appends a client. Returns false if it is registered or being deinitialized. Amortized O(1).
   ///
-  /// Amortised O(1).
-  ///
-  /// - Parameter subject: What the client's group is of, if it is to be in one.
+  /// - Parameter subject: The subject of the client's group; nil for no group.
   func add(
     _ client: AnyObject, bits: UnsafeRawPointer, in subject: (AnyObject & Sendable)? = nil
   ) -> Bool {
@@ -20,8 +18,7 @@ extension ClientList {
     }
   }
 
-  /// Appends a client to a list that is not full, and returns its number; nil if the client is in its
-  /// `deinit`.
+  /// Appends a client to a list with room. Returns its number; nil if the client is being deinitialized.
   func append(
     _ client: AnyObject, bits: UnsafeRawPointer, in subject: (AnyObject & Sendable)?,
     to state: inout State, droppingInto toRelease: inout [AnyObject]
@@ -36,24 +33,22 @@ extension ClientList {
     return number
   }
 
-  /// Removes a client, which the caller owns. Returns whether it was registered; a client in its `deinit`
-  /// no longer is.
-  ///
-  /// Amortised O(1).
+  /// Removes a client, which the caller holds. Returns whether it was registered and is not being
+  /// deinitialized. Amortized O(1).
   func remove(_ client: AnyObject) -> Bool {
     var wasRegistered = false
     remove(ClientKey(client)) { box in wasRegistered = box.isAlive }
     return wasRegistered
   }
 
-  /// Removes what is registered for a key.
+  /// Removes the registration of a key.
   ///
-  /// - Parameter body: Is called with the box before, with the lock held. To look there whether the client
-  ///   is alive takes a caller who owns the client.
+  /// - Parameter body: Receives the box before, with the lock held. It may check whether the client is alive
+  ///   only if the caller holds the client.
   func remove(_ key: ClientKey, _ body: (WeakBox) -> Void = { _ in }) {
     withState { state, toRelease in
       state.forEachOther { generation in
-        // Walks may be under way there, and must see it.
+        // Walks may be active there and must see the removal.
         if let box = generation.find(key) { generation.vacate(box, droppingInto: &toRelease) }
       }
       guard let box = state.current.find(key) else { return }
@@ -63,8 +58,7 @@ extension ClientList {
     }
   }
 
-  /// Removes all clients that match, with the lock held, so that `matches` must not run a client's code.
-  /// O(*n*).
+  /// Removes all matching clients. Called with the lock held, `matches` must not run a client's code. O(*n*).
   func removeAll(where matches: (WeakBox) -> Bool = { _ in true }) {
     withState { state, toRelease in
       state.forEachOther { $0.vacateAll(droppingInto: &toRelease, where: matches) }
@@ -73,11 +67,11 @@ extension ClientList {
     }
   }
 
-  /// Removes the registrations of a client, which the caller owns, among those that match, and returns
-  /// how many there were. O(*k*) for *k* registrations of this client.
+  /// Removes the matching registrations of a client, which the caller holds, and returns their number. O(*k*)
+  /// for *k* registrations of this client.
   ///
-  /// - Parameter matches: Is asked of boxes of this client, or of a dead one that had its address, with the
-  ///   lock held, so that it must not run a client's code.
+  /// Called with the lock held, `matches` must not run a client's code. It may receive the box of a
+  /// deallocated client with the same address.
   func removeAll(of client: AnyObject, where matches: (WeakBox) -> Bool) -> Int {
     let identity = ObjectIdentifier(client).address
     return withState { state, toRelease in
@@ -91,21 +85,21 @@ extension ClientList {
     }
   }
 
-  /// Whether a client is registered; a client in its `deinit` no longer is. O(1).
+  /// Whether a client is registered. False while it is being deinitialized. O(1).
   func contains(_ client: AnyObject) -> Bool {
     withState { state, _ in
       state.current.find(ClientKey(client)).map { box in box.isAlive } ?? false
     }
   }
 
-  /// The box of a key's client, which the caller owns, so that to look at it is safe with the lock
-  /// held. A box whose client is dead was somebody else's, on the same address, and goes.
+  /// The box of a key's client. The caller holds the client, so it cannot end here with the lock held.
+  /// Vacates a box of a deallocated client with the same address.
   func findAlive(
     _ key: ClientKey, in state: inout State, droppingInto toRelease: inout [AnyObject]
   ) -> WeakBox? {
     guard let box = state.current.find(key) else { return nil }
     if box.isAlive { return box }
-    // Its copy in the successor would be found instead of the one who is added now.
+    // Otherwise a later search would find its copy in the successor.
     state.forEachOther { generation in
       if let copy = generation.find(key) { generation.vacate(copy, droppingInto: &toRelease) }
     }

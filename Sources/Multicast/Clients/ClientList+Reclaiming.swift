@@ -1,9 +1,9 @@
 import Synchronization
 
 extension ClientList {
-  /// Vacates the boxes of dead clients, and closes the gaps or lets the list grow.
+  /// Vacates the boxes of deallocated clients, and compacts the list or lets it grow.
   ///
-  /// Done once for every doubling, so that an add costs O(1) on average.
+  /// Called once for each doubling, so adds are amortized O(1).
   func makeRoom() {
     countAlive()
     withState { state, toRelease in
@@ -12,15 +12,14 @@ extension ClientList {
         state.current.raiseLimit()
       } else {
         replaceCurrent(&state, droppingInto: &toRelease)
-        // The walk in the old one learns here that it has something to free.
+        // Tells the old generation's walks that there is something to free.
         reclaim(&state, droppingInto: &toRelease)
       }
       publish(state)
     }
   }
 
-  /// Closes the gaps of the current generation, or replaces it by one without gaps and leaves it to the
-  /// walks in it: at once if the list is short, and otherwise in steps that follow.
+  /// Compacts the current generation, or replaces it by a compact copy. A long list is copied in later steps.
   func replaceCurrent(_ state: inout State, droppingInto toRelease: inout [AnyObject]) {
     guard state.successor == nil else { return }
     let isShort = state.current.count <= ClientGeneration.largestStep
@@ -33,12 +32,12 @@ extension ClientList {
     publish(state)
   }
 
-  /// Makes the successor that was begun. The lock is held for each step and let go between them.
+  /// Makes the successor in steps, each with the lock held.
   func makeSuccessor() {
     var isUnderWay = true
     while isUnderWay {
       isUnderWay = withState { state, toRelease in
-        // Another thread may have made the rest of it.
+        // Another thread may have finished it.
         if advanceSuccessor(&state, droppingInto: &toRelease) {
           installSuccessor(&state, droppingInto: &toRelease)
           reclaim(&state, droppingInto: &toRelease)
@@ -48,12 +47,11 @@ extension ClientList {
     }
   }
 
-  /// Goes one step. Returns whether everybody has been copied.
   func advanceSuccessor(_ state: inout State, droppingInto toRelease: inout [AnyObject]) -> Bool {
     state.advanceSuccessor(by: ClientGeneration.largestStep, droppingInto: &toRelease)
   }
 
-  /// Copies who has not been copied yet, and puts the successor in the place of the current generation.
+  /// Copies the rest, and replaces the current generation by its successor.
   func installSuccessor(_ state: inout State, droppingInto toRelease: inout [AnyObject]) {
     _ = state.advanceSuccessor(by: .max, droppingInto: &toRelease)
     guard let retired = state.installSuccessor() else { return }
@@ -65,13 +63,14 @@ extension ClientList {
     publish(state)
   }
 
-  /// Frees what no walk can reach any more, or leaves it to the end of the last walk.
+  /// Frees what no walk can reach, or leaves that to the end of the last walk.
   func reclaim(_ state: inout State, droppingInto toRelease: inout [AnyObject]) {
     guard
       state.current.needsReclaiming || !state.retired.isEmpty
         || needsReclaiming.load(ordering: .relaxed)
     else { return }
-    // Announced first, looked at second; the end of a walk does the opposite.
+    // Stored before the walks are checked; the end of a walk does the opposite. See
+    // ``ClientGeneration/isWalked``.
     needsReclaiming.store(true, ordering: .sequentiallyConsistent)
     state.retired.removeAll { retired in
       guard !retired.generation.isWalked else { return false }
@@ -92,7 +91,7 @@ extension ClientList {
 }
 
 extension ClientList.State {
-  /// Whether dead clients are to be looked for before another is appended. While a successor is made,
-  /// they are being left behind.
+  /// Whether to reclaim before the next append. False while a successor is made, which leaves deallocated
+  /// clients out.
   var isFull: Bool { successor == nil && current.isFull }
 }

@@ -1,6 +1,6 @@
-/// A client's registration, which can be looked up and keeps nothing alive.
+/// A client's registration. It keeps nothing alive.
 ///
-/// The number is never used again in its list. The identity, which may be, only serves to find it.
+/// A list never reuses a number. An identity may be reused and only serves the lookup.
 struct Registration: Hashable, Sendable {
   let identity: UInt
   let number: UInt64
@@ -17,8 +17,8 @@ extension ClientKey {
 }
 
 extension ClientList {
-  /// The number that the next registration will have, how many there are, dead or alive, and how many have
-  /// been replaced.
+  /// The number of the next registration, the number of registrations including deallocated clients, and the
+  /// number of replacements.
   var moment: (limit: UInt64, count: Int, moves: Int) {
     state.withLock { state in
       (state.nextNumber, state.current.count - state.current.vacant, state.moves.count)
@@ -36,7 +36,6 @@ extension ClientList {
     }
   }
 
-  /// The client of a registration, and the object that it is; nil if it was removed or is not alive.
   func client<Listener>(
     of registration: Registration, as listener: Listener.Type
   ) -> (listener: Listener, object: AnyObject)? {
@@ -46,8 +45,8 @@ extension ClientList {
     return unsafe (box.bits(as: listener).pointee.borrow { $0 }, object)
   }
 
-  /// Vacates the boxes of the dead clients in the group of a subject. Not with a lock held: who is alive is held for an
-  /// instant, and may end here.
+  /// Vacates the boxes of deallocated clients in a group. Called with no lock held, because it retains live
+  /// clients for an instant and may release them last.
   func vacateDead(in subject: AnyObject & Sendable) {
     defer { extendLifetime(self) }
     var walk = beginWalk(inGroupOf: subject)
@@ -56,19 +55,15 @@ extension ClientList {
     }
   }
 
-  /// The companion of a registration; nil if it has ended.
   func companion(of registration: Registration) -> Companion? {
     state.withLock { state in state.current.find(ClientKey(registration))?.companion }
   }
 
-  /// Removes a registration.
-  ///
-  /// - Parameter body: Is called with the box before, with the lock held.
+  /// Removes a registration. `body` receives the box before, with the lock held.
   func remove(_ registration: Registration, _ body: (WeakBox) -> Void = { _ in }) {
     remove(ClientKey(registration), body)
   }
 
-  /// The registration that has a companion; nil if it has ended.
   func registration(of companion: Companion, owner: ObjectIdentifier) -> Registration? {
     state.withLock { state in
       state.current.find(ClientKey(owner) { box in box.hasCompanion(companion) })?.registration

@@ -1,7 +1,6 @@
 import Synchronization
 
 extension ClientList {
-  /// Begins a walk over the clients of this moment. The lock is held for a few instructions.
   @usableFromInline
   func beginWalk() -> Walk {
     state.withLock { state in
@@ -12,7 +11,7 @@ extension ClientList {
     }
   }
 
-  /// Begins a walk over the clients of this moment that are in the group of a subject, in the same order.
+  /// Begins a walk over the current clients of a group, in order.
   func beginWalk(inGroupOf subject: AnyObject & Sendable) -> Walk {
     state.withLock { state in
       state.current.beginWalk()
@@ -22,20 +21,17 @@ extension ClientList {
     }
   }
 
-  /// How many are registered in the group of a subject.
   func count(inGroupOf subject: AnyObject & Sendable) -> Int {
     state.withLock { $0.current.existingGroup(of: subject)?.count ?? 0 }
   }
 
-  /// What a post begins with: a walk over the clients of this moment, the groups that they are in, and how
-  /// many registrations have been replaced.
+  /// A walk over the current clients, their groups, and the number of replacements.
   struct PostStart: ~Copyable {
     var walk: Walk
     let groups: [ClientGroup]
     let moves: Int
   }
 
-  /// Begins a post. The lock is held for a few instructions.
   func beginPost() -> PostStart {
     state.withLock { state in
       state.current.beginWalk()
@@ -47,9 +43,7 @@ extension ClientList {
     }
   }
 
-  /// Called by a walk at its end.
-  ///
-  /// - Parameter foundDead: Whether the walk has vacated boxes of dead clients.
+  /// Ends a walk. `foundDead` tells whether it has vacated boxes.
   func endWalk(_ counters: UnsafeMutablePointer<ClientGeneration.Counters>, foundDead: Bool) {
     if foundDead {
       withState { state, _ in
@@ -60,12 +54,11 @@ extension ClientList {
         }
       }
     }
-    // From here on another thread may free what was walked over.
+    // From here on, another thread may free the boxes.
     unsafe counters.pointee.endedWalks.wrappingAdd(1, ordering: .sequentiallyConsistent)
     if needsReclaiming.load(ordering: .sequentiallyConsistent) {
       withState { state, toRelease in
-        // Where walks overlap without a gap, waiting for one would be waiting for ever, while the dead
-        // make every walk longer.
+        // If walks overlap continuously, none of them is the last. Then the list would never be compacted.
         if state.current.isSparse, state.current.isWalked {
           replaceCurrent(&state, droppingInto: &toRelease)
         }
@@ -76,10 +69,10 @@ extension ClientList {
 }
 
 extension ClientList {
-  /// Calls `body` with the clients that are alive and with their boxes, until it returns false, and
-  /// vacates the boxes of dead clients that it meets.
+  /// Calls `body` with the live clients and their boxes until it returns false. Vacates the boxes of
+  /// deallocated clients. O(*n*).
   ///
-  /// Takes no lock on the way, since letting go of a client may run its `deinit`. O(*n*).
+  /// Called with no lock held, because a client may be released here last.
   func forEachAlive(_ body: (AnyObject, WeakBox) -> Bool) {
     defer { extendLifetime(self) }
     var walk = beginWalk()
@@ -92,7 +85,7 @@ extension ClientList {
     }
   }
 
-  /// Counts the clients that are alive, as far as `limit`, and vacates the boxes of dead ones. O(*n*).
+  /// Counts live clients, up to `limit`. Vacates the boxes of deallocated ones. O(*n*).
   @discardableResult
   func countAlive(upTo limit: Int = .max) -> Int {
     var alive = 0

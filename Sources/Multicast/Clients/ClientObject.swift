@@ -1,6 +1,5 @@
-/// Calls `body` with the object that a client is, which is not retained.
-///
-/// Stops the program if the client is not an object: see ``object(of:)``.
+/// Calls `body` with the object of a client, without retaining it. Stops the program if the client is a
+/// value.
 func withObject<Listener, Result>(
   of client: Listener, _ body: (AnyObject) -> Result
 ) -> Result {
@@ -16,15 +15,13 @@ func withObject<Listener, Result>(
   }
 }
 
-/// Whether a listener's bits are known to begin with a reference to the object that it is. False if they do
-/// not, or if that is for ``object(of:)`` to find out.
+/// Whether a listener's bits begin with a reference to its object. False if ``object(of:)`` must find out.
 ///
-/// To ask the language takes several casts and a copy. What is read here instead is laid down in the document
-/// `TypeMetadata` of the Swift project, and cannot change where Swift is part of the system. A type's metadata
-/// begins with its kind, which for a class is 0 or, with Objective-C, a pointer, and pointers are larger than
-/// all kinds. The type of an existential has flags behind its kind. An existential of a protocol
-/// restricted to classes begins with the reference. Any other one consists of three words for the value, of
-/// which a reference fills the first, and the metadata of the value's type.
+/// Asking the language takes several casts and a copy. The metadata layout read here is part of the stable
+/// ABI (`TypeMetadata` in the Swift project). Metadata begins with its kind: 0 for a class, or an Objective-C
+/// pointer, which is larger than every kind. An existential's flags follow its kind. A class-bound
+/// existential begins with the reference. Any other one has three words for the value, then its type's
+/// metadata; a reference fills the first word.
 private func beginsWithObject<Listener>(
   _ bits: UnsafeRawPointer, as listener: Listener.Type
 ) -> Bool {
@@ -32,7 +29,7 @@ private func beginsWithObject<Listener>(
   if unsafe isClass(metadata) { return true }
   guard unsafe metadata.load(as: UInt.self) == MetadataKind.existential else { return false }
   let flags = unsafe metadata.load(fromByteOffset: MemoryLayout<UInt>.size, as: UInt32.self)
-  // Special is `any Error`, with a layout of its own.
+  // `any Error` has a special layout.
   guard flags & MetadataKind.specialProtocolFlags == 0 else { return false }
   guard flags & MetadataKind.anyTypeFlag != 0 else { return true }
   return unsafe isClass(
@@ -51,10 +48,9 @@ private enum MetadataKind {
   static var specialProtocolFlags: UInt32 { 0x3F00_0000 }
 }
 
-/// Returns the object that a client is.
+/// Returns the object of a client. Stops the program if the client is a value.
 ///
-/// Stops the program if the client is a value. A value has no identity, and cannot be referred to weakly. The
-/// compiler cannot refuse it, because any type may conform to a protocol that is not restricted to classes.
+/// The compiler cannot reject a value, because any type may conform to a protocol without `AnyObject`.
 func object<Listener>(of client: Listener) -> AnyObject {
   // An existential of Error boxes its value. The weak reference would refer to the box.
   guard Listener.self != (any Error).self, Listener.self != (any Error & AnyObject).self else {

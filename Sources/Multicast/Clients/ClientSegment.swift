@@ -1,7 +1,6 @@
-/// A run of boxes in one allocation, linked to the run that follows it.
+/// A run of boxes in one allocation, linked to the next one.
 ///
-/// A list grows by another segment, so that growing moves nothing: a notify that walks the list
-/// meanwhile keeps walking, and what it walks over stays where it is.
+/// A list grows by appending segments, so boxes stay in place during a walk.
 @usableFromInline
 @safe
 struct ClientSegment {
@@ -14,9 +13,7 @@ struct ClientSegment {
     let capacity: Int
   }
 
-  /// The first segment of a list has this many places, each next one twice as many as the one
-  /// before it, up to ``largestCapacity``: a list of one is small, and a long list has at most one
-  /// largest segment's places to spare.
+  /// The first segment has the smallest capacity. Each further one doubles it, up to the largest.
   static var smallestCapacity: Int { 4 }
   static var largestCapacity: Int { 512 }
 
@@ -34,7 +31,6 @@ struct ClientSegment {
   @inlinable
   var next: ClientSegment? { unsafe header.pointee.next }
 
-  /// The address of the first box.
   @inlinable
   var boxes: UnsafeMutableRawPointer {
     unsafe address.advanced(by: MemoryLayout<Header>.stride)
@@ -53,20 +49,19 @@ struct ClientSegment {
     return segment
   }
 
-  /// Links a new segment behind this one, which is the last.
+  /// Appends a segment to this one, the last.
   func append(capacity: Int, stride: Int) -> ClientSegment {
     let segment = Self.allocate(capacity: capacity, stride: stride)
     unsafe header.pointee.next = segment
     return segment
   }
 
-  /// Frees the memory, whose boxes must have been deinitialized or moved.
+  /// Frees the memory. The boxes must have been deinitialized or moved.
   func deallocate() {
     unsafe header.deinitialize(count: 1)
     unsafe address.deallocate()
   }
 
-  /// Frees the segments behind this one.
   func deallocateNext() {
     var next = next
     while let segment = next {

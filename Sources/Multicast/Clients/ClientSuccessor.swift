@@ -1,11 +1,8 @@
-/// The generation that is to follow the current one of a list: a copy of the clients that are registered
-/// there.
+/// The next generation of a list: a copy of the current one without vacated boxes.
 ///
-/// It is made step by step, since the lock is held during each. Between the steps clients are appended to the
-/// current generation, and copied when their turn comes; who is removed is vacated in both. Only when
-/// everybody has been copied does it take the other one's place.
-///
-/// All of it belongs to the list's lock.
+/// It is made in steps, each with the lock held. Between steps, clients are appended to the current
+/// generation and copied at their turn; removed clients are vacated in both. When everything has been copied,
+/// it replaces the current generation.
 @safe
 struct ClientSuccessor: ~Copyable {
   private var generation: ClientGeneration
@@ -21,9 +18,9 @@ struct ClientSuccessor: ~Copyable {
     segment = current.first
   }
 
-  /// Copies as many as `limit` boxes. Returns whether all are copied.
+  /// Copies up to `limit` boxes. Returns whether all are copied.
   ///
-  /// Clients that are dead and not known to be are copied too, which takes no reference to a client.
+  /// Also copies deallocated clients that no walk has found, because checking them takes a reference.
   mutating func advance(
     through current: borrowing ClientGeneration, by limit: Int,
     droppingInto toRelease: inout [AnyObject]
@@ -42,7 +39,7 @@ struct ClientSuccessor: ~Copyable {
       if identity != 0 {
         generation.append(copyOf: box, identity: identity, droppingInto: &toRelease)
       }
-      // The copy is counted now. A walk that finds the client dead here will not count it out again.
+      // The copy is counted instead. A walk that vacates this box will not count it out again.
       box.countOut()
     }
     return copied == current.count

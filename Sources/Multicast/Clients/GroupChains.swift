@@ -1,37 +1,36 @@
-/// The groups of one generation, and the boxes of each as a chain, in the order of the list.
+/// The groups of one generation, each with a chain of its boxes in the order of the list.
 ///
-/// Belongs to the list's lock. A walk reads the links of its chain without it, up to the box that was the
-/// last when it began; links change behind that, or while no walk is under way.
+/// Protected by the list's lock. A walk reads its chain without the lock, up to the last box when it began.
+/// Links change behind that box, or while no walk is active.
 struct GroupChains {
-  /// A group has a slot in two generations at most: the current one, and the one made to follow it. They
-  /// are of different sides.
+  /// Distinguishes the two generations that a group may be in: the current one and its successor.
   enum Side {
     case even, odd
 
     var other: Side { self == .even ? .odd : .even }
   }
 
-  /// Without boxes for a group whose only one has gone to another group.
+  /// Empty if the group's only box moved to another group.
   private struct Chain {
     var first: WeakBox?
     var last: WeakBox?
   }
 
-  /// Up to this many groups are searched one after the other.
+  /// The largest number of groups that is searched linearly.
   private static var largestCountWithoutTable: Int { 8 }
 
   let side: Side
 
-  /// By slot.
+  /// Indexed by slot.
   private(set) var groups: [ClientGroup] = []
 
-  /// By slot.
+  /// Indexed by slot.
   private var chains: [Chain] = []
 
-  /// By subject, once there are many.
+  /// The groups by subject, if there are many.
   private var table: [ObjectIdentifier: ClientGroup] = [:]
 
-  /// The one that was appended to last: clients of one group tend to come together.
+  /// The group of the last append. Clients of one group often come together.
   private var recent: ClientGroup?
 
   init(side: Side) {
@@ -40,14 +39,12 @@ struct GroupChains {
 
   var isEmpty: Bool { groups.isEmpty }
 
-  /// The group of a subject, if it has one here.
   func existingGroup(of subject: AnyObject & Sendable) -> ClientGroup? {
     if let recent, recent.subject === subject { return recent }
     return groups.count > Self.largestCountWithoutTable
       ? table[ObjectIdentifier(subject)] : groups.first { $0.subject === subject }
   }
 
-  /// Appends a box to the chain of its group.
   mutating func append(_ box: WeakBox, to group: ClientGroup) {
     let slot = slot(of: group) ?? enter(group)
     recent = group
@@ -59,14 +56,13 @@ struct GroupChains {
     chains[slot].last = box
   }
 
-  /// A cursor over the boxes of a group; nil if it has none here.
   func boxes(of group: ClientGroup, stride: Int) -> BoxCursor? {
     guard let slot = slot(of: group), let first = chains[slot].first, let last = chains[slot].last
     else { return nil }
     return BoxCursor(first: first, last: last, stride: stride)
   }
 
-  /// Takes a box out of a chain, in which it follows another one or is the first.
+  /// Removes a box from a chain. `previous` precedes it; nil if it is the first.
   mutating func unlink(_ box: WeakBox, from group: ClientGroup, after previous: WeakBox?) {
     guard let slot = slot(of: group) else { return }
     let next = unsafe box.header.pointee.nextInGroup
@@ -79,7 +75,7 @@ struct GroupChains {
     if unsafe next == nil { chains[slot].last = previous }
   }
 
-  /// Puts a box into a chain, behind another one or as the first.
+  /// Inserts a box into a chain, after `previous`, or as the first.
   mutating func link(_ box: WeakBox, into group: ClientGroup, after previous: WeakBox?) {
     let slot = slot(of: group) ?? enter(group)
     if let previous {
@@ -92,7 +88,7 @@ struct GroupChains {
     if unsafe box.header.pointee.nextInGroup == nil { chains[slot].last = box }
   }
 
-  /// The slot of a group that is in here. What the group says of it holds if it is there.
+  /// The slot of a group; nil if the group is not in here. A group's own value may be outdated.
   private func slot(of group: ClientGroup) -> Int? {
     let slot = group.slot(in: side)
     return slot < groups.count && groups[slot] === group ? slot : nil

@@ -1,22 +1,21 @@
-/// Finds a client's box by the client's identity: a hash table of boxes with open addressing.
+/// Finds boxes by their clients' identities: a hash table with open addressing.
 ///
-/// It holds the places of boxes in the list, in four bytes each, and no keys of its own, since each box knows
-/// the identity that it stands for. Nothing is taken out of it: a box whose client was removed has the identity 0 and is passed over. A list that
-/// has gathered many of those is replaced, and its index with it.
+/// An entry is a box's index in the list, in four bytes. The key is in the box. Nothing is removed from the
+/// table. A vacated box has the identity 0 and is skipped. A list with many of them is replaced, together
+/// with its index.
 ///
-/// It grows step by step, because its list is locked meanwhile: a table that is full is followed by one
-/// of twice the size, and each insertion moves a few entries of the old one. Until all are moved, both
-/// are searched.
+/// The table grows in steps, because the list is locked meanwhile. A full table is followed by one of twice
+/// the size, and each insertion moves a few entries. Until all are moved, both tables are searched.
 @safe
 struct IdentityIndex {
-  /// A list of no more boxes than this needs no table: it is searched from end to end.
+  /// The largest list that is searched linearly, without a table.
   static var largestCountWithoutTable: Int { 16 }
 
-  /// How many entries an insertion moves. A table's entries are moved by the time an eighth as many boxes
-  /// have been inserted, long before the next one is full.
+  /// The number of entries that an insertion moves. All are moved after an eighth as many insertions, long
+  /// before the new table is full.
   private static var entriesPerStep: Int { 8 }
 
-  /// An entry is 1 more than a box's place in the list, so that memory that was zeroed is free.
+  /// Entries are indices plus 1, so zeroed memory is free.
   @safe
   private struct Table {
     let memory: ZeroedMemory
@@ -52,14 +51,13 @@ struct IdentityIndex {
       return nil
     }
 
-    /// Returns whether the box took an entry that was free.
+    /// Returns whether the box took a free entry.
     func insert(_ place: UInt32, of boxes: SegmentDirectory) -> Bool {
       let identity = boxes[place].identity
-      // Vacated meanwhile by a walk: nobody will look for it.
+      // A walk has vacated the box.
       guard identity != 0 else { return false }
       var position = Hashing.place(of: identity, bits: bits)
-      // The entry of a vacated box is as good as a free one: no search ends at it, and nothing is
-      // looked for in it any more.
+      // A vacated box's entry can be reused, because no search ends at it or looks for it.
       while let other = self[position] {
         if boxes[other].identity == 0 {
           self[position] = place
@@ -73,21 +71,18 @@ struct IdentityIndex {
   }
 
   private var table: Table?
-
-  /// How many entries of the table are taken.
   private var taken = 0
 
-  /// The table before, until all its entries have been moved.
+  /// The previous table, until all its entries have been moved.
   private var previous: Table?
 
-  /// How many entries of the table before have been moved.
   private var moved = 0
 
-  /// Whether there is a table, so that ``find(_:where:)`` answers for the whole list.
+  /// Whether there is a table, which then covers the whole list.
   var exists: Bool { table != nil }
 
-  /// The first box with this identity that matches, or nil. A box may be asked twice, and none of another
-  /// client is.
+  /// The first matching box with this identity. `matches` may receive a box twice, and no box of another
+  /// identity.
   func find(
     _ identity: UInt, in boxes: SegmentDirectory, where matches: (WeakBox) -> Bool
   ) -> WeakBox? {
@@ -95,20 +90,19 @@ struct IdentityIndex {
       ?? previous?.find(identity, in: boxes, where: matches)
   }
 
-  /// Makes the first table, with room for `count` boxes.
   mutating func make(for count: Int) {
     var bits = 5
     while 3 << bits <= 4 * count { bits += 1 }
     table = Table(bits: bits)
   }
 
-  /// Adds the box at a place, if there is a table. Returns how many entries it has looked after.
+  /// Adds a box, if there is a table. Returns the number of entries processed.
   mutating func insert(
     _ place: UInt32, of boxes: SegmentDirectory, droppingInto toRelease: inout [AnyObject]
   ) -> Int {
     guard let full = table else { return 0 }
     if taken * 4 >= full.size * 3 {
-      // The steps of before are done, unless entries of vacated boxes took none.
+      // Usually all have moved by now. Entries of vacated boxes that were reused took no step.
       while previous != nil { _ = move(boxes, droppingInto: &toRelease) }
       previous = full
       moved = 0
@@ -119,7 +113,7 @@ struct IdentityIndex {
     return 1 + move(boxes, droppingInto: &toRelease)
   }
 
-  /// Moves a few entries from the table before. Returns how many.
+  /// Moves a few entries from the previous table. Returns their number.
   private mutating func move(
     _ boxes: SegmentDirectory, droppingInto toRelease: inout [AnyObject]
   ) -> Int {
@@ -141,7 +135,7 @@ struct IdentityIndex {
     previous?.memory.deallocate()
   }
 
-  /// A table that is freed without the lock, since this takes long if it is large.
+  /// Frees a table with the lock released, because a large one takes long.
   private final class Garbage {
     private let memory: ZeroedMemory
 

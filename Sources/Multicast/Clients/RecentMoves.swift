@@ -1,14 +1,10 @@
-/// The last registrations of a list that were replaced by others, in other groups: for posts that were made
-/// before and have not reached everybody.
+/// The last replaced registrations of a list, for posts made before that have not reached every client.
 ///
-/// At least 4,096 are kept. A post would have to be calling clients while more than these are replaced to miss
-/// one.
+/// Keeps at least 4,096. A post misses one only if more are replaced during its calls.
 struct RecentMoves {
   struct Move: Sendable {
     let old: UInt64
     let new: Registration
-
-    /// The group that the old one was in.
     let from: ClientGroup?
   }
 
@@ -16,7 +12,7 @@ struct RecentMoves {
 
   private var moves: [Move] = []
 
-  /// How many there have been.
+  /// The number of all replacements.
   private(set) var count = 0
 
   mutating func append(_ move: Move) {
@@ -25,24 +21,23 @@ struct RecentMoves {
     count += 1
   }
 
-  /// Those that have come since there were as many as `index`.
   func since(_ index: Int) -> ArraySlice<Move> {
     moves.suffix(count - index)
   }
 
-  /// The registration that has replaced one of this number.
+  /// The registration that replaced the one of this number.
   func successor(of number: UInt64) -> Registration? {
     moves.last { $0.old == number }?.new
   }
 }
 
 extension ClientList {
-  /// The replacements since there were as many as `index`, and how many there are.
+  /// The replacements from `index` on, and the number of all.
   func moves(since index: Int) -> (ArraySlice<RecentMoves.Move>, count: Int) {
     state.withLock { state in (state.moves.since(index), state.moves.count) }
   }
 
-  /// A registration, or the one that has taken its place at last, with its group; nil if that has ended.
+  /// A registration or its latest replacement, and the group; nil if it has ended.
   func current(_ registration: Registration) -> (Registration, ClientGroup?)? {
     state.withLock { state in
       var registration = registration

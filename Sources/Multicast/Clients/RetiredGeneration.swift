@@ -1,8 +1,7 @@
-/// A generation that was replaced. It ends where the last reference to it goes, which is without the
-/// list's lock: this takes long, and releases companions.
+/// A replaced generation. Its last reference is released with the list's lock released, because that takes
+/// long and releases companions.
 ///
-/// Unchecked, because it belongs to the list's lock, and is dropped by one thread when no walk is under way
-/// in it.
+/// Unchecked, because the list's lock protects it, and one thread releases it when no walk is active.
 final class RetiredGeneration: @unchecked Sendable {
   var generation: ClientGeneration
 

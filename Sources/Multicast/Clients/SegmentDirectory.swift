@@ -1,11 +1,11 @@
-/// The segments of a generation, and the boxes in them by their place in the list.
+/// The segments of a generation, and their boxes by index.
 @safe
 struct SegmentDirectory {
   private static var growingSegments: Int {
     (ClientSegment.largestCapacity / ClientSegment.smallestCapacity).trailingZeroBitCount
   }
 
-  /// The number of boxes in the segments that are smaller than the largest.
+  /// The number of boxes in the segments below the largest size.
   private static var boxesInGrowingSegments: Int {
     ClientSegment.largestCapacity - ClientSegment.smallestCapacity
   }
@@ -22,11 +22,10 @@ struct SegmentDirectory {
 
   mutating func removeLast(keeping count: Int) { segments.removeLast(segments.count - count) }
 
-  /// The box at a place in the list.
   subscript(place: UInt32) -> WeakBox {
     let place = Int(place)
     guard place >= Self.boxesInGrowingSegments else {
-      // Each segment is twice as long as the one before.
+      // Each segment has twice the capacity of the previous one.
       let lengths = place / ClientSegment.smallestCapacity + 1
       let segment = Int.bitWidth - 1 - lengths.leadingZeroBitCount
       let start = ((1 << segment) - 1) * ClientSegment.smallestCapacity

@@ -1,7 +1,7 @@
-/// One way through the boxes that stood in a list when it began, without the list's lock.
+/// An iteration over the boxes that a list had when it began, without the list's lock.
 ///
-/// A walk sees what is removed meanwhile, because the box is vacated, and nothing that is added. What it
-/// walks over stays where it is until it ends, which it does by itself, at the end of its own life.
+/// A walk sees removals, because they vacate boxes, and no additions. Its boxes stay in place until its
+/// `deinit` ends it.
 ///
 /// ```text
 /// var walk = list.beginWalk()
@@ -10,22 +10,22 @@
 /// }
 /// ```
 ///
-/// It does not keep its list, which would be two reference-count operations for each notify. Whoever walks
-/// keeps the list with `extendLifetime` until the walk has ended: an optimised build may otherwise release the
-/// list before that, after what looks like its last use.
+/// A walk does not retain its list, which would cost every `notify` a retain and a release. The caller keeps
+/// the list with `extendLifetime` until the walk has ended. An optimized build might otherwise release the
+/// list after its last visible use.
 @usableFromInline
 @safe
 struct Walk: ~Copyable {
-  /// The list's next number when the walk began: a box with a smaller one was registered before that.
+  /// The list's next number when the walk began. Boxes with smaller numbers were registered before.
   @usableFromInline
   let limit: UInt64
 
   private let list: Unmanaged<ClientList>
 
-  /// The counters of the generation that the walk is in, which can be told by their address.
+  /// The counters of the walked generation. Their address identifies it.
   private let counters: UnsafeMutablePointer<ClientGeneration.Counters>
 
-  /// The boxes from the first one on; nil if there are none.
+  /// A cursor before the first box, for ``rewind()``.
   private let all: BoxCursor
 
   @usableFromInline
@@ -33,7 +33,7 @@ struct Walk: ~Copyable {
 
   private var foundDead = false
 
-  /// Takes over a walk that was begun in a generation of the list.
+  /// Takes over a walk that a generation has counted.
   init(
     over boxes: BoxCursor, of list: ClientList,
     counters: UnsafeMutablePointer<ClientGeneration.Counters>, limit: UInt64
@@ -55,17 +55,17 @@ struct Walk: ~Copyable {
     }
   }
 
-  /// The next box, whose client may have been removed, or be dead.
+  /// The next box. Its client may be removed or deallocated.
   @inlinable
   @inline(__always)
   mutating func next() -> WeakBox? { boxes.next() }
 
-  /// Takes note that a box turned out to have no client any more: it is vacated, unless it was before.
+  /// Vacates a box whose client was found deallocated.
   @usableFromInline
   mutating func noteDead(_ box: WeakBox) {
     if unsafe box.vacate(countingIn: counters) { foundDead = true }
   }
 
-  /// Goes back before the first box, to walk over the same ones again.
+  /// Returns to the first box.
   mutating func rewind() { boxes = all }
 }

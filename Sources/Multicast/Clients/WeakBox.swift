@@ -1,25 +1,20 @@
 import Synchronization
 
-/// A place in a list: a weak reference to one client, and beside it the bits that a delivery needs.
+/// A box of a list: a weak reference to a client, and the bits that a delivery needs.
 ///
-/// In the list of a listener protocol, the bits are the client as its listener type, not owned.
+/// In the list of a listener protocol, the bits are the client's existential as `add` received it, not
+/// retained. With a weak reference alone, each call would need a dynamic cast to `any Listener`, the most
+/// expensive part of a delivery. The bits are used only while a strong reference loaded from the weak one is
+/// held. They are borrowed in place, so a call costs one weak load and one release.
 ///
-/// A weak reference alone can only give the client back as an object, and to turn an object into
-/// `any Listener` takes a dynamic cast, which costs more than everything else in a delivery. So the
-/// box also keeps the existential that `add` was given, bit for bit. The reference in its bits is not
-/// counted; they are used only while a strong reference, loaded from the weak one, is held, and they
-/// are *borrowed* where they are, never copied: one weak load, one release, nothing else.
+/// In the list of a topic, the bits are a reference to the client's companion: see ``ClientList/Companion``.
 ///
-/// In the list of a topic, the bits are a reference to the client's *companion*, an object that lives
-/// as long as the registration does: see ``ClientList/Companion``.
-///
-/// This type is a view of memory that a ``ClientSegment`` owns: the ``Reference``, the ``Header``, then the
-/// bits. It is all of the package's unsafe handling of clients.
+/// A box is a view of a ``ClientSegment``'s memory: the ``Reference``, the ``Header``, then the bits. All
+/// unsafe handling of clients is here.
 @usableFromInline
 @safe
 struct WeakBox {
-  /// The weak reference. It stands apart from the header, so that it can be copied from box to box without a
-  /// strong one.
+  /// The weak reference, apart from the header, so it can be copied from box to box without a strong one.
   @usableFromInline
   @safe
   struct Reference {
@@ -31,27 +26,25 @@ struct WeakBox {
   @usableFromInline
   @safe
   struct Header: ~Copyable {
-    /// The client's address, by which it is found; 0 from its removal on, for good.
+    /// The client's address; 0 after its removal.
     ///
-    /// Atomic, because a notify that runs on another thread looks at it without a lock. Relaxed, because
-    /// nothing else is read by what it says: the box was published to the walk by the list's lock. It
-    /// never becomes anything but 0, so that whoever has seen or heard of the removal sees 0 from then on.
+    /// Walks on other threads read it without a lock. Relaxed, because the list's lock has published the box,
+    /// and the value orders no other memory. It changes once, to 0, so a thread that has seen the removal
+    /// sees 0 from then on.
     @usableFromInline
     let identity: Atomic<UInt>
 
-    /// The registration's running number.
-    ///
-    /// It is written when the box is filled, and afterwards while no walk is under way here.
+    /// The registration's number. It is written at initialization, and later only while no walk is active.
     var number: UInt64
 
-    /// The address of the ``ClientGroup``, whose lowest bit says whether the group counts this box; 0 if
-    /// there is no group. The generation keeps the group.
+    /// The address of the ``ClientGroup``; 0 for none. The lowest bit tells whether the group counts this
+    /// box. The generation keeps the group alive.
     ///
-    /// Atomic, because a walk may vacate the box while the lock's holder copies it: whoever clears the bit
-    /// is the one to pass the count on, or to count the box out.
+    /// Atomic, because a walk may vacate the box while the lock's holder copies it. The thread that clears
+    /// the bit passes the count on or counts the box out.
     let groupBits: Atomic<UInt>
 
-    /// The address of the next box of the same group. It is written while no walk gets this far.
+    /// The address of the next box in the group. It is written while no walk reaches it.
     var nextInGroup: UnsafeMutableRawPointer?
   }
 
@@ -74,23 +67,23 @@ struct WeakBox {
       .assumingMemoryBound(to: Header.self)
   }
 
-  /// The number of bytes before the bits of the listener.
+  /// The size of the part before the bits.
   @inlinable
   static var headerSize: Int { MemoryLayout<Reference>.stride + MemoryLayout<Header>.stride }
 
-  /// The number of bytes from one box to the next in a list of `Listener`.
+  /// The distance of boxes in a list of `Listener`.
   @inlinable
   static func stride<Listener>(for listener: Listener.Type) -> Int {
     headerSize + MemoryLayout<Listener>.stride
   }
 
-  /// The identity of the client registered here; 0 if there is none any more.
+  /// The client's identity; 0 if it was removed.
   @inlinable
   var identity: UInt {
     unsafe header.pointee.identity.load(ordering: .relaxed)
   }
 
-  /// The running number of the registration. A walk, or the list's lock, keeps it as it is.
+  /// The registration's number. Stable during a walk or with the list's lock held.
   var number: UInt64 { unsafe header.pointee.number }
 }
 
@@ -104,7 +97,6 @@ extension WeakBox: Equatable {
 extension WeakBox {
   private static var countedBit: UInt { 1 }
 
-  /// The group that the client was added in.
   var group: ClientGroup? {
     unsafe groupReference?.takeUnretainedValue()
   }
@@ -113,7 +105,6 @@ extension WeakBox {
     unsafe groupReference?.toOpaque() == Unmanaged.passUnretained(group).toOpaque()
   }
 
-  /// Whether the client was added in no group.
   var isInNoGroup: Bool { unsafe groupReference == nil }
 
   private var groupReference: Unmanaged<ClientGroup>? {
@@ -122,7 +113,7 @@ extension WeakBox {
     return unsafe address.map { unsafe .fromOpaque($0) }
   }
 
-  /// Puts the box into a group that has counted it in, or into none.
+  /// Sets the group, which has counted the box already.
   func setGroup(_ group: ClientGroup?) {
     unsafe header.pointee.groupBits.store(Self.groupBits(group), ordering: .relaxed)
   }
@@ -132,10 +123,10 @@ extension WeakBox {
     return unsafe UInt(bitPattern: Unmanaged.passUnretained(group).toOpaque()) | countedBit
   }
 
-  /// Gives up the box's share in the count of its group. Returns whether it had one: then it is the
-  /// caller's, to be passed on or counted out.
+  /// Gives up the box's share in the count of its group. Returns whether it had one, which the caller must
+  /// pass on or count out.
   ///
-  /// The bit alone decides, in one order for all threads; nothing else is read by what it says.
+  /// Relaxed: only the bit matters, and a single atomic has one order for all threads.
   func takeCount() -> Bool {
     guard unsafe header.pointee.groupBits.load(ordering: .relaxed) != 0 else { return false }
     let (old, _) = unsafe header.pointee.groupBits.bitwiseAnd(
@@ -143,7 +134,6 @@ extension WeakBox {
     return old & Self.countedBit != 0
   }
 
-  /// Counts the box out of its group, once.
   func countOut() {
     if takeCount() { group?.countOut() }
   }
@@ -152,33 +142,33 @@ extension WeakBox {
 // MARK: - Borrowing the client
 
 extension WeakBox {
-  /// A strong reference to the client; nil if it was removed or is no longer alive.
+  /// A strong reference to the client; nil if it was removed or deallocated.
   @inlinable
   @inline(__always)
   func load() -> AnyObject? {
     unsafe identity == 0 ? nil : reference.pointee.client
   }
 
-  /// The client as its listener type, to be borrowed while a reference from ``load()`` is held.
+  /// The client as its listener type. Borrow it only while holding a reference from ``load()``.
   @inlinable
   func bits<Listener>(as listener: Listener.Type) -> UnsafeMutablePointer<Borrowed<Listener>> {
     unsafe address.advanced(by: Self.headerSize).assumingMemoryBound(to: Borrowed.self)
   }
 
-  /// Calls `body` with the client. Returns nil if it was removed or is no longer alive.
+  /// Calls `body` with the client. Returns nil if it was removed or deallocated.
   @inlinable
   @inline(__always)
   func withClient<Listener, Result, Failure: Error>(
     as listener: Listener.Type, _ body: (Listener) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
     guard let client = load() else { return nil }
-    // `consume` hands over the reference that the weak load returned, so that there is no second one.
+    // `consume` passes on the reference of the weak load, so there is no second one.
     let reference = unsafe Unmanaged.passRetained(consume client)
     defer { unsafe reference.release() }
     return unsafe try bits(as: listener).pointee.borrow(body)
   }
 
-  /// Calls and awaits `body` with the client. Returns nil if it was removed or is no longer alive.
+  /// Calls and awaits `body` with the client. Returns nil if it was removed or deallocated.
   @inlinable
   nonisolated(nonsending) func withClient<Listener, Result, Failure: Error>(
     as listener: Listener.Type,
@@ -190,10 +180,10 @@ extension WeakBox {
     return unsafe try await bits(as: listener).pointee.borrow(awaiting: body)
   }
 
-  /// Whether the client is still alive; its removal does not matter.
+  /// Whether the client is alive, removed or not.
   ///
-  /// The client is held for a moment. If its last other owner lets go of it in that moment, its
-  /// `deinit` runs here, so this is never called with a lock held unless the caller owns the client.
+  /// Retains the client for an instant and may release it last. With a lock held, the caller must hold the
+  /// client.
   var isAlive: Bool {
     unsafe reference.pointee.client != nil
   }
@@ -202,13 +192,12 @@ extension WeakBox {
 // MARK: - Life of a box
 
 extension WeakBox {
-  /// Fills the box, and returns whether it now refers to the client: a client in its `deinit` can
-  /// no longer be referred to weakly, and then the box stays empty memory.
+  /// Initializes the box. Returns false if the client is being deinitialized and cannot be held weakly. The
+  /// box is then uninitialized memory.
   ///
   /// - Parameters:
-  ///   - number: The registration's running number.
   ///   - group: A group that has counted the box in.
-  ///   - bits: What to keep beside the client, of the size that the list was made for.
+  ///   - bits: The bits to copy, `size` bytes.
   func initialize(
     client: AnyObject, number: UInt64, group: ClientGroup?, bits: UnsafeRawPointer, size: Int
   ) -> Bool {
@@ -223,7 +212,7 @@ extension WeakBox {
     return true
   }
 
-  /// Fills the box with a copy of another one, whose client had this identity and may be dead.
+  /// Initializes the box with a copy of another one, whose client had this identity and may be deallocated.
   func initialize(copyOf other: WeakBox, identity: UInt, size: Int) {
     unsafe reference.initialize(from: other.reference, count: 1)
     unsafe initializeRest(
@@ -238,11 +227,11 @@ extension WeakBox {
       to: Header(
         identity: Atomic(identity), number: number,
         groupBits: Atomic(Self.groupBits(group)), nextInGroup: nil))
-    // A copy of the bits is not a copy of the value: nothing is retained.
+    // Copies bits, not a value: nothing is retained.
     unsafe address.advanced(by: Self.headerSize).copyMemory(from: bits, byteCount: size)
   }
 
-  /// Moves a box to memory that holds none; this memory holds none afterwards.
+  /// Moves the box to uninitialized memory, and leaves such memory.
   func move(to other: WeakBox, stride: Int) {
     unsafe other.reference.moveInitialize(from: reference, count: 1)
     unsafe other.header.moveInitialize(from: header, count: 1)
@@ -251,7 +240,7 @@ extension WeakBox {
         from: address.advanced(by: Self.headerSize), byteCount: stride - Self.headerSize)
   }
 
-  /// Ends the registration; a notify under way sees it at once. Returns whether there was one.
+  /// Ends the registration. Active walks see that at once. Returns false if it had ended.
   @discardableResult
   func vacate(countingIn counters: UnsafeMutablePointer<ClientGeneration.Counters>) -> Bool {
     guard unsafe header.pointee.identity.exchange(0, ordering: .relaxed) != 0 else { return false }
@@ -260,7 +249,7 @@ extension WeakBox {
     return true
   }
 
-  /// Gives up the weak reference. The bits are left as they are: a companion is taken out first.
+  /// Destroys the weak reference. Take the companion before.
   func deinitialize() {
     unsafe reference.deinitialize(count: 1)
     unsafe header.deinitialize(count: 1)
@@ -268,6 +257,6 @@ extension WeakBox {
 }
 
 extension ObjectIdentifier {
-  /// The object's address as a number; never 0.
+  /// The object's address; never 0.
   var address: UInt { UInt(bitPattern: self) }
 }

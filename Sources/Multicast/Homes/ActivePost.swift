@@ -1,38 +1,37 @@
 /// A post whose clients are being called on this thread.
 ///
-/// What is posted in these calls, through the same office, waits here until they are over: effects follow
-/// their cause and are never nested in it.
+/// Posts that these clients make through the same office are enqueued here, and delivered after the calls. So
+/// an effect follows its cause and is never nested in it.
 ///
-/// It lives in a stack frame and is not copied, which would retain all that it refers to.
+/// The structure lives in a stack frame. A copy would retain everything that it refers to.
 @usableFromInline
 struct ActivePost: ~Copyable {
-  /// A post that follows.
+  /// When a post was made: the number of the next registration, and that of replaced ones.
+  typealias Moment = (limit: UInt64, moves: Int)
+
+  /// The moment of a post that is being made.
+  static var now: Moment { (.max, .max) }
+
   struct Pending {
     let post: any Post
-
-    /// The number that the next registration had when the post was made.
-    let limit: UInt64
-
-    /// How many registrations had been replaced then.
-    let moves: Int
-
+    let moment: Moment
     let keeper: LatestPost?
     let receipt: Receipt?
   }
 
-  /// The identity of its office, which delivers it and outlives it.
+  /// Identifies the office that delivers the post. The office outlives it.
   let office: ObjectIdentifier
 
-  /// The mailbox whose letter this is. What follows is not called in that home at once.
+  /// The mailbox whose letter is being handled. Pending posts do not call clients in that home at once.
   let draining: ObjectIdentifier?
 
   private(set) var site: CallSite
   private(set) var parent: Cause?
 
-  /// The post, once it is on the heap: whoever delivers it keeps it.
+  /// The post, once it is on the heap. The code that delivers it retains it.
   private unowned(unsafe) var post: (any Post)?
 
-  /// This post as a cause, once it is one.
+  /// This post as a cause; nil until it has an effect.
   private var ownCause: Cause?
 
   var pending: [Pending] = []
@@ -52,7 +51,6 @@ struct ActivePost: ~Copyable {
     parent = post.parent
   }
 
-  /// Turns to a post that follows.
   mutating func follow(_ post: any Post) {
     unsafe self.post = post
     site = post.site
@@ -60,7 +58,7 @@ struct ActivePost: ~Copyable {
     ownCause = nil
   }
 
-  /// What is posted now has this cause.
+  /// The cause of the posts that are made now.
   mutating func cause() -> Cause {
     if let ownCause { return ownCause }
     let cause = Cause(
@@ -70,6 +68,6 @@ struct ActivePost: ~Copyable {
     return cause
   }
 
-  /// The recurring posts that are counted already, if any.
+  /// The counter of recurring posts, if this post has one.
   var recurrences: Recurrences? { ownCause?.recurrences }
 }

@@ -1,17 +1,15 @@
 import Synchronization
 
-/// A call in a lane, known to the task that it runs in and to the tasks that it starts.
+/// A call in a lane. Its task, and tasks that it starts, find it.
 final class AwaitedCall: Sendable {
   @TaskLocal private static var innermost: AwaitedCall?
 
-  /// How many calls are under way in the process, so that a program without any does not pay for a look
-  /// at the task.
+  /// The number of active calls in the process. While it is 0, no thread pays for reading a task-local value.
   private static let count = Atomic<Int>(0)
 
-  /// The lane, which waits if the call waits.
+  /// The lane, which is blocked while the call waits.
   let lane: Mailbox
 
-  /// The post that is being handled.
   let cause: Cause
 
   private let state = Atomic<Bool>(true)
@@ -21,17 +19,14 @@ final class AwaitedCall: Sendable {
     self.cause = cause
   }
 
-  /// The call that this code is part of; nil if it has returned. A task that it has started may outlive
-  /// it.
+  /// The call that this code is part of; nil if the call has returned. A task that it started may outlive it.
   static var current: AwaitedCall? {
     guard count.load(ordering: .relaxed) != 0, let innermost else { return nil }
     return innermost.isUnderWay ? innermost : nil
   }
 
-  /// Whether it has not returned.
   var isUnderWay: Bool { state.load(ordering: .acquiring) }
 
-  /// Calls `body` as a call in a lane.
   static func run(in lane: Mailbox, cause: Cause, _ body: () async -> Void) async {
     let call = AwaitedCall(in: lane, cause: cause)
     count.add(1, ordering: .relaxed)

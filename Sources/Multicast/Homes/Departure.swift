@@ -1,28 +1,25 @@
-/// What a post has to leave for others.
+/// The work that a post leaves for other homes.
 struct Departure {
-  /// The clients that live elsewhere.
+  /// The groups of clients that live elsewhere, and the registrations whose calls are awaited.
   var groups: [ClientGroup] = []
-
-  /// The registrations whose calls are awaited.
   var lanes: [(PostOffice.LaneKey, Registration)] = []
 
-  /// The registrations that have to be called with other posts first.
+  /// The registrations whose queues must take the post.
   var queues: [(any PostQueue, Registration)] = []
 
-  /// The registrations that are to have the post because they have taken another one's place: one that the post
-  /// was for, and that has not had it.
+  /// The registrations that replaced others during the post, and have not received it.
   var moved: [Registration] = []
 
-  /// The number of replacements up to which this is known.
+  /// The number of replacements taken into account.
   var moves = 0
 
-  /// Takes note of replacements that came before the walk began: it comes to nobody who was replaced.
+  /// Adds replacements made before the walk began. The walk does not meet the registrations they replaced.
   mutating func note(_ moves: some Sequence<RecentMoves.Move>, before limit: UInt64) {
     for move in moves where move.old < limit && limit <= move.new.number { moved.append(move.new) }
   }
 
-  /// Takes note of replacements since then. The walk has come to everybody whom it was to call: they have had
-  /// the post, or told who has taken their place. So these are those who live elsewhere, and those who await.
+  /// Adds replacements made since the walk began. The walk has called every other client or found its
+  /// successor, so only clients that live elsewhere and awaited ones matter.
   mutating func noteSinceWalk(_ list: ClientList, before limit: UInt64) {
     guard list.hasMoved else { return }
     let (new, count) = list.moves(since: moves)
@@ -38,7 +35,7 @@ struct Departure {
     }
   }
 
-  /// Takes out those that can be called, or have moved. The office's lock is held.
+  /// Removes and returns the registrations whose queues are closed by now. The office's lock is held.
   mutating func takeClosedQueues() -> [Registration] {
     let closed = queues.filter { !$0.0.isOpen }.map(\.1)
     if !closed.isEmpty { queues.removeAll { closed.contains($0.1) } }
@@ -49,7 +46,7 @@ struct Departure {
 }
 
 extension DeliveryPass {
-  /// Reports what was left, also for single clients that live in these other homes.
+  /// Reports the letters. `others` are the homes of single clients.
   func left(_ departure: Departure, others: [Mailbox]) {
     for group in departure.groups where group.count > 0 {
       left(for: group.mailbox.home, clients: group.count)
@@ -62,7 +59,7 @@ extension DeliveryPass {
 }
 
 extension Walk {
-  /// Calls the client in a box, if it is one of those in a range. Returns how many were called.
+  /// Calls the client in a box if its number is in `range`. Returns the number of calls.
   @inline(__always)
   mutating func call(
     _ box: WeakBox, in range: Range<UInt64>, collecting departure: inout Departure,
@@ -78,5 +75,88 @@ extension Walk {
     case .moved(let registration): departure.moved.append(registration)
     }
     return 0
+  }
+}
+
+extension PostOffice {
+  enum LeaveOutcome {
+    case left(Int)
+
+    /// These registrations replaced others and have no home. They must be called first.
+    case callAgain([Registration])
+
+    /// Observers with numbers below this one were added. They must be called first.
+    case callNew(UInt64)
+  }
+
+  /// Leaves a post in all homes at once, or returns which calls must come first.
+  ///
+  /// A topic's latest message changes at the same moment. Observers added before that moment receive this
+  /// post, and later ones begin with it.
+  ///
+  /// - Parameter seen: The number below which clients without a home have been called.
+  func leave(
+    _ post: any Post, _ departure: inout Departure, seen: UInt64, _ posting: borrowing Posting,
+    tellingTo pass: DeliveryPass?
+  ) -> LeaveOutcome {
+    var toBeDrained: [Mailbox] = []
+    var others: [(Mailbox, Registration)] = []
+    var dropped: (any Post)?
+    let outcome: LeaveOutcome = withLock { state in
+      let list = post.list
+      let closed = departure.takeClosedQueues()
+      guard closed.isEmpty else { return .callAgain(closed) }
+      if let keeper = posting.keeper {
+        // A replacement begins anew, and is among the new observers.
+        departure.moved = []
+        let now = list.nextNumber
+        guard now == seen else { return .callNew(now) }
+        departure.groups = list.groups
+        dropped = keeper.exchange(post)
+      } else {
+        departure.noteSinceWalk(list, before: seen)
+        var near: [Registration] = []
+        for registration in departure.moved {
+          guard let (last, group) = list.current(registration) else { continue }
+          if let group {
+            others.append((group.mailbox, last))
+          } else {
+            near.append(last)
+          }
+        }
+        departure.moved = near.isEmpty ? [] : others.map(\.1)
+        guard near.isEmpty else { return .callAgain(near) }
+      }
+      let number = state.nextNumber()
+      var count = others.count + departure.lanes.count + departure.queues.count
+      // Enqueued at the same moment, because another thread may handle a letter and post an effect.
+      for (queue, _) in departure.queues {
+        queue.enqueue(QueuedPost(post, receipt: posting.receipt))
+      }
+      for group in departure.groups where group.count > 0 {
+        count += group.count
+        let mailbox = group.mailbox
+        let letter = Letter(number, post, to: .home, before: seen, receipt: posting.receipt)
+        if mailbox.put(letter) { toBeDrained.append(mailbox) }
+      }
+      for (mailbox, registration) in others {
+        let letter = Letter(number, post, to: .one(registration), receipt: posting.receipt)
+        if mailbox.put(letter) { toBeDrained.append(mailbox) }
+      }
+      for (key, registration) in departure.lanes {
+        let lane = lane(key, in: &state)
+        let receipt = posting.receipt?.wait(for: lane)
+        if lane.put(Letter(number, post, to: .one(registration), receipt: receipt)) {
+          toBeDrained.append(lane)
+        }
+      }
+      return .left(count)
+    }
+    extendLifetime(dropped)
+    if let pass, case .left = outcome {
+      pass.left(departure, others: others.map(\.0))
+    }
+    for mailbox in toBeDrained { mailbox.startDrain(of: self) }
+    return outcome
   }
 }

@@ -2,19 +2,17 @@ import Dispatch
 
 /// Where clients and handlers are called.
 enum Home: Sendable {
-  /// In an actor, which is not kept alive.
+  /// In an actor, held weakly.
   case actor(WeakActor)
 
-  /// On a dispatch queue.
   case queue(MarkedQueue)
 
-  /// In a task, one call after the other: what awaits has a home of its own.
+  /// In a task, one call after the other. Each awaiting client or handler has a lane of its own.
   case lane(PostOffice.LaneKey)
 }
 
 extension Home {
-  /// Whether this thread is running in this home, in code that was written in `isolation`. False if
-  /// that cannot be found out.
+  /// Whether this thread runs in this home, in code written in `isolation`. False if that is unknown.
   func isCurrent(from isolation: (any Actor)?) -> Bool {
     switch self {
     case .actor(let reference): reference.actor?.isCurrent(from: isolation) ?? false
@@ -26,8 +24,7 @@ extension Home {
 
 /// A weak reference to an actor.
 ///
-/// Unchecked, because a weak reference is a variable for the compiler. It is assigned in `init` alone,
-/// and any thread may load it.
+/// Unchecked, because a weak reference is a variable. Only `init` assigns it, and any thread may load it.
 final class WeakActor: @unchecked Sendable {
   private(set) weak var actor: (any Actor)?
 
@@ -36,14 +33,14 @@ final class WeakActor: @unchecked Sendable {
   }
 }
 
-/// A dispatch queue that can be asked whether it is the current one.
+/// A dispatch queue that knows whether it is the current one.
 final class MarkedQueue: Sendable {
   let queue: DispatchQueue
   private let mark: DispatchSpecificKey<Bool>?
 
   init(_ queue: DispatchQueue) {
     self.queue = queue
-    // A global queue takes no marks: Dispatch would stop the program.
+    // Dispatch stops the program if a global queue is marked.
     mark = queue.isGlobal ? nil : DispatchSpecificKey()
     if let mark { queue.setSpecific(key: mark, value: true) }
   }
@@ -52,7 +49,6 @@ final class MarkedQueue: Sendable {
     if let mark { queue.setSpecific(key: mark, value: nil) }
   }
 
-  /// Whether the queue can be asked.
   var isKnown: Bool { mark != nil }
 
   /// Whether this thread runs on the queue, or on one that targets it. False for a global queue.
@@ -60,7 +56,7 @@ final class MarkedQueue: Sendable {
 }
 
 extension DispatchQueue {
-  /// Whether this is the main queue. By its label: on some systems, each look at it makes another object.
+  /// Whether this is the main queue. Compares labels, because some systems return another object each time.
   var isMain: Bool { label == DispatchQueue.main.label }
 
   var isGlobal: Bool { label.hasPrefix("com.apple.root.") }

@@ -1,37 +1,35 @@
-/// A post that waits in a mailbox for the clients that live there.
+/// A post in a mailbox.
 ///
-/// It does not name them, unless there is only one: who is called is decided when the letter is
-/// handled, among those that were registered before the post and still are.
+/// A letter names a client only if it is for a single one. Otherwise the recipients are the clients that were
+/// registered before the post and are still registered when the letter is handled.
 ///
-/// Mailboxes move letters without counting references: a letter is one owner of its post, whatever copies of
-/// it there are, until whoever has taken it out of its mailbox ends it, once.
+/// Mailboxes copy letters without reference counting. All copies of a letter together own one reference to
+/// its post, until ``end()`` is called once.
 @safe
 struct Letter: Sendable {
   enum Addressee: Sendable {
     /// The clients of the list that live in this home.
     case home
 
-    /// All clients of the list: the post's body named the home itself.
+    /// All clients of the list. The post's body names the home.
     case everyone
 
-    /// One registration.
     case one(Registration)
   }
 
   unowned(unsafe) let post: any Post
 
-  /// What is kept until the letter was handled or given up: who waits for it is resumed by its end.
+  /// Kept until the letter ends. Its release resumes the poster that waits.
   unowned(unsafe) let receipt: (AnyObject & Sendable)?
 
   let addressee: Addressee
 
-  /// The registrations that it is for have smaller numbers.
+  /// The letter is for registrations with smaller numbers.
   let limit: UInt64
 
-  /// The number of the letter, running in its office.
   let number: UInt64
 
-  /// A letter that somebody has to end.
+  /// Makes a letter. The caller must see that ``end()`` is called.
   init(
     _ number: UInt64, _ post: any Post, to addressee: Addressee, before limit: UInt64 = .max,
     receipt: (AnyObject & Sendable)?
@@ -45,7 +43,7 @@ struct Letter: Sendable {
     if let receipt { _ = unsafe Unmanaged.passRetained(receipt as AnyObject) }
   }
 
-  /// Lets go of the post and of the receipt. Not with a lock held: these may be the last references.
+  /// Releases the post and the receipt. Called with no lock held, because these may be the last references.
   func end() {
     if let receipt = unsafe receipt {
       unsafe Unmanaged.passUnretained(receipt as AnyObject).release()

@@ -1,104 +1,15 @@
-/// The letters that wait for one home, in the order of their posts.
+/// The letters of one home, in the order of their posts.
 ///
-/// There is one mailbox for each home of an office, and in it at most one thread that calls: this, and not
-/// the order in which tasks or blocks happen to start, is what keeps the order.
+/// An office has one mailbox for each home. At most one thread at a time handles its letters. This keeps the
+/// order, whatever order tasks or blocks start in.
 ///
-/// Locks are taken in this order: the office's; a list's, or a mailbox's for what is being handled, then its
-/// other one. Letters are put in and taken over with the office's held, so that the letters of one post appear
-/// in all homes at once. The next letter is then taken with a lock that posts do not wait for.
+/// Lock order: the office's lock first; then a list's, or a mailbox's `outgoing`; then its `incoming`.
+/// Letters are enqueued and taken over with the office's lock held, so all letters of one post appear at
+/// once. The next letter is dequeued under a lock that posts do not need.
 ///
-/// A mailbox does not know its office, which keeps it: whoever has to do with a mailbox has both.
+/// A mailbox does not refer to its office, which owns it.
 final class Mailbox: Sendable {
-  /// What came in since letters were last taken over.
-  private struct Incoming {
-    var letters: [Letter] = []
-
-    /// Whether a drain is under way or has been started.
-    var isScheduled = false
-
-    mutating func remove(where matches: (Letter) -> Bool) -> [Letter] {
-      let removed = letters.filter(matches)
-      if !removed.isEmpty { letters.removeAll(where: matches) }
-      return removed
-    }
-
-    mutating func take(leaving empty: [Letter]) -> [Letter] {
-      defer { letters = empty }
-      return letters
-    }
-
-    /// Returns whether the caller is the one to start a drain.
-    mutating func schedule() -> Bool {
-      defer { isScheduled = true }
-      return !isScheduled
-    }
-  }
-
-  /// What was taken over.
-  private struct Outgoing {
-    private(set) var letters: [Letter] = []
-    private var next = 0
-
-    /// The letter that is being handled.
-    var current: Letter?
-
-    /// Whether a thread is calling clients in this home.
-    var isCalling = false
-
-    var waiting: ArraySlice<Letter> { letters[next...] }
-
-    /// Takes over the letters that came in.
-    mutating func takeOver(from incoming: borrowing Locked<Incoming>) {
-      guard next == letters.count else {
-        letters += incoming.withLock { $0.take(leaving: []) }
-        return
-      }
-      // The memory of a backlog goes with it.
-      var empty: [Letter] = []
-      if letters.capacity <= Mailbox.largestIdleCapacity {
-        swap(&empty, &letters)
-        empty.removeAll(keepingCapacity: true)
-      }
-      let spare = empty
-      letters = incoming.withLock { $0.take(leaving: spare) }
-      next = 0
-    }
-
-    mutating func popNext(upTo last: UInt64 = .max) -> Letter? {
-      current = nil
-      if next < letters.count, letters[next].number <= last {
-        current = letters[next]
-        next += 1
-      } else if next == letters.count, letters.capacity > Mailbox.largestIdleCapacity {
-        (letters, next) = ([], 0)
-      }
-      return current
-    }
-
-    /// Puts a letter behind all of smaller numbers, if there are greater ones.
-    mutating func insert(_ letter: Letter) -> Bool {
-      guard let index = waiting.firstIndex(where: { $0.number > letter.number }) else {
-        return false
-      }
-      letters.insert(letter, at: index)
-      return true
-    }
-
-    func unhandled(where matches: (Letter) -> Bool) -> [QueuedPost] {
-      ([current].compactMap(\.self) + waiting).filter(matches).map { QueuedPost($0) }
-    }
-
-    /// Takes letters out that wait.
-    mutating func remove(where matches: (Letter) -> Bool) -> [Letter] {
-      let removed = waiting.filter(matches)
-      if !removed.isEmpty { (letters, next) = (waiting.filter { !matches($0) }, 0) }
-      return removed
-    }
-  }
-
-  private static var largestIdleCapacity: Int { 256 }
-
-  /// How many letters are handled before others in the home have a turn.
+  /// The number of letters that a drain handles before it yields.
   private static var turn: Int { 100 }
 
   let home: Home
@@ -116,11 +27,10 @@ final class Mailbox: Sendable {
   }
 }
 
-// MARK: - Putting letters in
+// MARK: - Enqueueing
 
 extension Mailbox {
-  /// Puts a letter in, behind all others. Returns whether the caller must call ``startDrain(of:)``, without a
-  /// lock.
+  /// Enqueues a letter. Returns whether the caller must call ``startDrain(of:)`` after unlocking.
   ///
   /// The office's lock is held.
   func put(_ letter: Letter) -> Bool {
@@ -130,7 +40,7 @@ extension Mailbox {
     }
   }
 
-  /// Puts a letter in that has waited elsewhere, in the order of the numbers. As ``put(_:)``.
+  /// Inserts a letter that comes from another home, by its number. Otherwise like ``put(_:)``.
   func insert(_ letter: Letter) -> Bool {
     let isInserted = outgoing.withLock { $0.insert(letter) }
     return incoming.withLock { incoming in
@@ -142,13 +52,11 @@ extension Mailbox {
     }
   }
 
-  /// Whether letters wait.
   var hasLetters: Bool {
     !incoming.withLock { $0.letters.isEmpty } || !outgoing.withLock { $0.waiting.isEmpty }
   }
 
-  /// Throws away the letters that match, which nobody will be called with: who waits for them is resumed.
-  /// Not with a lock held.
+  /// Discards matching letters. Posters that wait for them are resumed. Called with no lock held.
   func giveUpLetters(in office: PostOffice, where matches: (Letter) -> Bool) {
     let dropped = office.withLock { _ in
       outgoing.withLock { $0.remove(where: matches) }
@@ -157,9 +65,8 @@ extension Mailbox {
     for letter in dropped { letter.end() }
   }
 
-  /// The letters that have not been handled and that match, in order, the current one first.
-  ///
-  /// The office's lock is held.
+  /// The matching letters not handled yet, in order, beginning with the current one. The office's lock is
+  /// held.
   func unhandledLetters(where matches: (Letter) -> Bool) -> [QueuedPost] {
     outgoing.withLock { $0.unhandled(where: matches) }
       + incoming.withLock { $0.letters.filter(matches).map { QueuedPost($0) } }
@@ -169,9 +76,9 @@ extension Mailbox {
 // MARK: - Draining
 
 extension Mailbox {
-  /// Begins to handle the letters, where this home is.
+  /// Starts to handle the letters in this home.
   func startDrain(of office: PostOffice) {
-    // Detached, because the task-local values of whoever posts first are not those of the others.
+    // Detached: the task-local values of the first poster are not those of the others.
     let priority = max(Task.currentPriority, .medium)
     switch home {
     case .actor(let reference):
@@ -203,7 +110,7 @@ extension Mailbox {
     }
   }
 
-  /// Handles some letters. Returns whether there are more.
+  /// Handles letters for a turn. Returns whether more may be waiting.
   private func drainForATurn(of office: PostOffice) -> Bool {
     guard beginCalling() else { return false }
     for _ in 0..<Self.turn {
@@ -218,8 +125,8 @@ extension Mailbox {
     return true
   }
 
-  /// Claims the home for a drain. If a thread is calling here, the drain ends, and that thread begins
-  /// another one.
+  /// Claims the home for a drain. Returns false if a thread is already calling here. That thread then starts
+  /// another drain.
   private func beginCalling() -> Bool {
     outgoing.withLock { outgoing in
       if outgoing.isCalling { incoming.withLock { $0.isScheduled = false } }
@@ -228,10 +135,10 @@ extension Mailbox {
     }
   }
 
-  /// Ends the letter that has been handled, and takes the next one. After nil, the drain has ended: whoever puts
-  /// a letter in begins another one.
+  /// Ends the current letter and dequeues the next one. If there is none, the drain ends, and the next letter
+  /// starts another one.
   private func next(of office: PostOffice) -> Letter? {
-    // The letter ends without the lock: what it holds may be the last reference.
+    // The letter may hold the last references, so it ends with the lock released.
     let (last, letter) = outgoing.withLock { ($0.current, $0.popNext()) }
     last?.end()
     if let letter { return letter }
@@ -247,7 +154,7 @@ extension Mailbox {
     }
   }
 
-  /// Throws the letters away: their home has ended.
+  /// Discards all letters, because the actor was deallocated.
   private func giveUp(in office: PostOffice) {
     let letters = office.withLock { _ in
       outgoing.withLock { $0.remove { _ in true } }
@@ -266,10 +173,10 @@ extension Mailbox {
 // MARK: - Calling here
 
 extension Mailbox {
-  /// Claims the home for the current thread, which runs in it, and handles what waits here.
+  /// Claims the home for this thread, which runs in it, and handles the waiting letters.
   ///
-  /// Returns false if a thread is calling here already: another one, on a concurrent queue, or this one,
-  /// further up the stack. After true, ``leave(of:)`` is to be called.
+  /// Returns false if a thread is already calling here: another one, on a concurrent queue, or this one,
+  /// further up the stack. Otherwise the caller must call ``leave(of:)``.
   func enter(of office: PostOffice) -> Bool {
     let last: UInt64? = office.withLock { _ in
       outgoing.withLock { outgoing in
@@ -280,7 +187,7 @@ extension Mailbox {
       }
     }
     guard let last else { return false }
-    // Letters that come in meanwhile have to wait, or this might never end.
+    // Later letters wait. Otherwise this loop might never end.
     while true {
       let (before, letter) = outgoing.withLock { ($0.current, $0.popNext(upTo: last)) }
       before?.end()
@@ -289,7 +196,7 @@ extension Mailbox {
     }
   }
 
-  /// Ends what ``enter(of:)`` has begun.
+  /// Releases the claim of ``enter(of:)``.
   func leave(of office: PostOffice) {
     let isToBeDrained = outgoing.withLock { outgoing in
       outgoing.isCalling = false
@@ -301,8 +208,7 @@ extension Mailbox {
     if isToBeDrained { startDrain(of: office) }
   }
 
-  /// Handles a letter as a post of its own: calls who it is for, and then delivers what was posted in
-  /// these calls.
+  /// Handles a letter as a post: calls its recipients, then delivers the posts that they made.
   private func handle(_ letter: Letter, of office: PostOffice) {
     let post = unsafe letter.post
     let list = post.list
@@ -341,7 +247,7 @@ extension Mailbox {
 }
 
 extension Walk {
-  /// Calls the clients that the walk comes to and that a letter is for.
+  /// Calls the clients of the walk that a letter is for.
   fileprivate mutating func call(_ letter: Letter, _ call: (WeakBox) -> CallOutcome) {
     while let box = next() {
       guard box.number < letter.limit else { continue }
@@ -351,20 +257,19 @@ extension Walk {
 }
 
 extension ClientGroup {
-  /// Throws away what waits for this group, if nobody is in there any more.
+  /// Discards the letters for this group if the group is empty.
   func giveUpLettersIfEmpty(in list: ClientList, of office: PostOffice) {
     let mailbox = mailbox
     guard mailbox.hasLetters else { return }
-    // Who has ended is not waited for, either.
+    // Deallocated clients need no letters.
     list.vacateDead(in: mailbox)
     guard count == 0 else { return }
     mailbox.giveUpLetters(in: office) { letter in
-      // Asked again with the office's lock held: who has been added meanwhile may have a letter here.
+      // Counted again with the office's lock held. A client added meanwhile may have a letter here.
       guard case .home = letter.addressee, unsafe letter.post.list === list else { return false }
       return list.count(inGroupOf: mailbox) == 0
     }
   }
 
-  /// The mailbox of the home that the clients of this group live in.
   var mailbox: Mailbox { unsafe unsafeDowncast(subject, to: Mailbox.self) }
 }

@@ -1,82 +1,72 @@
 import Synchronization
 
-/// What was posted, as far as it can be handled without its type.
+/// A post on the heap, type-erased.
 protocol Post: AnyObject, Sendable {
-  /// The list whose clients it is for.
   var list: ClientList { get }
-
   var site: CallSite { get }
 
-  /// The post in whose call this one was made.
+  /// The post whose call made this one.
   var parent: Cause? { get }
 
-  /// The recurring posts that this one has set off.
+  /// Counts the recurring posts that this one has set off.
   var recurrences: Recurrences { get }
 
-  /// The actor that everybody is to be called in, if the body names one.
+  /// The actor that the body names, if any. All clients are called there.
   var actor: (any Actor)? { get }
 
-  /// Whether every call is awaited.
+  /// Whether calls are awaited.
   var isAwaited: Bool { get }
 
-  /// What goes along; nil if there is nothing to tell or to carry.
+  /// Reports the post and carries a value; nil if there is neither.
   var trace: PostTrace? { get }
 
-  /// Calls the client in a box of the list. The client may be dead.
+  /// Calls the client in a box, if it is alive.
   func call(_ box: WeakBox, on occasion: CallOccasion) -> CallOutcome
 
-  /// Calls and awaits a client, if it is registered and alive.
   func callAwaiting(_ registration: Registration, letter: UInt64) async
 }
 
-/// When a client is called with a post.
+/// The occasion of a call: a post is made or was pending, the letter of this number is handled, or the
+/// client's queue is.
 enum CallOccasion {
-  /// While the post is made, or follows another one.
   case posting
-
-  /// While the letter of this number is handled.
   case letter(UInt64)
-
-  /// While the client's queue is handled.
   case queue
 }
 
-/// What became of the call of one client.
+/// The result of calling one client. `dead` means deallocated; `awaits` names the lane to call in.
 enum CallOutcome {
   case called
-
-  /// The client is not alive.
   case dead
 
-  /// The registration takes no more posts.
+  /// The registration receives no more posts.
   case refused
 
-  /// The client is to be called in a lane.
   case awaits(PostOffice.LaneKey)
 
-  /// The client has to be called with other posts first: this one is to be put behind them.
+  /// Other posts come first. This one must be enqueued behind them.
   case queues(any PostQueue, Registration)
 
-  /// The registration has another number now, and perhaps another home.
+  /// The registration was replaced by this one, perhaps in another home.
   case moved(Registration)
 }
 
-/// The posts that a client without a home has to be called with before others.
+/// The posts that a client without a home must receive before others.
 protocol PostQueue: AnyObject, Sendable {
-  /// Whether posts have to be put behind others. It does not end while the office's lock is held.
+  /// Whether posts must be enqueued. Does not become false while the office's lock is held.
   var isOpen: Bool { get }
 
-  /// Puts a post behind the others. The office's lock is held.
+  /// Appends a post. The office's lock is held.
   func enqueue(_ post: QueuedPost)
 }
 
 struct QueuedPost: Sendable {
   let post: any Post
 
-  /// What is kept until the post was handled or given up.
+  /// Kept until the post was handled or discarded.
   let receipt: (AnyObject & Sendable)?
 
-  /// The number of the letter that it was; 0 if it was none.
+  /// The letter's number; 0 if the post was in no letter.
   let number: UInt64
 
   init(_ post: any Post, receipt: (AnyObject & Sendable)?) {
@@ -85,7 +75,7 @@ struct QueuedPost: Sendable {
     number = 0
   }
 
-  /// What a letter was, whose end is still to come.
+  /// Takes the contents of a letter, which the caller ends later.
   init(_ letter: Letter) {
     post = unsafe letter.post
     receipt = unsafe letter.receipt
@@ -93,15 +83,13 @@ struct QueuedPost: Sendable {
   }
 }
 
-/// What differs between posts: whom they call, and with what.
+/// The part of a post that depends on its type: its recipients and what they receive.
 protocol PostContent: Sendable {
   var actor: (any Actor)? { get }
   var isAwaited: Bool { get }
 
-  /// Calls the client in a box of the list.
   func call(_ box: WeakBox, of list: ClientList, on occasion: CallOccasion) -> CallOutcome
 
-  /// Calls and awaits a client, if it is registered and alive.
   func callAwaiting(_ registration: Registration, letter: UInt64, in list: ClientList) async
 }
 
@@ -112,7 +100,7 @@ extension PostContent {
   func callAwaiting(_ registration: Registration, letter: UInt64, in list: ClientList) async {}
 }
 
-/// A post on the heap: it is shared by all of its letters.
+/// A post on the heap, shared by all of its letters.
 final class PostOf<Content: PostContent>: Post {
   let list: ClientList
   let site: CallSite
@@ -130,7 +118,7 @@ final class PostOf<Content: PostContent>: Post {
     self.site = site
     self.parent = parent
     self.trace = trace
-    // A root post may have set off others before it came to the heap.
+    // A root post may have set off others before it moved to the heap.
     if parent == nil, let recurrences { _ = ownRecurrences.storeIfNil(recurrences) }
   }
 

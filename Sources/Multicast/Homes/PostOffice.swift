@@ -1,57 +1,49 @@
 import Dispatch
 import Synchronization
 
-/// The homes of a center, and the order in which posts reach them.
-///
-/// A delegate that stands alone has an office of its own.
+/// The homes of a center, and the order in which posts reach them. A standalone delegate has an office of its
+/// own.
 @usableFromInline
 final class PostOffice: Sendable {
-  /// Whose calls a lane takes, one after the other.
+  /// The owner of a lane, whose calls do not overlap.
   enum LaneKey: Hashable, Sendable {
-    /// Those of a client, by its identity. A new client on a dead one's address may find its lane still
-    /// under way: then its calls wait a little longer.
+    /// A client, by its identity. A new client at a deallocated one's address may share its lane for a while.
     case client(UInt)
 
-    /// Those of one registration.
+    /// A registration, by its list and its number.
     case registration(ObjectIdentifier, UInt64)
   }
 
-  /// What a mailbox is found by.
   enum MailboxKey: Hashable, Sendable {
     case object(ObjectIdentifier)
 
-    /// A global queue, by its label: on some systems, each look at it makes another object.
+    /// A global queue, by its label. Some systems return another object each time.
     case globalQueue(String)
   }
 
   struct State {
-    /// The mailboxes of actors and queues, by their identities. Those that nobody else refers to any more are
-    /// let go of now and then.
+    /// The mailboxes of actors and queues. Unused ones are removed now and then.
     private var mailboxes: [MailboxKey: Mailbox] = [:]
 
-    /// The number of mailboxes at which those that have ended are looked for.
+    /// The number of mailboxes at which unused ones are removed.
     private var limit = 16
 
-    /// The lanes that have letters.
     private var lanes: [LaneKey: Mailbox] = [:]
-
-    /// The number of the last letter.
     private var lastNumber: UInt64 = 0
 
-    /// A number for letters that are left together.
+    /// Returns a number for letters that are left together.
     mutating func nextNumber() -> UInt64 {
       lastNumber += 1
       return lastNumber
     }
 
-    /// The mailbox of an actor or a queue, which the caller holds.
-    ///
-    /// - Parameter dropped: Receives what must not end with the lock held.
+    /// The mailbox of an actor or a queue, which the caller holds. `dropped` receives what must be released
+    /// after unlocking.
     mutating func mailbox(
       of key: MailboxKey, orMake make: () -> Mailbox, droppingInto dropped: inout [Mailbox]
     ) -> Mailbox {
       if let mailbox = mailboxes[key] {
-        // The home may have been another object on this address.
+        // The address may have belonged to another object.
         if mailbox.home.isHome(of: key) { return mailbox }
         dropped.append(mailbox)
       }
@@ -61,7 +53,7 @@ final class PostOffice: Sendable {
       return mailbox
     }
 
-    /// Lets go of the mailboxes that only this table refers to. With the lock held, nobody else can find one.
+    /// Removes the mailboxes that only this table refers to. With the lock held, no reference can be added.
     private mutating func dropUnused(into dropped: inout [Mailbox]) {
       for key in Array(mailboxes.keys) {
         guard let index = mailboxes.index(forKey: key),
@@ -79,7 +71,6 @@ final class PostOffice: Sendable {
       return lane
     }
 
-    /// The lane of this key, if it has letters.
     func existingLane(_ key: LaneKey) -> Mailbox? { lanes[key] }
 
     mutating func removeLane(_ key: LaneKey) { lanes[key] = nil }
@@ -88,15 +79,15 @@ final class PostOffice: Sendable {
   @usableFromInline
   let reentrancyGuard: ReentrancyGuard
 
-  /// What is done with posts beside delivering them; nil if it is nothing.
+  /// Reports posts and carries values; nil if there is nothing to do.
   let tracing: PostTracing?
 
-  /// Kept here, because to find a global takes a look whether it has been made.
+  /// A global variable checks its initialization at each access; a property does not.
   let threads = DeliveryChain.ofThreads
 
   private let state = Locked(State())
 
-  /// Whether there was ever a lane, so that a removal without any takes no lock.
+  /// Whether a lane was ever made. Without lanes, a removal takes no lock.
   private let lanesExist = Atomic<Bool>(false)
 
   init(reentrancyGuard: ReentrancyGuard, tracing: PostTracing?) {
@@ -104,7 +95,7 @@ final class PostOffice: Sendable {
     self.tracing = tracing
   }
 
-  /// Calls `body` with the lock held, under which letters are left and taken over.
+  /// Calls `body` with the lock that orders letters.
   func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
     state.withLock { state in body(&state) }
   }
@@ -113,13 +104,12 @@ final class PostOffice: Sendable {
 // MARK: - Lanes
 
 extension PostOffice {
-  /// The lane of a key, with the office's lock held.
   func lane(_ key: LaneKey, in state: inout State) -> Mailbox {
     lanesExist.store(true, ordering: .relaxed)
     return state.lane(key) { Mailbox(.lane(key)) }
   }
 
-  /// Throws away what waits in a lane for a list. Not with a lock held.
+  /// Discards the letters of a list in a lane. Called with no lock held.
   func giveUpLane(_ key: LaneKey, of list: ClientList) {
     guard lanesExist.load(ordering: .relaxed) else { return }
     let lane = withLock { state in state.existingLane(key) }
@@ -130,12 +120,11 @@ extension PostOffice {
 // MARK: - Mailboxes
 
 extension PostOffice {
-  /// The mailbox of an actor.
   func mailbox(of actor: any Actor) -> Mailbox {
     mailbox(of: .object(ObjectIdentifier(actor))) { Mailbox(.actor(WeakActor(actor))) }
   }
 
-  /// The mailbox of a queue. The main queue is the main actor's home.
+  /// The mailbox of a queue. That of the main queue is the main actor's.
   func mailbox(of queue: DispatchQueue) -> Mailbox {
     if queue.isMain { return mailbox(of: MainActor.shared) }
     let key: MailboxKey =
@@ -155,7 +144,7 @@ extension PostOffice {
 }
 
 extension Home {
-  /// Whether this home has a key; the object that had it may have been another one.
+  /// Whether this is the home with a key. Its address may have belonged to another object.
   fileprivate func isHome(of key: PostOffice.MailboxKey) -> Bool {
     switch (self, key) {
     case (.actor(let reference), .object(let identity)):

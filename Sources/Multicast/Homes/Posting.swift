@@ -1,21 +1,19 @@
-/// One post, as its poster gives it to the office. Not copied, which would retain all that it refers to.
+/// The arguments of one post. A copy would retain everything that it refers to.
 struct Posting: ~Copyable {
   let list: ClientList
   let site: CallSite
-
-  /// The actor that the post is written in.
   let isolation: (any Actor)?
 
-  /// The actor that everybody is to be called in, if the post's body names one.
+  /// The actor that the body names, if any. All clients are called there.
   let actor: (any Actor)?
 
-  /// Whether every call is awaited.
+  /// Whether calls are awaited.
   let isAwaited: Bool
 
-  /// What keeps the post as the latest one of its topic, if that is to be kept.
+  /// Keeps the post as its topic's latest message; nil if the topic keeps none.
   let keeper: LatestPost?
 
-  /// What is held until everybody had the post.
+  /// Released when every client has received the post.
   let receipt: Receipt?
 
   init(
@@ -31,22 +29,21 @@ struct Posting: ~Copyable {
     self.receipt = receipt
   }
 
-  /// The same, with somebody who waits.
+  /// The same post with a receipt.
   borrowing func waited(by receipt: Receipt) -> Posting {
     Posting(
       to: list, from: site, isolation: isolation, actor: actor, isAwaited: isAwaited,
-      keeper: keeper,
-      receipt: receipt)
+      keeper: keeper, receipt: receipt)
   }
 }
 
-/// The post that a topic keeps, to begin with it for those who observe later.
+/// A topic's latest post, for later observers.
 final class LatestPost: Sendable {
   private let post = Locked<(any Post)?>(nil)
 
   var current: (any Post)? { post.withLock { $0 } }
 
-  /// Keeps another post, or none, and returns the one before. Written with the office's lock held.
+  /// Replaces the post and returns the previous one. The office's lock is held.
   func exchange(_ new: (any Post)?) -> (any Post)? {
     post.withLock { post in
       let old = post

@@ -1,10 +1,8 @@
-/// Resumes who waits for a post to be handled, when the last letter that holds the receipt is gone.
-///
-/// A letter that is given up goes as well, so that nobody waits for ever.
+/// Resumes a waiting poster when the last letter that holds the receipt ends, handled or discarded.
 final class Receipt: Sendable {
   private let continuation: CheckedContinuation<Void, Never>
 
-  /// The awaited call that waits, if it is one.
+  /// The awaited call that waits; nil if none does.
   private let waiter: AwaitedCall?
 
   init(_ continuation: CheckedContinuation<Void, Never>) {
@@ -14,15 +12,14 @@ final class Receipt: Sendable {
 
   deinit { continuation.resume() }
 
-  /// What a letter for a lane is to hold: nil if that lane waits, directly or through others, for the one
-  /// that wants to wait.
+  /// What a letter in a lane holds. Nil if that lane waits for the waiting call, directly or through others.
   func wait(for lane: Mailbox) -> (AnyObject & Sendable)? {
     guard let waiter else { return self }
     return Wait(of: waiter, for: lane, receipt: self)
   }
 }
 
-/// One call's wait for one letter in a lane. It ends with that letter.
+/// One call's wait for one letter in a lane.
 private final class Wait: Sendable {
   private let waiter: AwaitedCall
   private let lane: Mailbox

@@ -1,11 +1,10 @@
-/// Which awaited calls wait for which lanes to have handled a letter, in the whole process.
+/// The awaited calls that wait for letters in lanes, in the whole process.
 ///
-/// Calls that wait for each other would wait for ever. So a wait that would close a circle is not begun. Only
-/// posts that are made inside of awaited calls, and wait, come here.
+/// A wait that would close a cycle is not begun, because its calls would wait forever. Only posts that are
+/// made inside awaited calls, and wait, are recorded here.
 ///
-/// A call that has returned holds its lane up no more, even if a task that it has started goes on waiting: such
-/// a wait does not count. Lanes that are in the graph are kept by the waits, so that their identities are
-/// nobody else's.
+/// A call that has returned no longer blocks its lane, even if a task that it started still waits. Its waits
+/// do not count. The waits keep their lanes alive, so a lane's identity stays unique.
 enum WaitGraph {
   private struct Wait: Hashable {
     let call: AwaitedCall
@@ -21,11 +20,10 @@ enum WaitGraph {
     }
   }
 
-  /// For each lane, the waits of its calls, with the number of letters.
+  /// The waits of each lane's calls, with their numbers of letters.
   private static let waits = Locked<[ObjectIdentifier: [Wait: Int]]>([:])
 
-  /// Notes that a call waits for a lane. Returns false, and notes nothing, if a call in that lane waits already,
-  /// directly or through others, for the lane of the one that wants to wait, or if it is the same lane.
+  /// Records that a call waits for a lane. Returns false if that would close a cycle.
   static func addWait(of call: AwaitedCall, for lane: Mailbox) -> Bool {
     guard call.isUnderWay else { return true }
     let (waiter, lane) = (ObjectIdentifier(call.lane), ObjectIdentifier(lane))

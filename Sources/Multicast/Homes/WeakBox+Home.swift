@@ -1,10 +1,10 @@
 #if DEBUG
   extension WeakBox {
-    /// Stops the program when a client is notified outside of its home.
+    /// Stops the program if a client is notified outside its home.
     ///
-    /// The compiler cannot see this mistake: the client came in through `add`, in one isolation, and goes out
-    /// through a notify, in another. What counts is where the program runs, not what is written there, so
-    /// that a helper that notifies inside the actor is right without saying so.
+    /// The compiler cannot see this mistake, because the client was added in one isolation and is notified in
+    /// another. The test is where the program runs. So a helper that notifies inside the actor passes without
+    /// saying so.
     @usableFromInline
     func checkHome(of client: @autoclosure () -> Any, as listener: Any.Type, from site: CallSite?) {
       guard let home = group?.mailbox.home, let place = home.placeElsewhere else { return }
@@ -18,7 +18,7 @@
         """, file: site?.file ?? #fileID, line: site.map { UInt($0.line) } ?? #line)
     }
 
-    /// Stops the program when a post's body names another actor than the one that a client lives in.
+    /// Stops the program if a post's body names another actor than the client's home.
     func checkHome(as listener: Any.Type, named actor: any Actor, from site: CallSite) {
       guard let home = group?.mailbox.home, let client = load() else { return }
       if case .actor(let reference) = home, reference.actor === actor { return }
@@ -41,7 +41,7 @@
       }
     }
 
-    /// The home, in words, if this thread is known not to run in it.
+    /// The home as text, if this thread is known to run elsewhere.
     fileprivate var placeElsewhere: String? {
       switch self {
       case .actor(let reference): reference.actor?.isCurrent == false ? place : nil

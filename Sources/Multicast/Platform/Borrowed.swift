@@ -1,8 +1,7 @@
-/// A value that is borrowed and never copied.
+/// A value that is borrowed in place and never copied.
 ///
-/// The contents of a noncopyable value cannot be moved out while it is borrowed, so the compiler passes them
-/// on in place. It would copy a pointer's `pointee` first, and a copied reference costs a retain and a
-/// release.
+/// The compiler cannot move the contents out of a borrowed noncopyable value. It would copy a pointer's
+/// `pointee`, at the cost of a retain and a release.
 @usableFromInline
 struct Borrowed<Value>: ~Copyable {
   @usableFromInline

@@ -1,12 +1,12 @@
-/// Hashing of addresses, which need no secret seed: nobody chooses them from outside.
+/// Hashes addresses. They need no secret seed, because no attacker chooses them.
 enum Hashing {
   private static var factor: UInt64 { 0x9E37_79B9_7F4A_7C15 }
 
-  /// The place of an address in a table with this number of bits, which is 1 or more.
+  /// The place of an address in a table of 2^`bits` entries. `bits` is at least 1.
   ///
-  /// Addresses differ in their middle bits, often by the same distance. A product carries them up, and its
-  /// top bits depend on all of them; but there are distances at which one product puts many addresses next
-  /// to each other. A second one of what the first has mixed leaves no such distance.
+  /// Addresses differ in their middle bits, often by a constant distance. A product carries these bits up to
+  /// the top ones. For some distances, a single product clusters the results. A second product of the mixed
+  /// value does not.
   static func place(of address: UInt, bits: Int) -> Int {
     var mixed = UInt64(address) &* factor
     mixed ^= mixed >> 32

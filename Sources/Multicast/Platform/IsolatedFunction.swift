@@ -1,11 +1,11 @@
-// The language calls a function that may belong to any actor with `await` only, since it does not know
-// where the function is to run. We do: in the actor that it names, or anywhere if it names none. The two
-// types differ in what the compiler checks, not in how they are called.
+// The language requires `await` for a call of an `@isolated(any)` function, because the compiler does not
+// know where the function must run. The library does: in the actor that it names, or anywhere. The two types
+// differ in what the compiler checks, and not in how they are called.
 //
-// The functions stand in structures meanwhile. As values of a generic type, which `unsafeBitCast` takes, each
-// would be wrapped in another function, twice: that would be two more calls for each call.
+// The functions are in structures, because `unsafeBitCast` is generic and would wrap bare functions twice, at
+// the cost of two more calls.
 
-/// A function of one argument that belongs to any actor.
+/// A function of one argument and any isolation.
 @usableFromInline
 struct IsolatedFunction<Argument> {
   @usableFromInline
@@ -22,14 +22,14 @@ struct IsolatedFunction<Argument> {
     self.function = function
   }
 
-  /// The function, to be called in its actor.
+  /// The function. Call it in its actor.
   @inlinable
   var callable: @Sendable (Argument) -> Void {
     unsafe unsafeBitCast(self, to: Callable.self).function
   }
 }
 
-/// A function of two arguments that belongs to any actor.
+/// A function of two arguments and any isolation.
 @usableFromInline
 struct IsolatedFunction2<First: AnyObject, Second> {
   @usableFromInline
@@ -46,14 +46,14 @@ struct IsolatedFunction2<First: AnyObject, Second> {
     self.function = function
   }
 
-  /// The function, to be called in its actor.
+  /// The function. Call it in its actor.
   @inlinable
   var callable: @Sendable (First, Second) -> Void {
     unsafe unsafeBitCast(self, to: Callable.self).function
   }
 }
 
-/// A function that runs in its first argument.
+/// A function isolated to its first argument.
 @usableFromInline
 struct ActorFunction<First: Actor, Second> {
   @usableFromInline
@@ -70,7 +70,7 @@ struct ActorFunction<First: Actor, Second> {
     self.function = function
   }
 
-  /// The function, to be called in its actor.
+  /// The function. Call it in its actor.
   @inlinable
   var callable: @Sendable (First, Second) -> Void {
     unsafe unsafeBitCast(self, to: Callable.self).function

@@ -1,11 +1,10 @@
 import Synchronization
 
-/// A mutex whose hand-over from thread to thread the thread sanitizer can see.
+/// A mutex that the thread sanitizer understands.
 ///
-/// `Mutex` waits inside of the standard library, whose code is not instrumented. Where two threads
-/// contend for it, the sanitizer sees neither the release nor the acquisition, and reports a race
-/// where there is none, in the tests of every program that uses this package. Hence a load and a
-/// store of its own, in instrumented code; each is a plain instruction on most machines.
+/// `Mutex` waits inside the standard library, which is not instrumented. Under contention, the sanitizer sees
+/// neither release nor acquisition, and reports false races in every program that uses this package. An
+/// instrumented load and store show it the order. Each is a plain instruction on most machines.
 package struct Locked<State: ~Copyable>: ~Copyable {
   private let mutex: Mutex<State>
   private let handOver = Atomic<Bool>(false)

@@ -1,4 +1,3 @@
-/// A type, as a value that can be compared.
 struct TypeIdentity: Hashable, Sendable {
   let type: any Any.Type
 

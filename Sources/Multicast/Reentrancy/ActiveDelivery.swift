@@ -15,11 +15,11 @@ struct ActiveDelivery {
   @usableFromInline
   var outer: UnsafeMutablePointer<ActiveDelivery>?
 
-  /// The chain that this delivery is in, so that the way out need not look for it.
+  /// The chain of this delivery, for ``pop()``.
   @usableFromInline
   var chain: UnsafeMutablePointer<UnsafeMutablePointer<ActiveDelivery>?>?
 
-  /// What a post keeps while its clients are called; nil in a `notify`.
+  /// The post whose clients are being called; nil in a `notify`.
   @usableFromInline
   var post: UnsafeMutablePointer<ActivePost>?
 
@@ -38,7 +38,6 @@ struct ActiveDelivery {
 struct DeliveryChain {
   private let innermost: UnsafeMutablePointer<UnsafeMutablePointer<ActiveDelivery>?>
 
-  /// Finds each thread's chain.
   static let ofThreads = ThreadSpecificPointer<ActiveDelivery>()
 
   init(_ threads: ThreadSpecificPointer<ActiveDelivery>) {
@@ -47,14 +46,13 @@ struct DeliveryChain {
 
   var isEmpty: Bool { unsafe innermost.pointee == nil }
 
-  /// Makes a delivery the innermost one, until it is popped. It must stay where it is.
+  /// Makes a delivery the innermost one until it is popped. Its address must not change.
   func push(_ delivery: UnsafeMutablePointer<ActiveDelivery>) {
     unsafe delivery.pointee.chain = innermost
     unsafe delivery.pointee.outer = innermost.pointee
     unsafe innermost.pointee = delivery
   }
 
-  /// Calls `body` with every delivery, innermost first.
   func forEach(_ body: (ActiveDelivery) -> Void) {
     var next = unsafe innermost.pointee
     while let active = unsafe next {
@@ -63,7 +61,7 @@ struct DeliveryChain {
     }
   }
 
-  /// The innermost post of any office; nil if none is calling on this thread.
+  /// The innermost post of any office on this thread.
   func innermostPost() -> UnsafeMutablePointer<ActivePost>? {
     var next = unsafe innermost.pointee
     while let active = unsafe next {
@@ -73,7 +71,7 @@ struct DeliveryChain {
     return nil
   }
 
-  /// The innermost post of an office; nil if none of its posts is calling on this thread.
+  /// The innermost post of an office on this thread.
   func innermostPost(of office: PostOffice) -> UnsafeMutablePointer<ActivePost>? {
     var next = unsafe innermost.pointee
     while let active = unsafe next {
@@ -89,7 +87,7 @@ struct DeliveryChain {
 }
 
 extension ActiveDelivery {
-  /// Takes this delivery, the innermost one, out of its chain. On the thread that it was pushed on.
+  /// Removes the innermost delivery from its chain, on the thread that pushed it.
   @inlinable
   func pop() {
     unsafe chain?.pointee = outer

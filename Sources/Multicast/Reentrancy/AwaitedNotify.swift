@@ -22,8 +22,8 @@ final class AwaitedNotify: Sendable {
     self.site = site
     task = Self.currentTask
     place = StackPlace.current
-    // Other tasks' links do not count in this one, unless it runs on top of theirs. To keep them would
-    // chain each task that a client starts to all the ones before it.
+    // Skips the links of other tasks, except those further down this stack. Otherwise each task that a client
+    // starts would keep all the ones before it alive.
     var outer = Self.innermost
     while let link = outer, !link.isDelivering(in: task), !link.isDelivering(below: place) {
       outer = link.outer
@@ -34,7 +34,7 @@ final class AwaitedNotify: Sendable {
 
   var list: ObjectIdentifier { ObjectIdentifier(clients) }
 
-  /// Calls `body` with this link as the innermost one of the task, once, in the caller's actor.
+  /// Calls `body` once, in the caller's actor, with this link as the task's innermost one.
   @usableFromInline
   func deliver<Result, Failure: Error>(
     in isolation: isolated (any Actor)? = #isolation,
@@ -44,11 +44,11 @@ final class AwaitedNotify: Sendable {
       isDelivering.store(false, ordering: .releasing)
       clients.countAwaited(-1)
     }
-    // `withValue` throws any error: a typed one is carried past it in a result.
+    // `withValue` throws any error, so a result carries the typed one.
     let outcome = await Self.$innermost.withValue(self) {
       () async -> Swift.Result<Result, Failure> in
-      // A closure runs in the actor that it captures. One that captures none leaves its caller's actor,
-      // and with it `body` does, unless an optimization takes that for unnecessary.
+      // The capture makes the closure run in the caller's actor. Without it, the closure leaves that actor,
+      // unless an optimization removes the switch.
       _ = isolation
       do throws(Failure) {
         return .success(try await body())
@@ -59,18 +59,16 @@ final class AwaitedNotify: Sendable {
     return try outcome.get()
   }
 
-  /// How many links of other tasks are passed over before one is taken for part of this call stack.
+  /// How many rising links of other tasks are skipped before further ones count as part of this call stack.
   private static var unprovenLinks: Int { 64 }
 
-  /// Calls `body` with the active awaited deliveries of the current task, innermost first, and
-  /// with those of tasks that run further down this very stack, because they have started this one with
-  /// `Task.immediate`.
+  /// Calls `body` with the active awaited deliveries of the current task, innermost first, and those of tasks
+  /// further down this stack, which started this one with `Task.immediate`.
   ///
-  /// Nobody can ask whether another task runs on this stack. A link knows where on which stack it began,
-  /// and a task that runs on top of it begins further up. But a task that was suspended has left its place
-  /// to others, so that one link, or a few, prove nothing. A recursion has ever more of them, each
-  /// further up than the one before. Tasks that run one after the other begin in a few places, which do not
-  /// rise so often.
+  /// The runtime does not tell whether another task runs on this stack. A link knows where on which stack it
+  /// began, and a task on top of it begins further up. But a suspended task leaves its place to others, so a
+  /// few such links prove nothing. A recursion has more and more of them, each further up than the one
+  /// before. Tasks that run one after the other begin in a few places, which do not rise as often.
   static func forEachOfTask(_ body: (AwaitedNotify) -> Void) {
     guard var next = innermost else { return }
     let task = currentTask
@@ -94,11 +92,11 @@ final class AwaitedNotify: Sendable {
   }
 
   private func isDelivering(in task: Int) -> Bool {
-    // A task that is delivering is alive, so that its identity is nobody else's.
+    // An active task is alive, so its identity is unique.
     isDelivering.load(ordering: .acquiring) && self.task == task
   }
 
-  /// A number that tells the tasks that are alive apart; 0 outside of any task.
+  /// Identifies the current task among live ones; 0 outside of tasks.
   private static var currentTask: Int {
     unsafe withUnsafeCurrentTask { task in unsafe task?.hashValue ?? 0 }
   }

@@ -41,8 +41,8 @@ public struct CallSite: Sendable {
 extension CallSite: Hashable {
   /// Returns whether both are the same place in the same file.
   public static func == (one: CallSite, other: CallSite) -> Bool {
-    // The same file has a literal of its own in every module that its code was inlined into, so
-    // that only equal addresses say something. The text is compared last, and then it is equal.
+    // Each module that inlines a file has a literal of its own. So unequal addresses prove nothing, and the
+    // text is compared last.
     one.line == other.line && one.column == other.column
       && (one.file.hasSameAddress(as: other.file) || one.fileID == other.fileID)
   }

@@ -2,8 +2,7 @@ import Synchronization
 
 /// A post that has set off others: a link from effect to cause.
 ///
-/// It keeps only the post's call site, so messages end when they have been handled, however long the chain
-/// is.
+/// It keeps the post's call site and not its message, however long the chain is.
 final class Cause: Sendable {
   let site: CallSite
   let recurrences: Recurrences
@@ -15,15 +14,15 @@ final class Cause: Sendable {
     self.recurrences = recurrences
   }
 
-  /// The call sites of this post and of its causes, the latest first.
+  /// The call sites of this post and its causes, the latest first.
   var sites: some Sequence<CallSite> {
     sequence(first: self) { $0.parent }.lazy.map(\.site)
   }
 }
 
-/// How many recurring posts one post has set off: those whose call site is among their own causes.
+/// Counts the recurring posts that one post sets off: those whose call site is among their own causes.
 final class Recurrences: Sendable {
-  /// The number up to which they are legitimate.
+  /// The largest legitimate number.
   static var limit: Int { 1000 }
 
   enum Verdict {
@@ -34,7 +33,6 @@ final class Recurrences: Sendable {
 
   private let count = Atomic<Int>(0)
 
-  /// Counts one more.
   func countOne() -> Verdict {
     let count = count.wrappingAdd(1, ordering: .relaxed).newValue
     return count <= Self.limit ? .legitimate : count == Self.limit + 1 ? .firstTooMany : .tooMany

@@ -25,8 +25,7 @@ public struct RecursiveNotify: Error, Hashable, Sendable {
 }
 
 extension RecursiveNotify: CustomStringConvertible {
-  /// The report as text: what was refused, the path with one call site in each line, and how to fix
-  /// it.
+  /// The report as text: what was refused, the path with one call site in each line, and how to fix it.
   ///
   /// It shows only both ends of a long path.
   public var description: String {
@@ -40,7 +39,6 @@ extension RecursiveNotify: CustomStringConvertible {
     return (lines + [advice]).joined(separator: "\n")
   }
 
-  /// The report in one line.
   var summary: String {
     let shown = path.count > 12 ? path.prefix(3) + path.suffix(3) : path[...]
     let sites = shown.map(\.description).joined(separator: " -> ")

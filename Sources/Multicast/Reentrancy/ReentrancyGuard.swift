@@ -16,7 +16,7 @@ final class ReentrancyGuard: Sendable {
   private let onRecursion: (@Sendable (RecursiveNotify) -> Void)?
   private let printed = Locked<Set<Loop>>([])
 
-  /// Kept here, because to find a global takes a look whether it has been made.
+  /// A global variable checks its initialization at each access; a property does not.
   private let threads = DeliveryChain.ofThreads
 
   init(policy: ReentrancyPolicy, onRecursion: (@Sendable (RecursiveNotify) -> Void)?) {
@@ -34,8 +34,7 @@ final class ReentrancyGuard: Sendable {
 extension ReentrancyGuard {
   /// Links a `notify` into its thread's chain, or reports it and returns false.
   ///
-  /// Remove it with ``ActiveDelivery/pop()``, on the same thread. `key` names the
-  /// protocol, for the report.
+  /// Remove it with ``ActiveDelivery/pop()``, on the same thread. `key` names the protocol, for the report.
   @usableFromInline
   func enter(
     _ notify: UnsafeMutablePointer<ActiveDelivery>, list: ClientList, key: () -> String
@@ -91,7 +90,7 @@ extension ReentrancyGuard {
     }
   }
 
-  /// Whether the handler is running, further up this call stack.
+  /// Whether the handler is running further up this call stack.
   private func isReporting(in chain: DeliveryChain) -> Bool {
     var found = false
     chain.forEach { active in
@@ -101,14 +100,14 @@ extension ReentrancyGuard {
   }
 
   private func report(site: CallSite, key: String, in chain: DeliveryChain) {
-    // Innermost first. What a task awaits is further out than what is on its stack.
+    // Innermost first. An awaited delivery is further out than the deliveries on the stack.
     var path = [site]
     chain.forEach { active in path.append(active.site) }
     AwaitedNotify.forEachOfTask { active in path.append(active.site) }
     report(RecursiveNotify(key: key, path: path.reversed()), in: chain)
   }
 
-  /// Reports a post that one of its own causes has set off too often.
+  /// Reports a post that one of its causes has set off too often.
   func reportPost(from site: CallSite, after cause: Cause, key: String) {
     let path = [site] + cause.sites
     report(
@@ -118,8 +117,8 @@ extension ReentrancyGuard {
   private func report(_ report: RecursiveNotify, in chain: DeliveryChain) {
     guard let site = report.path.last else { return }
     if let onRecursion, !isReporting(in: chain) {
-      // A handler that notifies may run into another loop, or into the same. That one is reported on
-      // standard error, or handler and loop would alternate forever.
+      // A handler that notifies may cause the same loop or another one. That one is printed. Otherwise
+      // handler and loop would alternate forever.
       var link = ActiveDelivery(list: ObjectIdentifier(self), site: site)
       unsafe withUnsafeMutablePointer(to: &link) { link in
         unsafe chain.push(link)

@@ -10,10 +10,9 @@ public enum ReentrancyPolicy: Hashable, Sendable {
   /// Refuses every nested `notify` of the same listener protocol.
   case refuseNesting
 
-  /// Allows a call site to be active inside itself up to `depth` times, for recursion that is meant
-  /// and ends.
+  /// Allows a call site to be active inside itself up to `depth` times, for recursion that is meant and ends.
   ///
-  /// A depth of 0 is ``refuseLoops``. A negative depth stops the program. A depth that the stack
-  /// cannot hold lets a loop overflow it.
+  /// A depth of 0 is ``refuseLoops``. A negative depth stops the program. A depth that the stack cannot hold
+  /// lets a loop overflow it.
   case allow(depth: Int)
 }

@@ -6,13 +6,12 @@ extension MulticastCenter {
   /// for await login in center.messages(of: .userLogin) { show(login) }
   /// ```
   ///
-  /// The stream collects messages from this call on, in the order of the posts. It begins with the
-  /// latest message if the topic keeps one. Use one loop for each stream: two loops share its
-  /// messages.
+  /// The stream collects messages from this call on, in the order of the posts. It begins with the latest
+  /// message if the topic keeps one. Use one loop for each stream: two loops share its messages.
   ///
-  /// The loop ends, after the messages that wait, when its task is cancelled, when the topic's
-  /// observers are removed, and with the center, which the stream does not keep alive. The
-  /// registration ends with the loop or the stream.
+  /// The loop ends, after the messages that wait, when its task is cancelled, when the topic's observers are
+  /// removed, and with the center, which the stream does not keep alive. The registration ends with the loop
+  /// or the stream.
   ///
   /// - Parameters:
   ///   - topic: The topic. It need not have observers.
@@ -27,7 +26,7 @@ extension MulticastCenter {
     let observation = observe(topic, owner: subscription, id: 0) { _, message in
       end.continuation.yield(message)
     }
-    // The stream keeps the subscription until it is dropped, or its task is cancelled.
+    // The stream keeps the subscription until it is released or its task is cancelled.
     continuation.onTermination = { [subscription] _ in
       observation.cancel()
       extendLifetime(subscription)
@@ -40,16 +39,15 @@ extension MulticastCenter {
 final class TopicSubscription<Message: Sendable>: Sendable {}
 
 extension TopicSubscription: Surrogate {
-  /// What a wiring shows.
   var shownType: any Any.Type { AsyncStream<Message>.self }
 }
 
-/// An owner that represents an object of the user.
+/// An owner that represents one of the user's objects.
 protocol Surrogate {
   var shownType: any Any.Type { get }
 }
 
-/// Finishes a stream in its `deinit`, when the handler that captures it is released.
+/// Finishes a stream when the handler that captures this is released.
 private final class MessagesEnd<Message: Sendable>: Sendable {
   let continuation: AsyncStream<Message>.Continuation
 

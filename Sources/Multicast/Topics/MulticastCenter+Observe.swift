@@ -8,27 +8,27 @@ extension MulticastCenter {
   /// center.observe(.userLogin, owner: self) { owner, login in owner.badge += 1 }
   /// ```
   ///
-  /// A closure written on the main actor, or in another actor whose state it uses, runs in that
-  /// actor. Any other closure runs on the posting thread.
+  /// A closure written on the main actor, or in another actor whose state it uses, runs in that actor. Any
+  /// other closure runs on the posting thread.
   ///
-  /// The observation ends with its owner, which is held weakly and passed to the handler. The next
-  /// operation on the topic then releases the handler. With more than 32 observers, the next post
-  /// does, or later adds do.
+  /// The observation ends with its owner, which is held weakly and passed to the handler. The handler is
+  /// released by the next operation on the topic; with more than 32 observers, by the next post or by later
+  /// calls of this method.
   ///
-  /// An owner has one handler for each topic and id. Observing again replaces the handler, which
-  /// keeps its place in the order and receives waiting messages. A topic made with `keepsLatest:
-  /// true` first calls the handler with its latest message: before this returns if the handler's
-  /// home is here, otherwise a little later.
+  /// An owner has one handler for each topic and id. Observing again replaces the handler, which keeps its
+  /// place in the order and receives waiting messages. A topic made with `keepsLatest: true` first calls the
+  /// handler with its latest message: before this returns if the handler's home is here, otherwise a little
+  /// later.
   ///
-  /// May be called from any thread. Registers nothing in the owner's `deinit`.
+  /// May be called from any thread. In the owner's `deinit`, it does nothing.
   ///
   /// - Parameters:
   ///   - topic: The topic.
   ///   - owner: The object with which the observation ends.
-  ///   - id: Distinguishes handlers of one owner for one topic. By default, the call site does. Its
-  ///     `==` runs with a lock held and must not use the center.
-  ///   - once: Whether the observation ends with its first message. The handler receives exactly
-  ///     one, however many threads post.
+  ///   - id: Distinguishes handlers of one owner for one topic. By default, the call site does. Its `==` runs
+  ///     with a lock held and must not use the center.
+  ///   - once: Whether the observation ends with its first message. The handler receives exactly one, however
+  ///     many threads post.
   ///   - fileID: The call site's file. A wrapper passes its caller's on.
   ///   - line: The call site's line.
   ///   - column: The call site's column.
@@ -41,8 +41,7 @@ extension MulticastCenter {
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
     once: Bool = false,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
-    // There is no public way to say that a `@Sendable` closure belongs to the actor it is written
-    // in.
+    // No public attribute makes a `@Sendable` closure inherit its actor.
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (Owner, Message) -> Void
   ) -> TopicObservation {
@@ -75,8 +74,8 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ handler: @escaping @Sendable (isolated Owner, Message) -> Void
   ) -> TopicObservation {
-    // Disfavored, because the compiler would choose this method, the more special one, for a closure that does
-    // not take its owner isolated, too. There is no public way to say which one comes first.
+    // Disfavored, because the compiler would otherwise prefer this more special method even for a closure
+    // that does not isolate its owner. There is no public way to order them.
     observe(
       topic, owner: owner, id: id, once: once,
       site: CallSite(fileID: fileID, line: line, column: column), in: owner,

@@ -6,19 +6,12 @@ extension MulticastCenter {
   /// center.post(.userLogin, UserLogin(id: 19000))
   /// ```
   ///
-  /// The rules are those of ``MulticastDelegate/post(isolation:fileID:line:column:_:)``. Handlers
-  /// are in one order with the clients of protocols. May be called from any thread, in a handler,
-  /// and in a `deinit`.
+  /// The rules are those of ``MulticastDelegate/post(isolation:fileID:line:column:_:)``. Handlers are in one
+  /// order with the clients of protocols. May be called from any thread, in a handler, and in a `deinit`. The
+  /// topic need not have observers.
   ///
-  /// - Parameters:
-  ///   - topic: The topic. It need not have observers.
-  ///   - message: The message.
-  ///   - isolation: The caller's actor.
-  ///   - fileID: The call site's file. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  /// - Returns: The number of handlers that were called or will be, if their owners live. 0 if the
-  ///   post was refused.
+  /// - Returns: The number of handlers that were called or will be, if their owners live. 0 if the post was
+  ///   refused.
   /// - Complexity: O(*n*).
   @discardableResult
   @inlinable

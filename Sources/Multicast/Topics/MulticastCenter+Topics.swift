@@ -1,5 +1,4 @@
 extension MulticastCenter {
-  /// Returns the topics of a message type.
   func topics<Message: Sendable>(of message: Message.Type, first: TopicKey) -> TopicRegistry {
     let place = unsafe registries.find(ObjectIdentifier(Topic<Message>.self)) {
       TopicRegistry(message: message, first: first, office: office)
@@ -7,8 +6,7 @@ extension MulticastCenter {
     return unsafe place.assumingMemoryBound(to: TopicRegistry.self).pointee
   }
 
-  /// Returns the list of a topic; nil if nobody has observed it and it does not keep its latest
-  /// message.
+  /// Returns the list of a topic; nil if it was never observed and does not keep its latest message.
   @inlinable
   func list<Message>(of topic: Topic<Message>) -> TopicList? {
     let key = ObjectIdentifier(Topic<Message>.self)

@@ -12,8 +12,7 @@
 /// }
 /// ```
 ///
-/// With default main-actor isolation, write `nonisolated` before both. Observe the topic and post
-/// to it:
+/// With default main-actor isolation, write `nonisolated` before both. Observe the topic and post to it:
 ///
 /// <!-- example: in Observer -->
 /// ```swift
@@ -21,8 +20,8 @@
 /// center.post(.userLogin, UserLogin(id: 19000))
 /// ```
 ///
-/// Two topics are equal if their message types, names and `keepsLatest` are. `Topic<UserLogin>()`
-/// is the default topic of its message type.
+/// Two topics are equal if their message types, names and `keepsLatest` are. `Topic<UserLogin>()` is the
+/// default topic of its message type.
 public struct Topic<Message: Sendable>: Hashable, Sendable {
   @usableFromInline
   let key: TopicKey
@@ -52,7 +51,6 @@ extension Topic: CustomStringConvertible {
   }
 }
 
-/// Distinguishes the topics of one message type.
 @usableFromInline
 struct TopicKey: Hashable, Sendable {
   @usableFromInline

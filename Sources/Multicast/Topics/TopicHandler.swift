@@ -1,13 +1,14 @@
 /// A topic's handler.
 ///
-/// Owner and message are type-erased. They have the handler's types, because the handler was registered with
-/// the owner, for a topic of the message type. The code that delivers is compiled once and looks up no types.
+/// Owner and message are type-erased. They always have the handler's types, because the handler was
+/// registered with this owner for this message type. So the code that delivers is compiled once and looks up
+/// no types.
 enum TopicHandler: Sendable {
   typealias AwaitedCall = @Sendable (_ owner: AnyObject, _ message: any Sendable) async -> Void
 
   case called(ErasedMessage.Handler)
 
-  /// Awaited, in a lane. The closure itself goes to the actor that it was written in.
+  /// Awaited in a lane. The closure switches to its own actor.
   case awaited(AwaitedCall, in: TypeIdentity?)
 
   var isAwaited: Bool {

@@ -1,14 +1,13 @@
 extension TopicList {
-  /// Adds a handler, or puts it in the place of the one that its owner has under the same id.
+  /// Adds a handler, or replaces the handler that its owner has under the same id. Returns nil if the list
+  /// was closed.
   ///
-  /// - Parameters:
-  ///   - mailbox: The mailbox of the handler's home; nil if it has none, or if it is awaited.
-  /// - Returns: Nil if the list has been closed.
+  /// - Parameter mailbox: The mailbox of the handler's home; nil if it has none or is awaited.
   func observe(
     owner: AnyObject & Sendable, id: TopicObserver.ID, once: Bool, _ handler: TopicHandler,
     in mailbox: Mailbox?
   ) -> TopicObservation? {
-    // Nobody may call a handler without a home before it had the message that the topic keeps.
+    // A handler without a home must receive the topic's latest message first.
     let observer = TopicObserver(
       owner: owner, id: id, once: once, handler: handler, mailbox: mailbox,
       beginsWithQueue: latest != nil && mailbox == nil && !handler.isAwaited)
@@ -30,7 +29,7 @@ extension TopicList {
           let observation = replace(
             existing, with: observer, owner: owner, once: once, handler)
         else {
-          // It has had its one message, or is being removed: then there is nothing to replace.
+          // The observation has received its only message, or is being removed. There is nothing to replace.
           removeEnded(companion, owner: owner)
           continue
         }
@@ -42,7 +41,7 @@ extension TopicList {
     }
   }
 
-  /// Removes an observer that takes no more messages, if nobody else has.
+  /// Removes an observer that receives no more messages.
   private func removeEnded(_ companion: ClientList.Companion, owner: AnyObject) {
     guard let observer = companion as? TopicObserver, observer.handler == nil else { return }
     guard
@@ -57,8 +56,8 @@ extension TopicList {
     var leftovers: ClientList.Leftovers?
   }
 
-  /// Places an observer, if there is room. If the topic has a last message, it is left for the observer in the
-  /// same moment, so that it is the first one, and every later one follows.
+  /// Places an observer if there is room. Leaves the topic's latest message for it under the same lock, so
+  /// all later messages follow.
   private func place(
     _ observer: TopicObserver, of owner: AnyObject & Sendable, for key: ClientKey
   ) -> PlaceOutcome {
@@ -83,9 +82,9 @@ extension TopicList {
     }
   }
 
-  /// Leaves a post in the home of one observer. The office's lock is held.
+  /// Leaves a post for one observer in its home. The office's lock is held.
   ///
-  /// A letter that has waited in another home has its place among the others.
+  /// A letter from another home keeps its number and so its place.
   private func leave(
     _ queued: QueuedPost, for registration: Registration, of observer: TopicObserver,
     _ state: inout PostOffice.State, _ toBeDrained: inout [Mailbox]
@@ -100,13 +99,13 @@ extension TopicList {
     if isNew ? mailbox.put(letter) : mailbox.insert(letter) { toBeDrained.append(mailbox) }
   }
 
-  /// Calls a handler without a home with what has to come first.
+  /// Calls a handler without a home with its queue.
   private func handleQueue(of observer: TopicObserver, number: UInt64) {
     let registration = Registration(identity: observer.owner.address, number: number)
     observer.handleQueue(registration, of: clientList, in: office)
   }
 
-  /// Handles what waits in a home, if this is it.
+  /// Handles the letters of a home if this is it.
   private func handleLetters(in mailbox: Mailbox?) {
     guard let mailbox, latest != nil, mailbox.home.isCurrent(from: nil), mailbox.enter(of: office)
     else { return }
@@ -118,27 +117,27 @@ extension TopicList {
 
 extension TopicList {
   private struct Replacement: Sendable {
-    /// Nil if the existing one has ended.
+    /// Nil if the existing observer has ended.
     var number: UInt64?
     var version = 0
     var toBeDrained: [Mailbox] = []
     var dropped: [TopicHandler] = []
 
-    /// What may be the last references by now, and must not end with the lock held.
+    /// Kept until the lock is released. These may be the last references.
     var kept: [QueuedPost] = []
     var leftovers: ClientList.Leftovers?
   }
 
-  /// Puts a handler in the place of an existing one. Returns nil if that one has ended.
+  /// Replaces an observer's handler. Returns nil if the observer has ended.
   ///
-  /// In the same home, the observer stays and has another handler: what waits is handled by that one. From
-  /// one home to another, the new observer takes over what waits for the old one, under the office's lock, so
-  /// that each message reaches one of them, and all of them in their order.
+  /// In the same home, the observer stays and gets the new handler, which handles the waiting messages. In
+  /// another home, a new observer takes over the waiting messages under the office's lock. Each message
+  /// reaches one of them, in order.
   private func replace(
     _ existing: TopicObserver, with observer: TopicObserver, owner: AnyObject & Sendable,
     once: Bool, _ handler: TopicHandler
   ) -> TopicObservation? {
-    // What a topic keeps begins anew: a post that is under way may have called the old handler.
+    // A handler of a latest message begins anew, because an active post may have called the old one.
     let isAtHome =
       existing.mailbox === observer.mailbox && existing.isAwaited == observer.isAwaited
       && latest == nil
@@ -152,7 +151,7 @@ extension TopicList {
         : move(existing, old, to: observer, owner: owner, &state)
     }
     guard let replacement else {
-      // It was removed meanwhile, so that nobody else ends what has been prepared.
+      // The observer was removed meanwhile, so this must finish the prepared copy.
       clientList.makeSuccessor()
       return nil
     }
@@ -182,9 +181,9 @@ extension TopicList {
     _ existing: TopicObserver, _ old: Registration, to observer: TopicObserver,
     owner: AnyObject & Sendable, _ state: inout PostOffice.State
   ) -> Replacement? {
-    // Looked at before: a drain that comes to a letter after the replacement finds nobody, and goes on.
+    // Read before the replacement. A drain that reaches a letter afterwards finds no recipient and continues.
     let letters = unhandledLetters(for: old, of: existing, state)
-    // A post that finds the new observer from now on comes after what the old one has not handled.
+    // Later posts that find the new observer come after those that the old one has not handled.
     if observer.mailbox == nil, !observer.isAwaited { observer.beginQueue() }
     observer.inheritLane(of: existing, old)
     let (number, leftovers) = clientList.replaceHandingOut(
@@ -209,7 +208,7 @@ extension TopicList {
     return replacement
   }
 
-  /// The letters for an observer that wait or are being handled, in their order. The office's lock is held.
+  /// The letters for an observer that have not been handled, in order. The office's lock is held.
   private func unhandledLetters(
     for registration: Registration, of observer: TopicObserver, _ state: PostOffice.State
   ) -> [QueuedPost] {
@@ -224,79 +223,4 @@ extension TopicList {
       }
     }
   }
-}
-
-// MARK: - Removing
-
-extension TopicList {
-  /// Ends all handlers of an owner, and returns how many there were.
-  func removeClient(_ client: AnyObject) -> Int {
-    clientList.dropSomeDead()
-    var ended = EndedObservers(in: self)
-    let removed = clientList.removeAll(of: client) { box in ended.add(box) }
-    ended.cancel()
-    return removed
-  }
-
-  /// Ends all handlers.
-  func removeAll() {
-    var ended = EndedObservers(in: self)
-    clientList.removeAll { box in ended.add(box) }
-    ended.cancel()
-  }
-
-  /// Ends one handler.
-  func cancel(_ registration: Registration) {
-    var ended = EndedObservers(in: self)
-    clientList.remove(registration) { box in _ = ended.add(box) }
-    ended.cancel()
-  }
-
-  /// Observers that are being removed. They are cancelled without the list's lock: their handlers end then.
-  private struct EndedObservers {
-    let list: TopicList
-    private var observers: [(TopicObserver, Registration)] = []
-    private var groups: [ClientGroup] = []
-
-    init(in list: TopicList) {
-      self.list = list
-    }
-
-    mutating func add(_ box: WeakBox) -> Bool {
-      if let observer = box.companion as? TopicObserver {
-        observers.append((observer, box.registration))
-      }
-      if let group = box.group, group !== groups.last { groups.append(group) }
-      return true
-    }
-
-    func cancel() {
-      let clients = list.clientList
-      for (observer, registration) in observers {
-        observer.cancel()
-        if observer.isAwaited {
-          list.office.giveUpLane(observer.laneKey(of: registration, in: clients), of: clients)
-        }
-        observer.mailbox?.giveUpLetters(in: list.office) { letter in
-          guard case .one(let other) = letter.addressee else { return false }
-          return unsafe letter.post.list === clients && other.number == registration.number
-        }
-      }
-      for group in groups { group.giveUpLettersIfEmpty(in: clients, of: list.office) }
-    }
-  }
-
-  /// Calls `body` with the observers that take messages, and with their owners, which are alive. O(*n*).
-  func forEachObserver(_ body: (TopicObserver, AnyObject) -> Void) {
-    clientList.forEachAlive { owner, box in
-      box.withCompanion(as: TopicObserver.self) { observer in
-        if observer.handler != nil { body(observer, owner) }
-      }
-      return true
-    }
-  }
-
-  /// Closes the list for good, if nobody observes. A topic that keeps its last message stays: a post may have it
-  /// in hand, to keep a message in it.
-  func closeIfEmpty() -> Bool { latest == nil && clientList.closeIfEmpty() }
 }

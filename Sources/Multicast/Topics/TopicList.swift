@@ -6,7 +6,7 @@ final class TopicList: Sendable {
 
   let key: TopicKey
 
-  /// What keeps the last message; nil if the topic does not.
+  /// Keeps the latest message; nil if the topic does not.
   let latest: LatestPost?
 
   private let message: TypeIdentity
@@ -25,11 +25,9 @@ final class TopicList: Sendable {
 // MARK: - Posting
 
 extension TopicList {
-  /// Posts a message, and returns how many handlers were called or will be.
+  /// Posts a message. Returns the number of handlers that were called or will be.
   ///
-  /// - Parameters:
-  ///   - message: A message of the topic's type.
-  ///   - content: The same message, to be kept.
+  /// - Parameter content: Makes a copy of the message on the heap.
   @usableFromInline
   func post(
     _ message: ErasedMessage, isolation: (any Actor)?, from site: CallSite,
@@ -47,7 +45,7 @@ extension TopicList {
       })
   }
 
-  /// As ``post(_:isolation:from:content:)``, and returns when every handler has run.
+  /// Like ``post(_:isolation:from:content:)``, and returns when every handler has run.
   nonisolated(nonsending) func postAndWait<Message: Sendable>(
     _ message: Message, from site: CallSite
   ) async -> Int {
@@ -57,9 +55,9 @@ extension TopicList {
   }
 }
 
-/// A message that was posted to a topic.
+/// A message posted to a topic.
 ///
-/// It is not generic, because posts of a generic type would have to be looked up each time one is made.
+/// Not generic, because the metadata of generic posts would have to be looked up for each post.
 @usableFromInline
 struct TopicContent: PostContent {
   let message: any Sendable
@@ -70,7 +68,7 @@ struct TopicContent: PostContent {
   }
 
   func call(_ box: WeakBox, of clients: ClientList, on occasion: CallOccasion) -> CallOutcome {
-    // What is lent is the message in the existential, as it opens.
+    // Lends the value inside the existential, because opening passes it.
     ErasedMessage.lend(message) { message in clients.callHandler(in: box, message, on: occasion) }
   }
 
@@ -86,7 +84,6 @@ struct TopicContent: PostContent {
 }
 
 extension ClientList {
-  /// Calls the handler in a box of a topic's list.
   @inline(__always)
   func callHandler(
     in box: WeakBox, _ message: ErasedMessage, on occasion: CallOccasion
@@ -118,7 +115,6 @@ extension ClientList {
     }
   }
 
-  /// The owner and the observer of a registration; nil if it was removed or the owner is not alive.
   fileprivate func observer(of registration: Registration) -> (AnyObject, TopicObserver)? {
     defer { extendLifetime(self) }
     guard var walk = beginWalk(at: registration), let box = walk.next(), let owner = box.load(),

@@ -4,10 +4,10 @@
 /// its owner, with ``cancel()``, with the center's methods for removal, when its owner observes the
 /// topic again with the same id, and with the first message if it was made with `once: true`.
 public struct TopicObservation: Sendable {
-  /// What the token knows, and does not keep.
+  /// Weak references to owner and list.
   ///
-  /// Unchecked, because weak references are variables for the compiler. These are assigned in
-  /// `init` alone, what they lead to is Sendable, and any thread may load a weak reference.
+  /// Unchecked, because weak references are variables. Only `init` assigns them. Their objects are Sendable,
+  /// and any thread may load a weak reference.
   private final class Target: @unchecked Sendable {
     private(set) weak var owner: (AnyObject & Sendable)?
     private(set) weak var list: TopicList?
@@ -49,7 +49,7 @@ public struct TopicObservation: Sendable {
   private func withObserver<Result>(
     _ body: (TopicObserver, TopicList, Registration) -> Result
   ) -> Result? {
-    // The owner is held meanwhile: its address is nobody else's.
+    // Holding the owner keeps its address unique.
     guard let owner = target.owner, let list = target.list else { return nil }
     defer { extendLifetime(owner) }
     let registration = Registration(identity: ObjectIdentifier(owner).address, number: number)

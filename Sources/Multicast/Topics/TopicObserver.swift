@@ -1,47 +1,42 @@
-/// What a topic keeps for one handler: the companion of its owner in the topic's list.
+/// A topic's handler: the companion of its owner in the topic's list.
 ///
-/// To observe again in the same home puts another handler in here. So whoever comes with a message calls the
-/// handler of that moment, and what waits for one that is replaced reaches the new one.
+/// Observing again in the same home replaces the handler in here. So posts find the current handler, and a
+/// new handler receives the messages that wait for the old one.
 final class TopicObserver: Sendable {
-  /// What tells the handlers of one owner for one topic apart.
+  /// Distinguishes the handlers of one owner for one topic.
   enum ID: Sendable {
-    /// The place where the handler is written.
     case site(CallSite)
-
-    /// What the user gave.
     case value(any Hashable & Sendable)
   }
 
   private struct State {
-    /// Nil once it takes no more messages.
+    /// Nil after the last message.
     var handler: TopicHandler?
 
     var endsAfterOne: Bool
-
-    /// How often the handler was replaced.
     var version = 0
 
-    /// The number of the last letter that was handled, so that no letter is handled twice.
+    /// The number of the last letter handled. A replacement does not handle it again.
     var lastLetter: UInt64 = 0
 
-    /// What has to be handled before anything else, and what came in meanwhile.
+    /// The posts that must be handled first, and later ones. Nil if there are none and posts may call the
+    /// handler.
     var queue: [QueuedPost]?
 
-    /// Whether a thread is handling the queue.
     var isHandlingQueue = false
 
-    /// The registration that has taken this one's place, in another home.
+    /// The replacement of this registration, in another home.
     var successor: Registration?
 
-    /// The number of the registration that its lane is named after: of the first one in this place.
+    /// The number that names the lane: that of the first registration in this place.
     var lane: UInt64?
   }
 
-  /// The owner's identity, by which it is found. The address alone: it says nothing of life.
+  /// The owner's address, which says nothing about its life.
   let owner: ObjectIdentifier
   let id: ID
 
-  /// The mailbox of the handler's home; nil if it has none, or if it is awaited.
+  /// The mailbox of the handler's home; nil if it has none or is awaited.
   let mailbox: Mailbox?
 
   let isAwaited: Bool
@@ -68,24 +63,23 @@ extension TopicObserver: PostQueue {
     case called(ErasedMessage.Handler, isLast: Bool)
     case awaited(PostOffice.LaneKey)
 
-    /// Another message has to come first.
+    /// Another message must come first.
     case queued
 
-    /// It takes no more messages.
+    /// The observer receives no more messages.
     case refused
 
-    /// Another registration has taken this one's place.
+    /// Another registration has replaced this one.
     case moved(Registration)
   }
 
-  /// A handler, in a structure: a function by itself would be wrapped in another one on its way out of the
-  /// lock, which is generic.
+  /// A handler in a structure. The generic `withLock` would wrap a bare function in another one.
   struct UsualReception {
     let call: ErasedMessage.Handler
   }
 
-  /// Takes a message in the usual case: for a handler that is called, that does not end with this message, and
-  /// that has nothing to handle first. Returns nil in any other case; then ``take(_:in:on:)`` says which.
+  /// Returns the handler in the usual case: it is not awaited, this is not its last message, and it has no
+  /// queue. Returns nil otherwise, for ``take(_:in:on:)``.
   func takeUsual(on occasion: CallOccasion) -> UsualReception? {
     state.withLock { state in
       guard case .called(let call) = state.handler, !state.endsAfterOne, state.queue == nil else {
@@ -96,7 +90,7 @@ extension TopicObserver: PostQueue {
     }
   }
 
-  /// Takes a message for a handler that is called, and returns the handler.
+  /// Takes a message, and returns what to do with it.
   func take(_ registration: Registration, in list: ClientList, on occasion: CallOccasion)
     -> Reception
   {
@@ -118,7 +112,7 @@ extension TopicObserver: PostQueue {
     }
   }
 
-  /// Takes a message for a handler that is awaited; nil if it takes no more.
+  /// Returns the awaited handler for a message; nil if it receives no more.
   func takeAwaited(letter: UInt64) -> (TopicHandler.AwaitedCall, isLast: Bool)? {
     state.withLock { state in
       guard case .awaited(let call, _) = state.handler else { return nil }
@@ -134,7 +128,7 @@ extension TopicObserver: PostQueue {
     state.withLock { state in state.queue?.append(post) }
   }
 
-  /// Calls the handler with what has to come first, unless another thread does.
+  /// Calls the handler with its queue, unless another thread does.
   func handleQueue(_ registration: Registration, of list: ClientList, in office: PostOffice) {
     guard beginHandlingQueue() else { return }
     defer { extendLifetime(list) }
@@ -151,12 +145,12 @@ extension TopicObserver: PostQueue {
           }
         }
       }
-      // Otherwise it is being removed, or the queue goes to the one in its place.
+      // Otherwise the observer is being removed, or its replacement takes the queue over.
       guard wasCalled else { return }
     }
   }
 
-  /// Whether the caller is the one to handle the queue.
+  /// Claims the queue. Returns false if another thread handles it.
   private func beginHandlingQueue() -> Bool {
     state.withLock { state in
       guard state.queue != nil, !state.isHandlingQueue else { return false }
@@ -165,11 +159,11 @@ extension TopicObserver: PostQueue {
     }
   }
 
-  /// The next post of those that have to be handled first. It stays the first one until the handler has taken
-  /// it, so that it goes on to another home with the others.
+  /// The next post of the queue. It stays the first until the handler takes it, so a replacement receives it
+  /// with the others.
   private func firstInQueue() -> QueuedPost? { state.withLock { $0.queue?.first } }
 
-  /// Lets others call the handler again, unless more has to be handled first. The office's lock is held.
+  /// Closes the queue if it is empty, so posts call the handler again. The office's lock is held.
   private func closeEmptyQueue() -> Bool {
     state.withLock { state in
       guard state.queue?.isEmpty ?? true else { return false }
@@ -178,24 +172,21 @@ extension TopicObserver: PostQueue {
     }
   }
 
-  /// Has posts wait until those have been handled that are put before them.
+  /// Makes posts wait behind the queue.
   func beginQueue() {
     state.withLock { state in if state.queue == nil { state.queue = [] } }
   }
 
-  /// Whether it takes messages.
   func isActive(version: Int) -> Bool {
     state.withLock { $0.handler != nil && $0.version == version }
   }
 
-  /// The handler; nil once it takes no more messages.
   var handler: TopicHandler? { state.withLock { $0.handler } }
 }
 
 // MARK: - Replacing and ending
 
 extension TopicObserver {
-  /// Puts another handler in the place of this one. Returns its version; nil if the observation has ended.
   func replace(
     with handler: TopicHandler, once: Bool, droppingInto dropped: inout [TopicHandler]
   ) -> Int? {
@@ -210,8 +201,8 @@ extension TopicObserver {
     return version
   }
 
-  /// Has another registration take this one's place: nothing is handled here from now on. Returns what was
-  /// to be handled first, and the number of the last letter that was handled here.
+  /// Ends this observer, which was replaced by `successor`. Returns its queue and the number of the last
+  /// letter it handled.
   func move(
     to successor: Registration, droppingInto dropped: inout [TopicHandler]
   ) -> (queue: [QueuedPost], lastLetter: UInt64) {
@@ -224,21 +215,20 @@ extension TopicObserver {
     return (queue, letter)
   }
 
-  /// Takes over the lane of the observer in whose place this one comes: a call of that one may be under way.
+  /// Takes over the lane of the replaced observer, in which a call may be active.
   func inheritLane(of old: TopicObserver, _ registration: Registration) {
     let lane = old.state.withLock { $0.lane } ?? registration.number
     state.withLock { $0.lane = lane }
   }
 
-  /// The lane in which the handler is awaited.
   func laneKey(of registration: Registration, in list: ClientList) -> PostOffice.LaneKey {
     .registration(
       ObjectIdentifier(list), state.withLock { $0.lane } ?? registration.number)
   }
 
-  /// Ends it: no call of the handler begins any more. The handler is dropped, not with a lock held.
+  /// Ends the observation and releases the handler. No further call begins. Called with no lock held.
   ///
-  /// - Parameter version: If given, only this handler is ended, not one that has replaced it.
+  /// - Parameter version: If given, ends this handler only, and not a replacement.
   /// - Returns: Whether it was active.
   @discardableResult
   func cancel(version: Int? = nil) -> Bool {

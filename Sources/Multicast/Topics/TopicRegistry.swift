@@ -1,19 +1,18 @@
-/// The topics of one message type. A center has one registry for each message type.
+/// The topics of one message type in a center.
 @usableFromInline
 final class TopicRegistry: Sendable {
   private struct State {
     var lists: [TopicKey: TopicList] = [:]
 
-    /// The number of topics at which those without observers are given up.
+    /// The number of topics at which those without observers are removed.
     var limit = 16
 
-    /// The topics that are still to be looked at, now and then, for being without observers.
+    /// The topics that are still to be checked for observers.
     var candidates: [TopicList] = []
 
-    /// How often a topic was looked up.
     var findings: UInt = 0
 
-    /// A topic to look at, at every sixteenth call.
+    /// Every sixteenth call, returns a topic to check.
     mutating func nextCandidate() -> TopicList? {
       findings &+= 1
       guard findings.isMultiple(of: 16) else { return nil }
@@ -24,8 +23,8 @@ final class TopicRegistry: Sendable {
 
   let message: TypeIdentity
 
-  /// The topic that was used first. Most types of messages have no other one: it stays as long as the center,
-  /// and is found without a lock.
+  /// The first topic in use. Usually it is the only one of its type. It stays as long as the center and is
+  /// found without a lock.
   private let first: TopicList
 
   private let state = Locked(State())
@@ -35,17 +34,16 @@ final class TopicRegistry: Sendable {
     first = TopicList(key, message: self.message, office: office)
   }
 
-  /// The list of a topic; nil if nobody has observed it.
+  /// The list of a topic; nil if it was never observed.
   @usableFromInline
   func find(_ key: TopicKey) -> TopicList? {
     if first.key == key { return first }
     let (list, candidate) = state.withLock { state in (state.lists[key], state.nextCandidate()) }
-    // Owners end without telling anybody. So whoever uses one topic looks at another one, now and then.
+    // The end of an owner is not reported. So lookups of one topic check another one now and then.
     if let candidate, candidate !== list, candidate.closeIfEmpty() { forget(candidate) }
     return list
   }
 
-  /// The list of a topic.
   func findOrMake(_ key: TopicKey) -> TopicList {
     if first.key == key { return first }
     let (list, isFull) = state.withLock { state in
@@ -58,27 +56,27 @@ final class TopicRegistry: Sendable {
     return list
   }
 
-  /// Forgets a list that was closed: the next one that is found is another list.
+  /// Removes a closed list, so the next lookup makes another one.
   func forget(_ list: TopicList) {
     state.withLock { state in
       if state.lists[list.key] === list { state.lists[list.key] = nil }
     }
   }
 
-  /// The lists of the topics, in no order but that the first one is the first.
+  /// The lists of all topics, beginning with the first one.
   var lists: [TopicList] { [first] + state.withLock { Array($0.lists.values) } }
 
-  /// Forgets the topics without observers, so that names that come and go leave nothing behind.
+  /// Removes the topics without observers, so changing names do not use more and more memory.
   private func giveUpEmpty(but newest: TopicList) {
-    // Without the lock, since to look at an owner may run its `deinit`.
+    // With the lock released, because the check may release an owner last.
     let candidates = state.withLock { Array($0.lists.values) }
     let closed = candidates.filter { $0 !== newest && $0.closeIfEmpty() }
     state.withLock { state in
-      // By the lists themselves, which are held here: another list may stand under the name by now.
+      // Compares lists, because the name may belong to another list by now.
       for list in closed where state.lists[list.key] === list { state.lists[list.key] = nil }
       state.limit = max(16, 2 * state.lists.count)
     }
-    // Lists end here, without the lock.
+    // Releases lists with the lock released.
     extendLifetime(candidates)
   }
 }

@@ -23,7 +23,7 @@ public struct CarriedValue: Sendable {
   }
 }
 
-/// A value on its way from a post to a call.
+/// A captured value on its way from a post to a call.
 protocol CarriedBinding: Sendable {
   func restore(_ body: () -> Void)
   func restore(_ body: () async -> Void) async

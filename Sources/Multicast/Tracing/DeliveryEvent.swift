@@ -109,8 +109,7 @@ extension DeliveryEvent: CustomStringConvertible {
 }
 
 extension DeliveryEvent.Home: CustomStringConvertible {
-  /// The home as text: `MainActor`, another actor's type, `queue "label"`, or `task` for calls that
-  /// await.
+  /// The home as text: `MainActor`, another actor's type, `queue "label"`, or `task` for calls that await.
   public var description: String {
     switch home {
     case .actor(let reference): reference.actor.map { "\(type(of: $0))" } ?? "an actor"

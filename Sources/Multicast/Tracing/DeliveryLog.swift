@@ -13,8 +13,8 @@
 public enum DeliveryLog {
   /// Writes a line for every event.
   ///
-  /// - Parameter write: Receives each line, on the delivering thread. If nil, the line goes to
-  ///   standard error.
+  /// - Parameter write: Receives each line, on the delivering thread. If nil, the line goes to standard
+  ///   error.
   /// - Returns: A callback for `onDelivery`.
   public static func events(
     to write: (@Sendable (String) -> Void)? = nil
@@ -22,52 +22,37 @@ public enum DeliveryLog {
     lines(to: write) { _ in true }
   }
 
-  /// Writes a line for every call that takes at least a given time, and for every refused delivery.
+  /// Writes a line for every call that takes at least `limit`, and for every refused delivery. See
+  /// ``events(to:)``.
   ///
-  /// - Parameters:
-  ///   - limit: The shortest call that is written.
-  ///   - write: Receives each line, on the delivering thread. If nil, the line goes to standard
-  ///     error.
   /// - Returns: A callback for `onDelivery`.
   public static func calls(
     slowerThan limit: Duration, to write: (@Sendable (String) -> Void)? = nil
   ) -> @Sendable (DeliveryEvent) -> Void {
-    lines(to: write) { phase in
-      switch phase {
-      case .called(_, let duration): duration >= limit
-      case .refused: true
-      default: false
-      }
-    }
+    lines(to: write) { if case .called(_, let duration) = $0 { duration >= limit } else { false } }
   }
 
-  /// Writes a line for every pass that takes at least a given time, and for every refused delivery.
+  /// Writes a line for every pass that takes at least `limit`, and for every refused delivery. See
+  /// ``events(to:)``.
   ///
-  /// - Parameters:
-  ///   - limit: The shortest pass that is written.
-  ///   - write: Receives each line, on the delivering thread. If nil, the line goes to standard
-  ///     error.
   /// - Returns: A callback for `onDelivery`.
   public static func deliveries(
     slowerThan limit: Duration, to write: (@Sendable (String) -> Void)? = nil
   ) -> @Sendable (DeliveryEvent) -> Void {
-    lines(to: write) { phase in
-      switch phase {
-      case .ended(_, let duration): duration >= limit
-      case .refused: true
-      default: false
-      }
-    }
+    lines(to: write) { if case .ended(_, let duration) = $0 { duration >= limit } else { false } }
   }
 
+  /// Writes the events that matter, and refused deliveries.
   private static func lines(
     to write: (@Sendable (String) -> Void)?,
     where matters: @escaping @Sendable (DeliveryEvent.Phase) -> Bool
   ) -> @Sendable (DeliveryEvent) -> Void {
     let write = write ?? { line in StandardError.print(line) }
     return { event in
-      // The line is made for what matters alone.
-      if matters(event.phase) { write(event.description) }
+      switch event.phase {
+      case .refused: write(event.description)
+      case let phase: if matters(phase) { write(event.description) }
+      }
     }
   }
 }

@@ -3,9 +3,9 @@ import Synchronization
 /// Calls a center's `onDelivery` with events.
 @usableFromInline
 final class DeliveryReporter: Sendable {
-  /// Whether the callback of any center is running here, or what it has set off.
+  /// Whether code runs that the callback of any center has caused.
   ///
-  /// It is task-local, so that tasks which the callback starts have it, too. What it posts carries it along.
+  /// A task-local value, so tasks that the callback starts inherit it. Its posts carry it.
   @TaskLocal static var isReporting = false
 
   private let onDelivery: @Sendable (DeliveryEvent) -> Void
@@ -16,7 +16,7 @@ final class DeliveryReporter: Sendable {
     self.onDelivery = onDelivery
   }
 
-  /// The number of a delivery. Deliveries are counted apart from passes, so a log shows no gaps.
+  /// The number of a delivery. Passes have numbers of their own, so a log shows no gaps.
   func nextDelivery() -> UInt64 { lastDelivery.wrappingAdd(1, ordering: .relaxed).newValue }
 
   fileprivate func nextPass() -> UInt64 { lastPass.wrappingAdd(1, ordering: .relaxed).newValue }
@@ -33,7 +33,6 @@ final class DeliveryReporter: Sendable {
     return DeliveryPass(way, subject, from: site, delivery: nextDelivery(), of: self)
   }
 
-  /// Reports a refused delivery.
   @usableFromInline
   func refuse(_ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite) {
     if Self.isReporting { return }
@@ -44,7 +43,7 @@ final class DeliveryReporter: Sendable {
   }
 }
 
-/// The protocol or topic of a delivery. Its name is made when somebody reads it.
+/// The protocol or topic of a delivery. Its name is made when it is read.
 @usableFromInline
 enum DeliverySubject: Sendable, CustomStringConvertible {
   case listener(any Any.Type)
@@ -73,7 +72,6 @@ final class DeliveryPass: Sendable {
   private let start = ContinuousClock.now
   private let count = Atomic<Int>(0)
 
-  /// Begins it.
   init(
     _ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite, delivery: UInt64,
     in home: DeliveryEvent.Home? = nil, waited: Duration? = nil,
@@ -112,7 +110,7 @@ final class DeliveryPass: Sendable {
 }
 
 extension DeliveryPass? {
-  /// Calls the client in a box, and reports it if it was called.
+  /// Calls the client in a box, and reports the call.
   func call(_ box: WeakBox, _ body: (WeakBox) -> CallOutcome) -> CallOutcome {
     guard let self, let type = box.reportedType else { return body(box) }
     let start = ContinuousClock.now
@@ -123,8 +121,8 @@ extension DeliveryPass? {
 }
 
 extension WeakBox {
-  /// The type that reports name: the client's, or the one that its owner represents. Nil if the client is
-  /// dead.
+  /// The type that reports name: the client's, or the one that an owner represents. Nil if the client was
+  /// deallocated.
   var reportedType: (any Any.Type)? {
     load().map { client in (client as? any Surrogate)?.shownType ?? type(of: client) }
   }

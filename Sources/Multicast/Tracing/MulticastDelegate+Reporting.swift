@@ -30,10 +30,10 @@ extension MulticastDelegate {
       #if DEBUG
         box.checkHome(of: client, as: Listener.self, from: site)
       #endif
-      // Found out before the call, in which the client may be removed.
+      // Read before the call, in which the client may be removed.
       let type = box.reportedType ?? Listener.self
       let start = ContinuousClock.now
-      // What throws was called, too.
+      // A call that throws counts, too.
       defer { pass?.called(type, since: start) }
       try body(client, box)
     }

@@ -1,4 +1,4 @@
-/// What an office does with posts besides delivering them.
+/// Reports posts and carries values.
 final class PostTracing: Sendable {
   let reporter: DeliveryReporter?
   private let carried: CarriedValue?
@@ -10,14 +10,14 @@ final class PostTracing: Sendable {
     self.carried = carried
   }
 
-  /// The trace of a post that is made here and now.
+  /// The trace of a post that is being made.
   @inline(never)
   func trace(_ subject: DeliverySubject, from site: CallSite) -> PostTrace {
     PostTrace(subject, from: site, reporter: reporter, carried: carried?.capture())
   }
 }
 
-/// What a post carries from where it is made to where it is handled: its reporter and the carried value.
+/// The part of a post that reports it and carries its value.
 final class PostTrace: Sendable {
   private let subject: DeliverySubject
   private let site: CallSite
@@ -25,7 +25,7 @@ final class PostTrace: Sendable {
   /// Nil if the post is not reported.
   private let reporter: DeliveryReporter?
 
-  /// Whether a callback set the post off. What the post sets off is then not reported either.
+  /// Whether a callback caused the post. Its effects are then not reported either.
   private let isReporting: Bool
 
   private let carried: (any CarriedBinding)?
@@ -44,7 +44,7 @@ final class PostTrace: Sendable {
     delivery = self.reporter?.nextDelivery() ?? 0
   }
 
-  /// Delivers the post when it is made, or when it follows another one. `body` calls its clients.
+  /// Delivers the post now, or as a pending one. `body` calls its clients.
   func deliver(follows: Bool, _ body: (DeliveryPass?) -> Int) -> Int {
     guard follows else { return report(waited: nil, in: nil, body) }
     var called = 0
@@ -52,7 +52,7 @@ final class PostTrace: Sendable {
     return called
   }
 
-  /// Handles a letter, or what waits for one client. `body` calls the clients.
+  /// Handles a letter or a client's queue. `body` calls the clients.
   fileprivate func handle(in home: Home?, _ body: (DeliveryPass?) -> Void) {
     restore { report(waited: .now - moment, in: home, body) }
   }
@@ -62,7 +62,7 @@ final class PostTrace: Sendable {
     in lane: Home, client: (any Any.Type)?, _ body: () async -> Void
   ) async {
     await restore {
-      // Who is gone is not called.
+      // A client that was removed or deallocated is not called.
       guard let client, let reporter else { return await body() }
       let pass = begin(reporter, waited: .now - moment, in: lane)
       let start = ContinuousClock.now
@@ -102,7 +102,7 @@ final class PostTrace: Sendable {
 }
 
 extension Post {
-  /// Calls `body` where the post is handled. `body` calls clients with its argument.
+  /// Handles the post: runs `body`, which calls clients with its argument.
   func handle(
     in home: Home?, on occasion: CallOccasion, _ body: ((WeakBox) -> CallOutcome) -> Void
   ) {
@@ -112,7 +112,7 @@ extension Post {
     }
   }
 
-  /// Calls and awaits a client in a lane, if the client is registered and alive.
+  /// Calls and awaits a client in a lane, if it is registered and alive.
   func handle(in lane: Home, _ registration: Registration, letter: UInt64) async {
     guard let trace else { return await callAwaiting(registration, letter: letter) }
     await trace.handle(in: lane, client: reportedType(of: registration)) {

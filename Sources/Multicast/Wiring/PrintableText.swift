@@ -1,6 +1,6 @@
 extension String {
-  /// The text in one line, whatever it holds: what cannot be seen or moves the cursor is written as in
-  /// a Swift literal.
+  /// The text in one line. Invisible characters, and those that move the cursor, are escaped as in a Swift
+  /// literal.
   var printable: String {
     var text = String.UnicodeScalarView()
     for scalar in unicodeScalars {
@@ -18,8 +18,7 @@ extension Unicode.Scalar {
   fileprivate var isPrintable: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false
-    // Most of these change the direction of the text. The joiners make one emoji of several, and are part
-    // of how some languages are written.
+    // Most of these change the direction of text. The joiners are part of emoji and of some scripts.
     case .format: self == "\u{200C}" || self == "\u{200D}"
     default: true
     }

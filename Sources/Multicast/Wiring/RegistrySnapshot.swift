@@ -1,17 +1,14 @@
-/// The contents of a registry at one moment. It has types in place of names. Names follow when all types are
-/// known.
+/// The contents of a registry at one moment, with types in place of names, which depend on all types.
 enum RegistrySnapshot {
   case delegate(listener: TypeIdentity, clients: [RunLength<TypeIdentity>])
   case topics(message: TypeIdentity, [TopicSnapshot])
 }
 
-/// The contents of a topic's list at one moment.
 struct TopicSnapshot {
   let key: TopicKey
   let observers: [RunLength<ObserverSnapshot>]
 }
 
-/// What a wiring shows of an observer.
 struct ObserverSnapshot: Hashable {
   let owner: TypeIdentity
   let id: String?
@@ -25,7 +22,6 @@ struct ObserverSnapshot: Hashable {
 
 /// A registry that a wiring shows. All are, but the registry table does not know wirings.
 protocol DrawnRegistry: ClientRegistry {
-  /// What stands in it now.
   var snapshot: RegistrySnapshot { get }
 }
 
@@ -82,7 +78,7 @@ extension TopicObserver {
 }
 
 extension TopicObserver.ID {
-  /// What the user gave; nil for a place in the source.
+  /// The id that the user gave; nil for a call site.
   fileprivate var shown: String? {
     if case .value(let id) = self { String(describing: id) } else { nil }
   }

@@ -9,7 +9,6 @@ struct RunLength<Element: Equatable> {
 }
 
 extension Array {
-  /// Appends an element, to the last run if it is equal to that.
   mutating func append<Value>(joining value: Value) where Element == RunLength<Value> {
     if let last = indices.last, self[last].element == value {
       self[last].count += 1

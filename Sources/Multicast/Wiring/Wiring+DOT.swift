@@ -25,9 +25,9 @@ extension Wiring {
 }
 
 extension String {
-  /// The text for a place between quotation marks, where Graphviz reads escapes and entities.
+  /// The text for a quoted Graphviz string, where Graphviz reads escapes and entities.
   fileprivate var dot: String {
-    // By scalars: a mark that combines with a quotation mark does not keep it from ending the text.
+    // By scalars, because a quotation mark with a combining mark still ends the string.
     printable.unicodeScalars.map { scalar in
       switch scalar {
       case "\"", "\\": "\\\(scalar)"

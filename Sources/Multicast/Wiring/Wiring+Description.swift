@@ -1,6 +1,5 @@
 extension Wiring: CustomStringConvertible {
-  /// The wiring as a tree with one protocol, topic, client or observer in each line, in aligned
-  /// columns.
+  /// The wiring as a tree with one protocol, topic, client or observer in each line, in aligned columns.
   public var description: String {
     if protocols.isEmpty, topics.isEmpty {
       return "MulticastCenter: no listener protocols, no topics"
@@ -47,7 +46,7 @@ extension Wiring.Isolation: CustomStringConvertible {
 }
 
 extension Wiring.ObserverGroup {
-  /// The id as pictures show it; nil if there is none.
+  /// The id as shown in pictures; nil if there is none.
   var idLabel: String? {
     id.map { id in "id " + (id.isEmpty ? "\"\"" : id) }
   }
@@ -55,13 +54,13 @@ extension Wiring.ObserverGroup {
 
 // MARK: - Drawing
 
-/// A line of the tree, as cells of a table, and the lines under it.
+/// A line of the tree as table cells, with its lower lines.
 private struct Branch {
   let cells: [String]
   let leaves: [[String]]
 }
 
-/// The lines of the tree, the first cell of each behind what connects it.
+/// The lines of the tree. Each first cell begins with the connecting characters.
 private func drawn(_ branches: [Branch]) -> [[String]] {
   connected(branches, \.cells) { branch, isLast in
     connected(branch.leaves, \.self) { _, _ in [] }
@@ -69,7 +68,7 @@ private func drawn(_ branches: [Branch]) -> [[String]] {
   }
 }
 
-/// The lines of neighbours in the tree, each with the lines under it.
+/// The lines of neighbours in the tree, each followed by its lower lines.
 private func connected<Element>(
   _ elements: [Element], _ cells: (Element) -> [String],
   under: (Element, _ isLast: Bool) -> [[String]]
@@ -85,7 +84,6 @@ private func prefixed(_ line: [String], with prefix: String) -> [String] {
   [prefix + line[0]] + line.dropFirst()
 }
 
-/// The lines of a table, two spaces between its columns.
 private func aligned(_ rows: [[String]]) -> [String] {
   var widths: [Int] = []
   for row in rows {

@@ -24,10 +24,10 @@ extension Wiring {
 }
 
 extension String {
-  /// The text for a place between quotation marks.
+  /// The text for a quoted Mermaid string.
   ///
-  /// Mermaid reads some of what stands there as HTML, some as Markdown, and some as its own language.
-  /// So all but the plainest characters of ASCII are written as numbers.
+  /// Mermaid interprets parts of it as HTML, Markdown and its own language. So all but the plainest ASCII
+  /// characters are written as numbers.
   fileprivate var mermaid: String {
     printable.unicodeScalars.map { scalar in
       let isPlain =

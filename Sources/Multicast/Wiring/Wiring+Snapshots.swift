@@ -43,7 +43,6 @@ extension Wiring.Isolation {
 }
 
 extension RegistrySnapshot {
-  /// All types that it names.
   fileprivate var types: [TypeIdentity] {
     switch self {
     case .delegate(let listener, let clients): [listener] + clients.map(\.element)

@@ -15,9 +15,8 @@
 ///    └─ Inbox             MainActor
 /// ```
 ///
-/// A wiring shows neither senders nor the relays of `MulticastFoundation`. Its forwards are
-/// observers. Names include their modules only where two types would otherwise share a name. A
-/// wiring keeps no client alive.
+/// A wiring shows neither senders nor the relays of `MulticastFoundation`. Its forwards are observers. Names
+/// include their modules only where two types would otherwise share a name. A wiring keeps no client alive.
 public struct Wiring: Hashable, Sendable {
   /// The listener protocols in the order of their first uses, such as an `add`. A protocol without
   /// clients stays.

@@ -1,6 +1,4 @@
-/// A wiring as a graph: from listener protocols and topics to the types that listen.
-///
-/// Each type is there once, whatever it listens to, and so is each kind of edge between two nodes.
+/// A wiring as a graph. Each type is one node, and equal edges between two nodes are one edge.
 struct WiringGraph {
   enum Kind {
     case listenerProtocol
@@ -45,13 +43,12 @@ struct WiringGraph {
     return id
   }
 
-  /// A listener, as far as a picture distinguishes it from others.
   private struct Listener: Hashable {
     let type: String
     let details: [String]
   }
 
-  /// Connects a node to those that listen to it, which are given in their order.
+  /// Connects a node to its listeners, in their order.
   private mutating func connect(_ source: String, to listeners: [(Listener, count: Int)]) {
     var distinct: [Listener] = []
     var places: [Listener: Places] = [:]
@@ -76,9 +73,9 @@ struct WiringGraph {
   }
 }
 
-/// Places in the order in which listeners are called, counted from 1.
+/// Places in the order of calls, counted from 1.
 private struct Places {
-  /// As many as a label has room for.
+  /// As many as fit in a label.
   private var first: [Range<Int>] = []
   private var count = 0
 
