@@ -4,6 +4,7 @@ import Testing
 
 /// A center keeps what is attached to it.
 @Suite struct AttachmentTests {
+  let center = MulticastCenter()
   let journal = Journal()
 
   @Test func anAttachmentLivesAsLongAsItsCenter() {
@@ -15,7 +16,6 @@ import Testing
   }
 
   @Test func whatIsDetachedEnds() {
-    let center = MulticastCenter()
     weak var sentinel: Sentinel?
     do {
       let attached = Sentinel(journal)
@@ -30,20 +30,16 @@ import Testing
   }
 
   @Test func detachingWhatIsNotAttachedDoesNothing() {
-    let center = MulticastCenter()
-    let attached = Sentinel(journal)
+    let attached = kept(Sentinel(journal))
     center.attach(attached)
     center.detach(Sentinel(journal))
     #expect(journal.read() == "end")
     center.detach(attached)
     center.detach(attached)
     #expect(journal.read() == "")
-    extendLifetime(attached)
   }
 
   @Test func anAttachmentMayUseTheCenterAtItsEnd() {
-    let center = MulticastCenter()
-    let journal = journal
     func attach() -> Sentinel {
       let sentinel = Sentinel { [weak center] in
         center?.attach(Sentinel(journal))
@@ -57,7 +53,6 @@ import Testing
   }
 
   @Test func theCenterIsGoneForWhatEndsWithIt() {
-    let journal = journal
     do {
       let center = MulticastCenter()
       center.attach(

@@ -8,16 +8,11 @@ import Testing
 @Suite struct BridgeLoopTests {
   let journal = Journal()
   let reports = Reports()
-  let center: MulticastCenter
+  var center: MulticastCenter { reports.center }
   let source = NotificationCenter()
-  let owner = Owner()
-
-  init() {
-    center = MulticastCenter(onRecursion: reports.handler)
-  }
+  let owner = kept(Owner())
 
   private func listen() {
-    let journal = journal
     center.observe(.power, owner: owner) { _, power in journal.write("\(power.level)") }
   }
 
@@ -99,9 +94,7 @@ import Testing
   }
 
   @Test func aClientThatPostsWhatCalledItIsALoop() {
-    let client = Client("", journal)
-    defer { extendLifetime(client) }
-    center.add(client, for: PowerProtocol.self)
+    let client = center.adding(Client("", journal))
     let line = #line + 1
     let relay = center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
       client, level in client.powerChanged(level)
@@ -115,9 +108,7 @@ import Testing
   }
 
   @Test func aClientThatPostsWhatCalledItIsALoopWithoutMapping() {
-    let client = Client("", journal)
-    defer { extendLifetime(client) }
-    center.add(client, for: PowerProtocol.self)
+    let client = center.adding(Client("", journal))
     let line = #line + 1
     center.relay(.power, from: source, to: PowerProtocol.self) { $0.powerChanged(1) }
     client.onChange = { [source] _ in source.postPower(1) }
@@ -127,9 +118,7 @@ import Testing
   }
 
   @Test func anotherRelayThatAClientTriggersIsNoLoop() {
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
-    center.add(client, for: PowerProtocol.self)
+    let client = center.adding(Client("a", journal))
     center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
       $0.powerChanged($1)
     }
@@ -147,7 +136,6 @@ import Testing
   @Test func twoCentersDoNotMistakeEachOther() {
     let other = MulticastCenter(onRecursion: reports.handler)
     listen()
-    let journal = journal
     other.observe(.power, owner: owner) { _, power in journal.write("other\(power.level)") }
     for center in [center, other] {
       center.relay(.power, from: source, to: .power) { $0.power }

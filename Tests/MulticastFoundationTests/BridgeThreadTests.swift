@@ -9,7 +9,7 @@ import Testing
 @Suite struct BridgeThreadTests {
   let center = MulticastCenter()
   let source = NotificationCenter()
-  let client = Counter()
+  let client = kept(Counter())
 
   init() {
     center.add(client, for: PowerProtocol.self)
@@ -73,7 +73,6 @@ import Testing
   @Test func aRelayMayBeCalledBeforeItIsMade() {
     // The flag orders nothing. Only the relay can show the thread sanitizer that its parts are made
     // before it is called, since Foundation's lock is out of its sight.
-    let source = source
     Thread.detachNewThread {
       while !Self.isDone.load(ordering: .relaxed) { source.post(name: .power, object: nil) }
     }

@@ -6,6 +6,7 @@ import Testing
 
 /// Messages leave as notifications.
 @Suite struct ForwardTests {
+  let owner = kept(Owner())
   let journal = Journal()
   let center = MulticastCenter()
   let target = NotificationCenter()
@@ -14,7 +15,6 @@ import Testing
   private func listen(
     to name: Notification.Name = .power, _ entry: @escaping @Sendable (Notification) -> String
   ) {
-    let journal = journal
     _ = target.addObserver(forName: name, object: nil, queue: nil) { notification in
       journal.write(entry(notification))
     }
@@ -43,7 +43,6 @@ import Testing
   }
 
   @Test func theDefaultCenterIsTheTargetByDefault() {
-    let journal = journal
     let name = Notification.Name(UUID().uuidString)
     let observer = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) {
       journal.write("\($0.level ?? -1)")
@@ -56,8 +55,6 @@ import Testing
 
   @Test func notificationsArePostedOnThePostingThreadInTheOrderOfObservers() {
     let (center, journal) = (center, journal)
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     center.observe(.power, owner: owner, id: 1) { _, _ in journal.write("before") }
     center.forward(.power, to: target, as: .power)
     center.observe(.power, owner: owner, id: 2) { _, _ in journal.write("after") }
@@ -89,8 +86,7 @@ import Testing
   }
 
   @Test func aWiringTellsWhatIsPosted() {
-    let sender = Sender()
-    defer { extendLifetime(sender) }
+    let sender = kept(Sender())
     center.forward(.power, to: target, as: .power)
     center.forward(.power, to: target, as: .otherPower, object: sender)
     let observers = center.wiring.topics.flatMap(\.observers)
@@ -167,9 +163,7 @@ import Testing
   // MARK: Senders
 
   @Test func theSenderIsTheNotificationsObject() {
-    let sender = Sender()
-    defer { extendLifetime(sender) }
-    let journal = journal
+    let sender = kept(Sender())
     let identity = ObjectIdentifier(sender)
     let observer = target.addObserver(forName: .power, object: sender, queue: nil) {
       let object = $0.object.map { ObjectIdentifier($0 as AnyObject) }
@@ -199,8 +193,7 @@ import Testing
   }
 
   @Test func theSameForwardOfASenderIsOne() {
-    let sender = Sender()
-    defer { extendLifetime(sender) }
+    let sender = kept(Sender())
     listen { "\($0.level ?? -1)" }
     center.forward(.power, to: target, as: .power, object: sender) { ["level": $0.level] }
     center.forward(.power, to: target, as: .power, object: sender) { ["level": 10 * $0.level] }

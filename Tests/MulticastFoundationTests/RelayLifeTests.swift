@@ -9,7 +9,7 @@ import Testing
   let journal = Journal()
   let center = MulticastCenter()
   let source = NotificationCenter()
-  let client = Counter()
+  let client = kept(Counter())
 
   init() {
     center.add(client, for: PowerProtocol.self)
@@ -81,9 +81,7 @@ import Testing
   }
 
   @Test func aNotificationUnderWayReachesTheRestOfItsClients() {
-    let other = Counter()
-    defer { extendLifetime(other) }
-    center.add(other, for: PowerProtocol.self)
+    let other = center.adding(Counter())
     let token = Slot<NotificationRelay>()
     token.value = center.relay(.power, from: source, to: PowerProtocol.self) { client in
       token.value?.cancel()
@@ -110,10 +108,8 @@ import Testing
   }
 
   @Test func anotherObserverMayCancelDuringANotification() {
-    let source = source
     let token = Slot<NotificationRelay>()
     // Whether Foundation calls the relay before or after one that cancels, no call begins after that.
-    let journal = journal
     let observers = (0..<16).map { number in
       if number == 8 {
         token.value = center.relay(.power, from: source, to: .power) { _ in
@@ -219,8 +215,6 @@ import Testing
   }
 
   @Test func anEndThatPostsReachesNobody() {
-    let source = source
-    let journal = journal
     do {
       let center = MulticastCenter()
       center.add(client, for: PowerProtocol.self)

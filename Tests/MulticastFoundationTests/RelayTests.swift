@@ -6,6 +6,7 @@ import Testing
 
 /// Notifications come in as calls to clients.
 @Suite struct RelayTests {
+  let client = kept(Counter())
   let journal = Journal()
   let center = MulticastCenter()
   let source = NotificationCenter()
@@ -27,10 +28,7 @@ import Testing
   }
 
   @Test func aNotificationFromAnotherThreadIsDeliveredThere() {
-    let source = source
     let threads = Locked<[ObjectIdentifier]>([])
-    let client = Counter()
-    defer { extendLifetime(client) }
     center.add(client, for: PowerProtocol.self)
     center.relay(.power, from: source, to: PowerProtocol.self) { _ in
       threads.withLock { $0.append(ObjectIdentifier(Thread.current)) }
@@ -80,8 +78,6 @@ import Testing
 
   @Test func theDefaultCentersAreBridgedByDefault() {
     let name = Notification.Name(UUID().uuidString)
-    let client = Counter()
-    defer { extendLifetime(client) }
     center.add(client, for: PowerProtocol.self)
     center.relay(name, to: PowerProtocol.self) { client in client.powerChanged(1) }
     NotificationCenter.default.post(name: name, object: nil)
@@ -89,8 +85,6 @@ import Testing
   }
 
   @Test func otherNamesAndOtherCentersDoNotMatter() {
-    let client = Counter()
-    defer { extendLifetime(client) }
     center.add(client, for: PowerProtocol.self)
     center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
       $0.powerChanged($1)
@@ -101,8 +95,6 @@ import Testing
   }
 
   @Test func eachRelayOfANameDelivers() {
-    let client = Counter()
-    defer { extendLifetime(client) }
     center.add(client, for: PowerProtocol.self)
     for _ in 0..<2 {
       center.relay(.power, from: source, to: PowerProtocol.self) { client in
@@ -125,10 +117,8 @@ import Testing
   // MARK: Mapping
 
   @Test func aNotificationIsMappedOnceForAllClients() {
-    let clients = [Client("a", journal), Client("b", journal)]
-    defer { extendLifetime(clients) }
+    let clients = kept([Client("a", journal), Client("b", journal)])
     for client in clients { center.add(client, for: PowerProtocol.self) }
-    let journal = journal
     center.relay(
       .power, from: source, to: PowerProtocol.self,
       map: { notification in
@@ -141,9 +131,7 @@ import Testing
   }
 
   @Test func whatCannotBeMappedIsDroppedAndCounted() {
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
-    center.add(client, for: PowerProtocol.self)
+    center.adding(Client("a", journal))
     let relay = center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
       client, level in client.powerChanged(level)
     }
@@ -161,9 +149,7 @@ import Testing
   // MARK: Senders
 
   @Test func onlyTheSendersNotificationsAreRelayed() {
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
-    center.add(client, for: PowerProtocol.self)
+    center.adding(Client("a", journal))
     let (sender, other) = (Sender(), Sender())
     defer { extendLifetime(sender) }
     center.relay(.power, from: source, object: sender, to: PowerProtocol.self, map: { $0.level }) {
@@ -177,9 +163,7 @@ import Testing
   }
 
   @Test func withoutASenderAllNotificationsAreRelayed() {
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
-    center.add(client, for: PowerProtocol.self)
+    center.adding(Client("a", journal))
     center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
       $0.powerChanged($1)
     }

@@ -9,10 +9,9 @@ import Testing
   let journal = Journal()
   let center = MulticastCenter()
   let source = NotificationCenter()
-  let owner = Owner()
+  let owner = kept(Owner())
 
   @Test func handlersThatRunAnywhereHaveRunWhenThePostReturns() {
-    let journal = journal
     center.observe(.power, owner: owner) { _, power in journal.write("\(power.level)") }
     center.relay(.power, from: source, to: .power) { $0.power }
     source.postPower(1)
@@ -21,7 +20,6 @@ import Testing
   }
 
   @Test func whatCannotBeMappedIsDroppedAndCounted() {
-    let journal = journal
     center.observe(.power, owner: owner) { _, power in journal.write("\(power.level)") }
     let relay = center.relay(.power, from: source, to: .power) { $0.power }
     source.post(name: .power, object: nil)

@@ -15,9 +15,7 @@ import Testing
   private func makePort() -> Port? { SocketPort(tcpPort: 0) }
 
   @Test func itCallsClients() throws {
-    let client = Client("ended", journal)
-    defer { extendLifetime(client) }
-    center.add(client, for: PowerProtocol.self)
+    center.adding(Client("ended", journal))
     let (port, other) = (try #require(makePort()), try #require(makePort()))
     center.relay(Port.didBecomeInvalidNotification, object: port, to: PowerProtocol.self) {
       client in client.powerChanged(0)
@@ -29,7 +27,6 @@ import Testing
   }
 
   @Test func itComesInAsAMessageAndLeavesAsAnotherNotification() throws {
-    let journal = journal
     let target = NotificationCenter()
     let observer = target.addObserver(forName: .power, object: nil, queue: nil) { notification in
       journal.write("\(notification.level ?? -1)")

@@ -35,7 +35,7 @@ import Testing
   let journal = Journal()
   let center = MulticastCenter()
   let source = NotificationCenter()
-  let owner = Owner()
+  let owner = kept(Owner())
 
   private var levels: [Int] { journal.read().split(separator: " ").compactMap { Int($0) } }
 
@@ -94,7 +94,6 @@ import Testing
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @MainActor @Test func aMessageOfTheMainActorIsMappedToATopics() {
-    let journal = journal
     center.observe(.power, owner: owner) { _, power in journal.write("\(power.level)") }
     let relay = center.relay(Shown.self, from: source, to: .power) {
       $0.label.level > 1 ? Power(level: $0.label.level) : nil
@@ -191,7 +190,7 @@ import Testing
     let (comesIn, stream) = (MulticastCenter(), Topic<Power>("in"))
     let messages = comesIn.messages(of: stream)
     comesIn.relay(Changed.self, from: source, to: stream) { Power(level: $0.level) }
-    let subject = Sender()
+    let subject = kept(Sender())
     let forward = center.forward(.power, to: source, as: Changed.self) {
       $0.level > 1 ? Changed(level: $0.level) : nil
     }
@@ -202,6 +201,5 @@ import Testing
     }
     center.post(.power, Power(level: 4))
     #expect(await first(3, of: messages) == [2, 3, -4])
-    extendLifetime(subject)
   }
 }

@@ -26,11 +26,7 @@ private protocol StoreProtocol: Sendable {
 
   let journal = Journal()
   let reports = Reports()
-  let center: MulticastCenter
-
-  init() {
-    center = MulticastCenter(onRecursion: reports.handler)
-  }
+  var center: MulticastCenter { reports.center }
 
   @Test func clientsAreAwaitedOneAfterTheOtherInOrder() async throws {
     let stores = (0..<3).map { number in
@@ -108,12 +104,9 @@ private protocol StoreProtocol: Sendable {
   }
 
   @Test func theSnapshotHoldsAcrossSuspensions() async throws {
-    let late = Store { [journal] _ in journal.write("late") }
-    defer { extendLifetime(late) }
-    let second = Store { [journal] _ in journal.write("second") }
-    defer { extendLifetime(second) }
-    let third = Store { [journal] _ in journal.write("third") }
-    defer { extendLifetime(third) }
+    let late = kept(Store { [journal] _ in journal.write("late") })
+    let second = kept(Store { [journal] _ in journal.write("second") })
+    let third = kept(Store { [journal] _ in journal.write("third") })
     let first = Store { [center, journal] number in
       journal.write("first")
       await Task.yield()
@@ -132,9 +125,8 @@ private protocol StoreProtocol: Sendable {
 
   @Test func theFirstErrorEndsTheNotify() async {
     struct Stop: Error {}
-    let stores = [Store(), Store { _ in throw Stop() }, Store()]
+    let stores = kept([Store(), Store { _ in throw Stop() }, Store()])
     for store in stores { center.add(store, for: StoreProtocol.self) }
-    defer { extendLifetime(stores) }
     await #expect(throws: Stop.self) {
       try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
     }
@@ -150,7 +142,6 @@ private protocol StoreProtocol: Sendable {
   // MARK: - Loops
 
   @Test func aCallSiteInsideItselfInOneTaskIsALoop() async throws {
-    let center = center
     let results = Locked<[Int]>([])
     @Sendable func notify() async throws -> Int {
       try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
@@ -173,18 +164,14 @@ private protocol StoreProtocol: Sendable {
   }
 
   @Test func aLoopThroughASynchronousNotifyIsFoundAndHasItsWholePath() async throws {
-    let center = center
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
-    center.add(client, for: PingProtocol.self)
+    let client = center.adding(Client("a", journal))
     @Sendable func ping() -> Int { center.notify(PingProtocol.self) { $0.ping(1) } }
     let nested = Locked<[Int]>([])
     client.onPing = { _ in
       let result = ping()
       nested.withLock { $0.append(result) }
     }
-    let store = Store { _ in _ = ping() }
-    defer { extendLifetime(store) }
+    let store = kept(Store { _ in _ = ping() })
     center.add(store, for: StoreProtocol.self)
     let line = #line + 1
     _ = try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
@@ -210,7 +197,6 @@ private protocol StoreProtocol: Sendable {
   }
 
   @Test func aTaskThatAClientStartsMayNotifyAgain() async throws {
-    let center = center
     @Sendable func notify(_ number: Int) async throws -> Int {
       try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(number) })
     }
@@ -229,10 +215,8 @@ private protocol StoreProtocol: Sendable {
   }
 
   @Test func twoTasksDoNotMistakeEachOther() async throws {
-    let center = center
-    let stores = (0..<10).map { _ in Store { _ in await Task.yield() } }
+    let stores = kept((0..<10).map { _ in Store { _ in await Task.yield() } })
     for store in stores { center.add(store, for: StoreProtocol.self) }
-    defer { extendLifetime(stores) }
     try await withThrowingTaskGroup(of: Int.self) { group in
       for _ in 0..<20 {
         group.addTask {
@@ -245,7 +229,6 @@ private protocol StoreProtocol: Sendable {
   }
 
   @Test func anotherCallSiteIsDelivered() async throws {
-    let center = center
     let store = Store { number in
       guard number == 1 else { return }
       let called = try await center.notify(
@@ -262,7 +245,6 @@ private protocol StoreProtocol: Sendable {
   @Test func aLongChainOfTasksIsNotMistakenForALoop() async throws {
     // Nobody waits for a task of the chain, so that each may end before the next one begins, and
     // the memory of an old task, which is what tells tasks apart, becomes that of a new one.
-    let center = center
     let (ends, continuation) = AsyncStream.makeStream(of: Int.self)
     @Sendable func notify(_ number: Int) async throws -> Int {
       try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(number) })
@@ -279,7 +261,6 @@ private protocol StoreProtocol: Sendable {
   }
 
   @Test func aLoopThroughTwoAwaitedProtocolsIsFoundAndHasItsWholePath() async throws {
-    let center = center
     let other = MulticastCenter(onRecursion: reports.handler)
     let results = Locked<[Int]>([])
     let line = #line + 2

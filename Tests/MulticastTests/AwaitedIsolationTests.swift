@@ -26,6 +26,8 @@ private final class Phase: PhaseProtocol {
 
 /// What is awaited runs in the caller's actor, however often it is suspended.
 @Suite struct AwaitedIsolationTests {
+  let center = MulticastCenter()
+
   private actor Home {
     let center = MulticastCenter()
     let delegate = MulticastDelegate<any PhaseProtocol>()
@@ -62,7 +64,6 @@ private final class Phase: PhaseProtocol {
   }
 
   @Test @MainActor func handlersOfTheMainActorRunThereWhenAPostInItWaits() async {
-    let center = MulticastCenter()
     let screen = Screen()
     center.observe(.login, owner: screen) { screen, login in
       MainActor.preconditionIsolated()

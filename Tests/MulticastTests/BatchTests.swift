@@ -7,31 +7,27 @@ import Testing
   let delegate = MulticastDelegate<any PingProtocol>()
 
   @Test func everyClientGetsAllEventsInOrderBeforeTheNextClient() {
-    let clients = addClients("ab", to: delegate, journal)
-    defer { extendLifetime(clients) }
+    let clients = kept(addClients("ab", to: delegate, journal))
     for client in clients { client.onPing = { [journal] number in journal.write("\(number)") } }
     #expect(delegate.notify(forEach: 1...3) { $0.ping($1) } == 2)
     #expect(journal.read() == "a 1 a 2 a 3 b 1 b 2 b 3")
   }
 
   @Test func withoutEventsNobodyHearsAnything() {
-    let clients = addClients("ab", to: delegate, journal)
-    defer { extendLifetime(clients) }
+    _ = kept(addClients("ab", to: delegate, journal))
     #expect(delegate.notify(forEach: [Int]()) { $0.ping($1) } == 2)
     #expect(journal.read() == "")
   }
 
   @Test func aClientRemovedInTheMiddleOfItsBatchGetsNoMore() {
-    let clients = addClients("ab", to: delegate, journal)
-    defer { extendLifetime(clients) }
+    let clients = kept(addClients("ab", to: delegate, journal))
     clients[0].onPing = { number in if number == 2 { delegate.remove(clients[0]) } }
     delegate.notify(forEach: 1...3) { $0.ping($1) }
     #expect(journal.read() == "a a b b b")
   }
 
   @Test func aClientRemovedAndAddedAgainInTheMiddleWaits() {
-    let clients = addClients("ab", to: delegate, journal)
-    defer { extendLifetime(clients) }
+    let clients = kept(addClients("ab", to: delegate, journal))
     clients[0].onPing = { number in
       guard number == 2 else { return }
       delegate.remove(clients[0])
@@ -52,8 +48,7 @@ import Testing
 
   @Test func anErrorEndsTheBatch() {
     struct Stop: Error, Equatable { let number: Int }
-    let clients = addClients("ab", to: delegate, journal)
-    defer { extendLifetime(clients) }
+    _ = kept(addClients("ab", to: delegate, journal))
     #expect(throws: Stop(number: 2)) {
       try delegate.notify(forEach: 1...3) { client, number throws(Stop) in
         client.ping(number)
@@ -65,10 +60,8 @@ import Testing
 
   @Test func aBatchInsideItselfIsALoop() {
     let reports = Reports()
-    let center = MulticastCenter(onRecursion: reports.handler)
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
-    center.add(client, for: PingProtocol.self)
+    let center = reports.center
+    let client = center.adding(Client("a", journal))
     func batch() -> Int { center.notify(PingProtocol.self, forEach: [1, 2]) { $0.ping($1) } }
     var nested: [Int] = []
     client.onPing = { _ in nested.append(batch()) }

@@ -47,9 +47,7 @@ import Testing
   }
 
   @Test func notifyingInDeinitReachesTheOthers() {
-    let other = Client("other", journal)
-    defer { extendLifetime(other) }
-    center.add(other, for: PingProtocol.self)
+    center.adding(Client("other", journal))
     var dying = Optional(
       Dying { [center] _ in center.notify(PingProtocol.self) { $0.ping(1) } })
     center.add(dying!, for: PingProtocol.self)
@@ -58,10 +56,8 @@ import Testing
   }
 
   @Test func aDeinitDuringANotifyMayUseTheList() {
-    let first = Client("first", journal)
-    defer { extendLifetime(first) }
-    let last = Client("last", journal)
-    defer { extendLifetime(last) }
+    let first = kept(Client("first", journal))
+    let last = kept(Client("last", journal))
     var dying = Optional(
       Dying { [center] _ in
         center.add(last, for: PingProtocol.self)
@@ -94,7 +90,7 @@ import Testing
   @Test func aNewClientOnADeadOnesAddressIsANewClient() {
     var refused = 0
     var addresses: Set<ObjectIdentifier> = []
-    let count = 100_000
+    let count = Process.rounds(100_000, quick: 20_000)
     for _ in 0..<count {
       let client = Counter()
       defer { extendLifetime(client) }
@@ -104,15 +100,14 @@ import Testing
     #expect(refused == 0)
     // Otherwise this has not tested anything. A sanitizer keeps freed memory back for a while.
     #expect(addresses.count < count / 2 || Process.isSanitized)
-    let client = Counter()
-    defer { extendLifetime(client) }
+    let client = kept(Counter())
     #expect(!center.contains(client, for: PingProtocol.self))
     #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 0)
   }
 
   @Test func aNewClientOnADeadOnesAddressIsNotTheDeadOne() {
     let list = center[PingProtocol.self]
-    for _ in 0..<10_000 {
+    for _ in 0..<1000 {
       do {
         let client = Counter()
         defer { extendLifetime(client) }

@@ -10,8 +10,7 @@ import Testing
   let delegate = MulticastDelegate<any PingProtocol>()
 
   @Test func theFirstErrorEndsTheNotify() {
-    let clients = addClients("abc", to: delegate, journal)
-    defer { extendLifetime(clients) }
+    let clients = kept(addClients("abc", to: delegate, journal))
     do throws(Stop) {
       try delegate.notify { client throws(Stop) in
         client.ping(1)
@@ -27,9 +26,7 @@ import Testing
 
   @Test func theErrorReachesTheCallerThroughTheCenter() async {
     let center = MulticastCenter()
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
-    center.add(client, for: PingProtocol.self)
+    center.adding(Client("a", journal))
     #expect(throws: Stop(name: "a")) {
       try center.notify(PingProtocol.self) { _ throws(Stop) in throw Stop(name: "a") }
     }
@@ -42,8 +39,7 @@ import Testing
   @Test func anErrorLeavesNoTrace() throws {
     let reports = Reports()
     let delegate = MulticastDelegate<any PingProtocol>(onRecursion: reports.handler)
-    let clients = addClients("ab", to: delegate, journal)
-    defer { extendLifetime(clients) }
+    _ = kept(addClients("ab", to: delegate, journal))
     func notify(failing: Bool) throws -> Int {
       try delegate.notify { client in
         client.ping(1)

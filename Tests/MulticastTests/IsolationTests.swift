@@ -12,6 +12,8 @@ private protocol SendablePingProtocol: Sendable {
 ///
 /// What the compiler has to accept and to refuse is in Tests/Compile.
 @Suite struct IsolationTests {
+  let center = MulticastCenter()
+
   actor Home {
     let client = Client("a", Journal())
     let center: MulticastCenter
@@ -43,24 +45,20 @@ private protocol SendablePingProtocol: Sendable {
   }
 
   @Test func insideItsActorAClientIsCalled() async {
-    let home = Home(MulticastCenter())
-    defer { extendLifetime(home) }
+    let home = kept(Home(MulticastCenter()))
     await home.addClient()
     #expect(await home.notifyHere() == 1)
     #expect(await home.notifyAwaiting() == 1)
   }
 
   @Test func aHelperThatRunsInsideTheActorIsInside() async {
-    let home = Home(MulticastCenter())
-    defer { extendLifetime(home) }
+    let home = kept(Home(MulticastCenter()))
     await home.addClient()
     #expect(await home.notifyThroughHelper() == 1)
   }
 
   @Test @MainActor func theMainActorIsAnActorLikeOthers() {
-    let center = MulticastCenter()
-    let client = Client("a", Journal())
-    defer { extendLifetime(client) }
+    let client = kept(Client("a", Journal()))
     center.add(client, for: PingProtocol.self)
     #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
     #expect(Self.notify(center) == 1)
@@ -71,9 +69,7 @@ private protocol SendablePingProtocol: Sendable {
       func register(in center: MulticastCenter) { center.add(self, for: PingProtocol.self) }
       nonisolated func ping(_ number: Int) {}
     }
-    let center = MulticastCenter()
-    let account = Account()
-    defer { extendLifetime(account) }
+    let account = kept(Account())
     await account.register(in: center)
     #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
   }
@@ -82,16 +78,13 @@ private protocol SendablePingProtocol: Sendable {
     final class Sendable: SendablePingProtocol {
       func ping(_ number: Int) {}
     }
-    let center = MulticastCenter()
-    let client = Sendable()
-    defer { extendLifetime(client) }
+    let client = kept(Sendable())
     await MainActor.run { _ = center.add(client, for: SendablePingProtocol.self) }
     #expect(center.notify(SendablePingProtocol.self) { $0.ping(1) } == 1)
   }
 
   @Test func anExecutorThatCannotSayWhetherItIsCurrentIsBelieved() async {
     let store = Queued()
-    let center = MulticastCenter()
     await store.addClient(to: center)
     let called = await withCheckedContinuation { continuation in
       store.queue.async {
@@ -104,10 +97,7 @@ private protocol SendablePingProtocol: Sendable {
   }
 
   @Test func aClientAddedOutsideOfAnyActorIsCalledAnywhere() async {
-    let center = MulticastCenter()
-    let client = Counter()
-    defer { extendLifetime(client) }
-    center.add(client, for: PingProtocol.self)
+    center.adding(Counter())
     let called = await MainActor.run { center.notify(PingProtocol.self) { $0.ping(1) } }
     #expect(called == 1)
   }
@@ -115,9 +105,7 @@ private protocol SendablePingProtocol: Sendable {
   #if DEBUG
     @Test(.enabled(if: Process.knowsCurrentActor))
     func outsideOfItsActorAClientStopsADebugBuild() async {
-      let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
-      ) {
+      let result = await #expect(processExitsWith: .crash, observing: .errors) {
         let center = MulticastCenter()
         let home = Home(center)
         defer { extendLifetime(home) }
@@ -131,9 +119,7 @@ private protocol SendablePingProtocol: Sendable {
     }
 
     @Test func outsideOfTheMainActorAClientStopsADebugBuild() async {
-      let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
-      ) {
+      let result = await #expect(processExitsWith: .crash, observing: .errors) {
         let delegate = MulticastDelegate<any PingProtocol>()
         await Self.addOnMainActor(delegate)
         await Task.detached { _ = delegate.notify(forEach: [1]) { $0.ping($1) } }.value
@@ -143,9 +129,7 @@ private protocol SendablePingProtocol: Sendable {
 
     @Test(.enabled(if: Process.knowsCurrentActor))
     func anAwaitedNotifyOutsideOfTheActorStopsADebugBuildToo() async {
-      let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
-      ) {
+      let result = await #expect(processExitsWith: .crash, observing: .errors) {
         let center = MulticastCenter()
         let home = Home(center)
         defer { extendLifetime(home) }
@@ -157,9 +141,7 @@ private protocol SendablePingProtocol: Sendable {
 
     @Test(.enabled(if: Process.knowsCurrentActor))
     func theActorIsRememberedWhenTheListIsReplacedDuringANotify() async {
-      let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
-      ) {
+      let result = await #expect(processExitsWith: .crash, observing: .errors) {
         let center = MulticastCenter()
         let home = Home(center)
         defer { extendLifetime(home) }

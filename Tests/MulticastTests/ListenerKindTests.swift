@@ -1,4 +1,5 @@
 import Multicast
+import TestSupport
 import Testing
 
 private protocol BoundProtocol: AnyObject {
@@ -106,8 +107,7 @@ private protocol FailureProtocol: Error {
       nonisolated let counter = Counter()
       nonisolated func ping(_ number: Int) { counter.ping(number) }
     }
-    let account = Account()
-    defer { extendLifetime(account) }
+    let account = kept(Account())
     center.add(account, for: PingProtocol.self)
     #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
     #expect(account.counter.calls == 1)
@@ -118,8 +118,7 @@ private protocol FailureProtocol: Error {
       var shown: [Int] = []
       func show(_ number: Int) { shown.append(number) }
     }
-    let screen = Screen()
-    defer { extendLifetime(screen) }
+    let screen = kept(Screen())
     center.add(screen, for: ScreenProtocol.self)
     center.notify(ScreenProtocol.self) { $0.show(1) }
     #expect(screen.shown == [1])
@@ -144,9 +143,7 @@ private protocol FailureProtocol: Error {
   private static let reason = "only class instances and actors can be held weakly"
 
   @Test func aStructStopsTheProgram() async {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .crash, observing: .errors) {
       MulticastCenter().add(Value(), for: PingProtocol.self)
     }
     #expect(text(result).contains("a client of type Value cannot listen to PingProtocol"))
@@ -158,9 +155,7 @@ private protocol FailureProtocol: Error {
       case up
       func ping(_ number: Int) {}
     }
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .crash, observing: .errors) {
       MulticastDelegate<any PingProtocol>().add(Direction.up)
     }
     #expect(text(result).contains("a client of type Direction"))
@@ -168,45 +163,39 @@ private protocol FailureProtocol: Error {
   }
 
   @Test func nilStopsTheProgram() async {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .crash, observing: .errors) {
       MulticastDelegate<Counter?>().add(nil)
     }
     #expect(text(result).contains("a client of type Optional<Counter>"))
   }
 
   @Test func aClosureStopsTheProgramAndIsToldToObserveATopic() async {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .crash, observing: .errors) {
       MulticastDelegate<(Int) -> Void>().add({ _ in })
     }
     #expect(text(result).contains("Observe a topic with the closure instead"))
   }
 
   @Test func removingAndLookingForAValueStopTheProgramToo() async {
-    await #expect(processExitsWith: .failure) {
+    await #expect(processExitsWith: .crash) {
       MulticastDelegate<any PingProtocol>().remove(Value())
     }
-    await #expect(processExitsWith: .failure) {
+    await #expect(processExitsWith: .crash) {
       _ = MulticastDelegate<any PingProtocol>().contains(Value())
     }
   }
 
   @Test func aValueStopsTheProgramWhereNobodyUsesTheProtocolToo() async {
-    await #expect(processExitsWith: .failure) {
+    await #expect(processExitsWith: .crash) {
       MulticastCenter().remove(Value(), for: PingProtocol.self)
     }
-    await #expect(processExitsWith: .failure) {
+    await #expect(processExitsWith: .crash) {
       _ = MulticastCenter().contains(Value(), for: PingProtocol.self)
     }
   }
 
   @Test func theErrorExistentialStopsTheProgramAndSaysWhatToDo() async {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .crash, observing: .errors) {
       final class Failure: Error {}
       MulticastDelegate<any Error>().add(Failure())
     }

@@ -7,8 +7,7 @@ import Testing
   let delegate = MulticastDelegate<Client>()
 
   @Test func answersComeInTheOrderOfTheClients() {
-    let clients = "abc".map { Client(String($0), journal) }
-    defer { extendLifetime(clients) }
+    let clients = kept("abc".map { Client(String($0), journal) })
     for client in clients { delegate.add(client) }
     #expect(delegate.map { $0.name } == ["a", "b", "c"])
     let center = MulticastCenter()
@@ -22,8 +21,7 @@ import Testing
 
   @Test func anErrorEndsTheQuestions() {
     struct Stop: Error {}
-    let clients = "abc".map { Client(String($0), journal) }
-    defer { extendLifetime(clients) }
+    let clients = kept("abc".map { Client(String($0), journal) })
     for client in clients { delegate.add(client) }
     #expect(throws: Stop.self) {
       _ = try delegate.map { client throws(Stop) in
@@ -37,9 +35,7 @@ import Testing
   @Test func aQuestionInsideItselfHasNoAnswers() {
     let reports = Reports()
     let delegate = MulticastDelegate<Client>(onRecursion: reports.handler)
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
-    delegate.add(client)
+    delegate.add(kept(Client("a", journal)))
     func ask() -> [[Int]] {
       delegate.map { _ in ask().map(\.count) + [7] }
     }

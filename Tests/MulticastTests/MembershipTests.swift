@@ -8,30 +8,25 @@ import Testing
   let delegate = MulticastDelegate<any PingProtocol>()
 
   @Test func clientsAreCalledInTheOrderInWhichTheyWereAdded() {
-    let clients = addClients("abcdefghijklmnopqrstuvwxyz", to: delegate, journal)
-    defer { extendLifetime(clients) }
+    _ = kept(addClients("abcdefghijklmnopqrstuvwxyz", to: delegate, journal))
     #expect(delegate.notify { $0.ping(1) } == 26)
     #expect(journal.read() == "a b c d e f g h i j k l m n o p q r s t u v w x y z")
   }
 
   @Test func orderSurvivesRemovalsAndCompaction() {
-    let clients = (0..<1000).map { Client("\($0)", journal) }
-    defer { extendLifetime(clients) }
+    let clients = kept((0..<1000).map { Client("\($0)", journal) })
     for client in clients { delegate.add(client) }
     for (number, client) in clients.enumerated() where number % 7 != 0 {
       #expect(delegate.remove(client))
     }
-    let late = Client("late", journal)
-    defer { extendLifetime(late) }
-    delegate.add(late)
+    delegate.adding(Client("late", journal))
     delegate.notify { $0.ping(1) }
     let expected = stride(from: 0, to: 1000, by: 7).map(String.init) + ["late"]
     #expect(journal.read() == expected.joined(separator: " "))
   }
 
   @Test func aClientAddedAgainIsRefusedAndKeepsItsPlace() {
-    let clients = addClients("ab", to: delegate, journal)
-    defer { extendLifetime(clients) }
+    let clients = kept(addClients("ab", to: delegate, journal))
     #expect(!delegate.add(clients[0]))
     #expect(delegate.notify { $0.ping(1) } == 2)
     #expect(journal.read() == "a b")
@@ -42,10 +37,8 @@ import Testing
       static func == (one: Same, other: Same) -> Bool { true }
       func ping(_ number: Int) {}
     }
-    let one = Same()
-    defer { extendLifetime(one) }
-    let other = Same()
-    defer { extendLifetime(other) }
+    let one = kept(Same())
+    let other = kept(Same())
     #expect(delegate.add(one))
     #expect(delegate.add(other))
     #expect(delegate.count == 2)
@@ -55,8 +48,7 @@ import Testing
   }
 
   @Test func aClientRemovedAndAddedAgainIsLast() {
-    let clients = addClients("abc", to: delegate, journal)
-    defer { extendLifetime(clients) }
+    let clients = kept(addClients("abc", to: delegate, journal))
     #expect(delegate.remove(clients[0]))
     #expect(delegate.add(clients[0]))
     delegate.notify { $0.ping(1) }
@@ -64,8 +56,7 @@ import Testing
   }
 
   @Test func removingAnAbsentClientReturnsFalse() {
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
+    let client = kept(Client("a", journal))
     #expect(!delegate.remove(client))
     delegate.add(client)
     #expect(delegate.remove(client))
@@ -74,8 +65,7 @@ import Testing
   }
 
   @Test func removeAllEmptiesTheListAndItCanBeUsedAgain() {
-    let clients = addClients("abc", to: delegate, journal)
-    defer { extendLifetime(clients) }
+    let clients = kept(addClients("abc", to: delegate, journal))
     delegate.removeAll()
     #expect(delegate.isEmpty)
     #expect(delegate.notify { $0.ping(1) } == 0)
@@ -88,8 +78,7 @@ import Testing
     #expect(delegate.isEmpty)
     #expect(delegate.count == 0)
     #expect(delegate.clients.isEmpty)
-    let clients = addClients("abc", to: delegate, journal)
-    defer { extendLifetime(clients) }
+    let clients = kept(addClients("abc", to: delegate, journal))
     #expect(!delegate.isEmpty)
     #expect(delegate.count == 3)
     #expect(delegate.clients.compactMap { ($0 as? Client)?.name } == ["a", "b", "c"])
@@ -99,8 +88,7 @@ import Testing
 
   @Test(arguments: [1, 2, 15, 16, 17, 31, 32, 33, 100, 1000, 5000])
   func everyClientOfAListIsFoundAndRemoved(count: Int) {
-    let clients = (0..<count).map { _ in Counter() }
-    defer { extendLifetime(clients) }
+    let clients = kept((0..<count).map { _ in Counter() })
     for client in clients { #expect(delegate.add(client)) }
     for client in clients { #expect(!delegate.add(client)) }
     #expect(delegate.notify { $0.ping(1) } == count)
@@ -115,10 +103,9 @@ import Testing
   /// take hours; it takes less than a second.
   @Test(.timeLimit(.minutes(5)))
   func aClientIsRemovedAndAddedAgainInALongList() {
-    let clients = (0..<50_000).map { _ in Counter() }
-    defer { extendLifetime(clients) }
+    let clients = kept((0..<50_000).map { _ in Counter() })
     for client in clients { delegate.add(client) }
-    for _ in 0..<200_000 {
+    for _ in 0..<Process.rounds(200_000, quick: 50_000) {
       delegate.remove(clients[7])
       delegate.add(clients[7])
       // One that follows another one on the same address.

@@ -17,14 +17,14 @@ import Testing
 
   @Test(arguments: [3, 10, 40, 200])
   func theDelegateDoesWhatTheModelDoes(maximumOfClients: Int) {
-    let seeds: UInt64 = Process.isSanitized ? 20 : 100
+    let seeds = Process.rounds(100, quick: 10)
     for seed in 0..<seeds {
-      run(seed: seed, operations: 300, maximumOfClients: maximumOfClients)
+      run(seed: UInt64(seed), operations: 300, maximumOfClients: maximumOfClients)
     }
   }
 
   @Test func itDoesSoForALongTime() {
-    let operations = Process.isSanitized ? 5000 : 50_000
+    let operations = Process.rounds(50_000, quick: 5000)
     run(seed: 1, operations: operations, maximumOfClients: 60)
   }
 }

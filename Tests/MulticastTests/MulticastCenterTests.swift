@@ -12,8 +12,7 @@ private protocol OtherProtocol {
   let center = MulticastCenter()
 
   @Test func centerAndSubscriptAreTheSameList() {
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
+    let client = kept(Client("a", journal))
     #expect(center[PingProtocol.self] === center[PingProtocol.self])
     #expect(center.add(client, for: PingProtocol.self))
     #expect(!center[PingProtocol.self].add(client))
@@ -31,8 +30,7 @@ private protocol OtherProtocol {
       func ping(_ number: Int) { journal.write("ping") }
       func other() { journal.write("other") }
     }
-    let both = Both(journal)
-    defer { extendLifetime(both) }
+    let both = kept(Both(journal))
     center.add(both, for: PingProtocol.self)
     center.notify(OtherProtocol.self) { $0.other() }
     #expect(journal.read() == "")
@@ -45,17 +43,14 @@ private protocol OtherProtocol {
 
   @Test func centersDoNotMix() {
     let other = MulticastCenter()
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
-    center.add(client, for: PingProtocol.self)
+    let client = center.adding(Client("a", journal))
     #expect(other.notify(PingProtocol.self) { $0.ping(1) } == 0)
     #expect(!other.contains(client, for: PingProtocol.self))
     #expect(other[PingProtocol.self] !== center[PingProtocol.self])
   }
 
   @Test func aProtocolThatNobodyWasAddedForIsEmpty() async {
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
+    let client = kept(Client("a", journal))
     #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 0)
     #expect(center.notify(PingProtocol.self, forEach: [1, 2]) { $0.ping($1) } == 0)
     #expect(center.map(PingProtocol.self) { _ in 1 } == [])
@@ -73,10 +68,8 @@ private protocol OtherProtocol {
       func ping(_ number: Int) {}
       func other() {}
     }
-    let both = Both()
-    defer { extendLifetime(both) }
-    let other = Both()
-    defer { extendLifetime(other) }
+    let both = kept(Both())
+    let other = kept(Both())
     center.add(both, for: PingProtocol.self)
     center.add(both, for: OtherProtocol.self)
     center.add(other, for: OtherProtocol.self)
@@ -91,8 +84,7 @@ private protocol OtherProtocol {
       func ping(_ number: Int) {}
       func other() {}
     }
-    let both = Both()
-    defer { extendLifetime(both) }
+    let both = kept(Both())
     center.add(both, for: PingProtocol.self)
     center.add(both, for: OtherProtocol.self)
     center.removeAll(for: PingProtocol.self)
@@ -107,16 +99,14 @@ private protocol OtherProtocol {
     var center = Optional(MulticastCenter())
     let delegate = center![PingProtocol.self]
     center = nil
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
+    let client = kept(Client("a", journal))
     #expect(delegate.add(client))
     #expect(delegate.notify { $0.ping(1) } == 1)
   }
 
   @Test func thereIsADefaultCenter() {
     final class Local: PingProtocol { func ping(_ number: Int) {} }
-    let client = Local()
-    defer { extendLifetime(client) }
+    let client = kept(Local())
     #expect(MulticastCenter.default.add(client, for: Local.self))
     #expect(MulticastCenter.default.contains(client, for: Local.self))
   }

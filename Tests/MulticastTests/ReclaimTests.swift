@@ -2,7 +2,7 @@ import Multicast
 import Testing
 
 extension MemoryTests {
-  /// Fails the process if a hundred lists keep more than a little after `body` has got rid of
+  /// Fails the process if many lists keep more than a little after `body` has got rid of
   /// nearly all of their five thousand clients. Nothing is added afterwards that could reclaim.
   static func expectReclaimed(
     _ body: (_ delegate: MulticastDelegate<any PingProtocol>, _ clients: inout [Counter]) -> Void
@@ -16,10 +16,11 @@ extension MemoryTests {
     }
     var lists = (0..<5).map { _ in list() }
     let before = Process.residentBytes ?? 0
-    for _ in 0..<100 { lists.append(list()) }
-    let growth = ((Process.residentBytes ?? 0) - before) / 1_000_000
+    let count = Process.rounds(100, quick: 25)
+    for _ in 0..<count { lists.append(list()) }
+    let growth = (Process.residentBytes ?? 0) - before
     // Five thousand registrations are a third of a megabyte.
-    precondition(growth <= 8, "memory grew by \(growth) MB")
+    precondition(growth <= 80_000 * count, "memory grew by \(growth) bytes")
     extendLifetime(lists)
   }
 
@@ -36,15 +37,16 @@ extension MemoryTests {
     await #expect(processExitsWith: .success) {
       var lists: [MulticastDelegate<any PingProtocol>] = []
       var before = 0
-      for number in 0..<105 {
+      let count = Process.rounds(100, quick: 25)
+      for number in 0..<(count + 5) {
         if number == 5 { before = Process.residentBytes ?? 0 }
         let delegate = MulticastDelegate<any PingProtocol>()
         _ = Self.keep(5000, in: delegate)
         await delegate.notify(awaiting: { $0.ping(1) })
         lists.append(delegate)
       }
-      let growth = ((Process.residentBytes ?? 0) - before) / 1_000_000
-      precondition(growth <= 8, "memory grew by \(growth) MB")
+      let growth = (Process.residentBytes ?? 0) - before
+      precondition(growth <= 80_000 * count, "memory grew by \(growth) bytes")
     }
   }
 
@@ -123,7 +125,9 @@ extension MemoryTests {
     await #expect(processExitsWith: .success) {
       let delegate = MulticastDelegate<any PingProtocol>()
       let lasting = Self.keep(1000, in: delegate)
-      Self.expectNoGrowth(beyond: 10, rounds: 1500) {
+      Self.expectNoGrowth(
+        beyond: Process.rounds(10, quick: 3), rounds: Process.rounds(1500, quick: 800)
+      ) {
         delegate.notify { client in
           guard client as AnyObject === lasting[0] else { return }
           // One at a time, so that never more than half of the list is dead: then the old storage
@@ -173,21 +177,22 @@ extension MemoryTests {
   @Test func churnHoldsAtMostAboutTwiceTheMostClientsThatWereAlive() async {
     await #expect(processExitsWith: .success) {
       let delegate = MulticastDelegate<any PingProtocol>()
-      let lasting = Self.keep(100_000, in: delegate)
+      let scale = Process.rounds(5, quick: 1)
+      let lasting = Self.keep(20_000 * scale, in: delegate)
       let before = Process.residentBytes ?? 0
       // A thousand at a time, so that they have different addresses.
-      for _ in 0..<700 { _ = Self.keep(1000, in: delegate) }
+      for _ in 0..<(140 * scale) { _ = Self.keep(1000, in: delegate) }
       let growth = ((Process.residentBytes ?? 0) - before) / 1_000_000
-      // As many dead ones as live ones take up to 14 megabytes, and a copy of the live ones, which is made
-      // meanwhile, another 10. What goes at once would be 95.
-      precondition(growth <= 32, "memory grew by \(growth) MB")
+      // At full size, as many dead ones as live ones take up to 14 megabytes, and a copy of the live ones, which is
+      // made meanwhile, another 10. What goes at once would be 95.
+      precondition(growth <= 7 * scale, "memory grew by \(growth) MB")
       precondition(delegate.count == lasting.count)
     }
   }
 
   @Test func evenEmptyListsAndCentersLeaveNothingBehind() async {
     await #expect(processExitsWith: .success) {
-      Self.expectNoGrowth(beyond: 3, rounds: 300_000) {
+      Self.expectNoGrowth(beyond: 3, rounds: Process.rounds(300_000, quick: 40_000)) {
         _ = MulticastDelegate<any PingProtocol>()
         _ = MulticastCenter()
       }

@@ -49,8 +49,7 @@ import Testing
   }
 
   @Test func aClientAddedMeanwhileWaits() {
-    let late = Client("d", journal)
-    defer { extendLifetime(late) }
+    let late = kept(Client("d", journal))
     #expect(notifyTwice { _ in delegate.add(late) } == "a b c | a b c d")
   }
 
@@ -71,8 +70,7 @@ import Testing
   }
 
   @Test func manyAddedMeanwhileWait() {
-    let late = (0..<2000).map { _ in Counter() }
-    defer { extendLifetime(late) }
+    let late = kept((0..<2000).map { _ in Counter() })
     #expect(notify { _ in for client in late { delegate.add(client) } } == "a b c")
     #expect(late.allSatisfy { $0.calls == 0 })
     #expect(delegate.notify { $0.ping(1) } == 2000)
@@ -131,8 +129,7 @@ import Testing
     var delegate = Optional(MulticastDelegate<any PingProtocol>())
     weak var reference: MulticastDelegate<any PingProtocol>?
     reference = delegate
-    let clients = addClients("ab", to: delegate!, journal)
-    defer { extendLifetime(clients) }
+    let clients = kept(addClients("ab", to: delegate!, journal))
     clients[0].onPing = { _ in delegate = nil }
     #expect(delegate?.notify { $0.ping(1) } == 2)
     #expect(journal.read() == "a b")
@@ -143,8 +140,7 @@ import Testing
     var center = Optional(MulticastCenter())
     weak var reference: MulticastCenter?
     reference = center
-    let clients = addClients("ab", to: center![PingProtocol.self], journal)
-    defer { extendLifetime(clients) }
+    let clients = kept(addClients("ab", to: center![PingProtocol.self], journal))
     clients[0].onPing = { _ in center = nil }
     #expect(center?.notify(PingProtocol.self) { $0.ping(1) } == 2)
     #expect(journal.read() == "a b")
@@ -152,8 +148,7 @@ import Testing
   }
 
   @Test func aNestedNotifyHasASnapshotOfItsOwn() {
-    let late = Client("d", journal)
-    defer { extendLifetime(late) }
+    let late = kept(Client("d", journal))
     let order = notify { clients in
       clients[1].onPing = nil
       delegate.remove(clients[0])
@@ -166,8 +161,7 @@ import Testing
   }
 
   @Test func aNestedNotifyRemovesWhatTheOuterOneHasBeforeIt() {
-    let clients = addClients("abc", to: delegate, journal)
-    defer { extendLifetime(clients) }
+    let clients = kept(addClients("abc", to: delegate, journal))
     clients[0].onPing = { number in
       guard number == 1 else { return }
       delegate.notify { $0.ping(2) }

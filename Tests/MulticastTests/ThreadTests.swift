@@ -6,7 +6,8 @@ import Testing
 
 /// Rule 9 of the contract. What these tests find, they find best under the thread sanitizer.
 @Suite struct ThreadTests {
-  private let rounds = Process.isSanitized ? 500 : 5000
+  let delegate = MulticastDelegate<any PingProtocol>()
+  private let rounds = Process.rounds(5000, quick: 500)
 
   @Test func clientsAreCalledOnTheThreadThatNotifies() {
     final class Where: PingProtocol, Sendable {
@@ -16,9 +17,7 @@ import Testing
         threads.withLock { $0.append(current) }
       }
     }
-    let delegate = MulticastDelegate<any PingProtocol>()
-    let client = Where()
-    defer { extendLifetime(client) }
+    let client = kept(Where())
     delegate.add(client)
     for _ in 0..<3 {
       onNewThread {
@@ -32,8 +31,7 @@ import Testing
   @Test func everythingAtOnceFromEightThreads() {
     let center = MulticastCenter()
     let delegate = center[PingProtocol.self]
-    let lasting = (0..<50).map { _ in Counter() }
-    defer { extendLifetime(lasting) }
+    let lasting = kept((0..<50).map { _ in Counter() })
     for client in lasting { delegate.add(client) }
     let notifies = Atomic<Int>(0)
     onThreads(8) { thread in
@@ -69,9 +67,7 @@ import Testing
   }
 
   @Test func everybodyAddsTheSameClientsAndEachIsAddedOnce() {
-    let delegate = MulticastDelegate<any PingProtocol>()
-    let clients = (0..<1000).map { _ in Counter() }
-    defer { extendLifetime(clients) }
+    let clients = kept((0..<1000).map { _ in Counter() })
     let added = Atomic<Int>(0)
     onThreads(8) { _ in
       for client in clients where delegate.add(client) { added.add(1, ordering: .relaxed) }
@@ -86,9 +82,7 @@ import Testing
   }
 
   @Test func afterARemovalNoCallBeginsOnThatThread() {
-    let delegate = MulticastDelegate<any PingProtocol>()
-    let others = (0..<10).map { _ in Counter() }
-    defer { extendLifetime(others) }
+    let others = kept((0..<10).map { _ in Counter() })
     for client in others { delegate.add(client) }
     onThreads(4) { _ in
       let own = Counter()
@@ -166,9 +160,7 @@ import Testing
   }
 
   @Test func removingAllWhileOthersNotify() {
-    let delegate = MulticastDelegate<any PingProtocol>()
-    let clients = (0..<200).map { _ in Counter() }
-    defer { extendLifetime(clients) }
+    let clients = kept((0..<200).map { _ in Counter() })
     onThreads(4) { thread in
       for _ in 0..<(rounds / 20) {
         if thread == 0 {

@@ -2,14 +2,24 @@ import Multicast
 
 /// Collects the reports of refused notifies.
 package final class Reports: Sendable {
-  private let reports = Locked<[RecursiveNotify]>([])
+  private final class Store: Sendable {
+    let all = Locked<[RecursiveNotify]>([])
+  }
 
-  package init() {}
-
-  package var all: [RecursiveNotify] { reports.withLock { $0 } }
+  private let store: Store
 
   /// To be passed as `onRecursion`.
-  package var handler: @Sendable (RecursiveNotify) -> Void {
-    { report in self.reports.withLock { $0.append(report) } }
+  package let handler: @Sendable (RecursiveNotify) -> Void
+
+  /// A center that reports here.
+  package let center: MulticastCenter
+
+  package init() {
+    let store = Store()
+    self.store = store
+    handler = { report in store.all.withLock { $0.append(report) } }
+    center = MulticastCenter(onRecursion: handler)
   }
+
+  package var all: [RecursiveNotify] { store.all.withLock { $0 } }
 }

@@ -68,3 +68,12 @@ final class Sender: Sendable {}
 
 /// An owner for handlers that run anywhere.
 final class Owner: Sendable {}
+
+extension MulticastCenter {
+  /// Adds a client that lives anywhere, and keeps it.
+  @discardableResult
+  func adding<Client: PowerProtocol>(_ client: Client) -> Client {
+    self[PowerProtocol.self].add(kept(client), isolation: nil)
+    return client
+  }
+}

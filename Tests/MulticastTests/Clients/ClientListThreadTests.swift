@@ -8,14 +8,13 @@ import Testing
 /// A list with groups, used by many threads at once. What these tests find, they find best under the
 /// thread sanitizer.
 @Suite struct ClientListThreadTests {
-  private let rounds = Process.isSanitized ? 1500 : 10_000
+  private let rounds = Process.rounds(10_000, quick: 1500)
 
   @Test func everythingAtOnceInGroups() {
     let list = ClientList()
     let subjects = (0..<5).map { _ in Subject() }
     // Enough that the list is copied in steps.
-    let lasting = (0..<600).map { Numbered($0) }
-    defer { extendLifetime(lasting) }
+    let lasting = kept((0..<600).map { Numbered($0) })
     for client in lasting { list.add(client, in: subjects[client.name % 5]) }
     let expected = lasting.map(\.name)
     onThreads(6) { thread in
@@ -54,7 +53,7 @@ import Testing
     let list = ClientList(companions: true)
     let alive = Atomic<Int>(0)
     let subjects = (0..<3).map { _ in Subject() }
-    let owners = (0..<400).map { Numbered($0) }
+    let owners = kept((0..<400).map { Numbered($0) })
     @Sendable func note(_ text: String) -> Note {
       alive.add(1, ordering: .relaxed)
       return Note(text) { alive.subtract(1, ordering: .relaxed) }
@@ -88,6 +87,5 @@ import Testing
     list.removeAll()
     _ = list.names()
     #expect(alive.load(ordering: .relaxed) == 0)
-    extendLifetime(owners)
   }
 }

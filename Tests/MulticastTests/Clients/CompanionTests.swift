@@ -13,7 +13,6 @@ import Testing
   let journal = Journal()
 
   func note(_ text: String) -> Note {
-    let journal = journal
     return Note(text) { journal.write(text) }
   }
 

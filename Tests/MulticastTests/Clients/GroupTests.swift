@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Multicast
@@ -23,16 +24,14 @@ import Testing
   }
 
   @Test func aListWithoutGroupsHasNone() {
-    let clients = list.add(0..<20)
-    defer { extendLifetime(clients) }
+    _ = kept(list.add(0..<20))
     #expect(!list.hasGroups)
     #expect(list.groups.isEmpty)
   }
 
   @Test(arguments: [3, 12, 100, 2000]) func aGroupIsWalkedOverInTheOrderOfTheList(count: Int) throws
   {
-    let clients = addByTurns(0..<count)
-    defer { extendLifetime(clients) }
+    _ = kept(addByTurns(0..<count))
     #expect(list.hasGroups)
     #expect(list.groups.count == 2)
     #expect(list.groups.first?.subject === red)
@@ -44,8 +43,7 @@ import Testing
   }
 
   @Test func whoIsRemovedIsNotMetAndNotCounted() throws {
-    let clients = addByTurns(0..<30)
-    defer { extendLifetime(clients) }
+    let clients = kept(addByTurns(0..<30))
     let red = try #require(list.group(of: red))
     #expect(list.remove(clients[4]))
     #expect(!list.remove(clients[4]))
@@ -113,13 +111,12 @@ import Testing
     defer { extendLifetime((clients, list)) }
     let red = try #require(list.group(of: red))
     var walk = list.beginWalk(in: red)
-    let more = addByTurns(9..<300)
+    _ = kept(addByTurns(9..<300))
     #expect(ClientList.names(&walk) == [1, 4, 7])
     walk.rewind()
     #expect(list.remove(clients[4]))
     #expect(ClientList.names(&walk) == [1, 7])
     #expect(list.names(in: red) == [1, 7] + every(1, of: 9..<300))
-    extendLifetime(more)
   }
 
   @Test func aWalkOverEverybodyCanBeRewound() {
@@ -127,11 +124,10 @@ import Testing
     defer { extendLifetime((clients, list)) }
     var walk = list.beginWalk()
     let first = ClientList.names(&walk)
-    let more = addByTurns(100..<200)
+    _ = kept(addByTurns(100..<200))
     walk.rewind()
     #expect(ClientList.names(&walk) == first)
     #expect(first == Array(0..<100))
-    extendLifetime(more)
   }
 
   @Test func aGroupWithoutAnybodyGoesAtTheNextCompaction() throws {
@@ -201,12 +197,11 @@ import Testing
     let limit = list.nextNumber
     let walk = list.beginWalk()
     #expect(walk.limit == limit)
-    let more = addByTurns(40..<80)
+    _ = kept(addByTurns(40..<80))
     let numbers = numbersByName()
     for name in 1..<80 { #expect(numbers[name]! > numbers[name - 1]!) }
     for (name, number) in numbers { #expect((number < limit) == (name < 40)) }
     #expect(!list.add(clients[0]))
     #expect(list.nextNumber == limit + 40)
-    extendLifetime(more)
   }
 }

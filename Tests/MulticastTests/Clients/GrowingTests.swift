@@ -8,10 +8,9 @@ import Testing
   @Test func aListGrowsHoweverManyOfItsClientsWalksFindDead() {
     // A walk vacates without the lock, in the middle of an add that makes room. So room must not depend on
     // how many are vacated at any moment.
-    let list = ClientList()
+    let list = kept(ClientList())
     var clients = list.add(0..<64)
-    let survivors = clients.filter { $0.name < 2 }
-    defer { extendLifetime((survivors, list)) }
+    _ = kept(clients.filter { $0.name < 2 })
     clients = []
     var walk = list.beginWalk()
     while let box = walk.next() {
@@ -132,7 +131,7 @@ import Testing
   @Test func moreWalksThanANumberCanCountAreNoProblem() {
     // Counting begins below the largest number.
     let list = ClientList()
-    let clients = list.add(0..<3)
+    _ = kept(list.add(0..<3))
     for _ in 0..<10 {
       #expect(list.names().count == 3)
       list.withState { state, _ in
@@ -140,7 +139,6 @@ import Testing
         #expect(!isWalked)
       }
     }
-    extendLifetime(clients)
   }
 
   /// Addresses are often at equal distances. At some, tables that take the wrong bits search for long.
@@ -192,10 +190,9 @@ extension GrowingTests {
   }
 
   @Test func aListIsNotFullWhileItsNextStorageIsMade() {
-    let list = ClientList(companions: true)
-    let owners = (0..<300).map { Numbered($0) }
+    let list = kept(ClientList(companions: true))
+    let owners = kept((0..<300).map { Numbered($0) })
     // The walk ends before that.
-    defer { extendLifetime((owners, list)) }
     let walk = list.beginWalk()
     defer { _ = walk.limit }
     let notes = owners.map { Note("\($0.name)") }
@@ -205,7 +202,7 @@ extension GrowingTests {
     list.prepareToReplace(notes[1], of: owners[1])
     #expect(list.remove(owners[1]))
     // Nobody ends what was prepared, and the list takes as many as may come.
-    let others = (300..<1000).map { Numbered($0) }
+    let others = kept((300..<1000).map { Numbered($0) })
     for owner in others {
       let (placement, leftovers) = list.placeIfThereIsRoom(
         Note(""), of: owner, for: ClientList.key(owner, ""), in: nil)
@@ -213,6 +210,5 @@ extension GrowingTests {
       if placement == nil { list.makeRoom() }
     }
     #expect(list.names().count > 900)
-    extendLifetime(others)
   }
 }

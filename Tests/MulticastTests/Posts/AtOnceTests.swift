@@ -4,13 +4,13 @@ import Testing
 
 /// Rule 15 of the contract: what has happened when a post returns.
 @Suite struct AtOnceTests {
+  let owner = kept(Owner())
   let center = MulticastCenter()
   let journal = Journal()
 
   @Test @MainActor func whoIsAtHomeAndWhoHasNoneHaveBeenCalledWhenThePostReturns() {
-    let client = Client("home", journal)
-    let other = Listener { [journal] number in journal.write("anywhere\(number)") }
-    defer { extendLifetime((client, other)) }
+    let client = kept(Client("home", journal))
+    let other = kept(Listener { [journal] number in journal.write("anywhere\(number)") })
     center.add(client, for: PingProtocol.self)
     center.add(other, for: PingProtocol.self, isolation: nil)
     #expect(center.post(PingProtocol.self) { $0.ping(1) } == 2)
@@ -18,11 +18,8 @@ import Testing
   }
 
   @Test @MainActor func whatWaitedAtHomeComesFirst() {
-    let center = center
-    let journal = journal
-    let client = Both(journal)
-    let screen = Screen()
-    defer { extendLifetime((client, screen)) }
+    let client = kept(Both(journal))
+    let screen = kept(Screen())
     center.add(client, for: PingProtocol.self)
     center.add(client, for: PongProtocol.self)
     center.observe(.login, owner: screen) { _, login in journal.write("login\(login.id)") }
@@ -35,11 +32,7 @@ import Testing
   }
 
   @Test(arguments: [false, true]) func aQueueIsAHomeToBeAt(concurrent: Bool) {
-    let center = center
-    let journal = journal
     let place = Place(concurrent: concurrent)
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     center.observe(.login, owner: owner, on: place.queue) { _, login in
       #expect(place.isCurrent)
       journal.write("\(login.id)")
@@ -51,11 +44,7 @@ import Testing
   }
 
   @Test func whatWaitedOnAQueueComesFirst() {
-    let center = center
-    let journal = journal
     let place = Place()
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     center.observe(.login, owner: owner, on: place.queue) { _, login in
       journal.write("\(login.id)")
     }
@@ -68,10 +57,7 @@ import Testing
   }
 
   @Test @MainActor func whatFollowsHasHappenedToo() {
-    let center = center
-    let journal = journal
-    let screen = Screen()
-    defer { extendLifetime(screen) }
+    let screen = kept(Screen())
     center.observe(Topic<Int>("question"), owner: screen) { _, number in
       center.post(Topic<Int>("answer"), number)
       journal.write("asked\(number)")
@@ -84,12 +70,9 @@ import Testing
   }
 
   @Test @MainActor func aHandlerThatWaitsElsewhereFindsWhatWasPostedBefore() async {
-    let center = center
     let screen = Screen()
     center.observe(.login, owner: screen) { screen, login in screen.shown.append(login.id) }
     let seen = Numbers()
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     // It awaits, so it has a lane; it posts inside of the main actor, where messages wait by then.
     center.observe(Topic<Int>(), owner: owner) { @MainActor _, number in
       onNewThread { for id in 1...3 { center.post(.login, Login(id: id)) } }

@@ -6,13 +6,13 @@ import Testing
 
 /// Rule 14 of the contract: the order of the posts in every home, and causes before their effects.
 @Suite struct CausalOrderTests {
+  let owner = kept(Owner())
   let center = MulticastCenter()
   let journal = Journal()
 
   // MARK: - The order of one thread's posts
 
   @Test func fiveThousandEventsReachTheMainActorInOrder() async {
-    let center = center
     let screen = await MainActor.run { Screen() }
     await MainActor.run {
       _ = center.observe(.login, owner: screen) { screen, login in screen.shown.append(login.id) }
@@ -23,11 +23,8 @@ import Testing
   }
 
   @Test @MainActor func postsToProtocolsAndTopicsArriveInTheirOrder() async {
-    let center = center
-    let journal = journal
-    let client = Both(journal)
-    let screen = Screen()
-    defer { extendLifetime((client, screen)) }
+    let client = kept(Both(journal))
+    let screen = kept(Screen())
     center.observe(.login, owner: screen) { _, login in journal.write("login\(login.id)") }
     center.add(client, for: PongProtocol.self)
     center.add(client, for: PingProtocol.self)
@@ -44,11 +41,8 @@ import Testing
   }
 
   @Test func inOneHomeEachPostReachesHandlersInTheOrderOfTheirRegistration() async {
-    let center = center
-    let journal = journal
     let place = Place()
-    let owners = (1...3).map { _ in Owner() }
-    defer { extendLifetime(owners) }
+    let owners = kept((1...3).map { _ in Owner() })
     for (index, owner) in owners.enumerated() {
       center.observe(Topic<String>(), owner: owner, on: place.queue) { _, message in
         journal.write("\(index + 1)\(message)")
@@ -66,14 +60,11 @@ import Testing
         center.observe(topic, owner: self) { (_: isolated Store, stamp) in arrived.add(stamp) }
       }
     }
-    let center = center
     let topics = [Topic<Int>("one"), Topic<Int>("two"), Topic<Int>("three")]
     let serial = Place()
     let concurrent = Place(concurrent: true)
-    let store = Store()
-    let owner = Owner()
-    let screen = await MainActor.run { Screen() }
-    defer { extendLifetime((store, owner, screen)) }
+    let store = kept(Store())
+    let screen = kept(await MainActor.run { Screen() })
     let homes = (0..<4).map { _ in Numbers() }
     for topic in topics {
       await MainActor.run {
@@ -89,7 +80,7 @@ import Testing
     }
     // A stamp is a time of one clock for all, and its thread.
     let clock = Atomic<Int>(0)
-    let posts = Process.isSanitized ? 100 : 500
+    let posts = Process.rounds(500, quick: 100)
     onThreads(8) { thread in
       for number in 0..<posts {
         let time = clock.add(1, ordering: .relaxed).newValue
@@ -111,12 +102,9 @@ import Testing
   // MARK: - Cause before effect
 
   @Test func everyHomeGetsTheQuestionBeforeTheAnswer() async {
-    let center = center
     let fast = Place("fast")
     let slow = Place("slow")
-    let owner = Owner()
-    let screen = await MainActor.run { Screen() }
-    defer { extendLifetime((owner, screen)) }
+    let screen = kept(await MainActor.run { Screen() })
     let heard = (0..<4).map { _ in Numbers() }
     let question = Topic<Int>("question")
     let answer = Topic<Int>("answer")
@@ -138,7 +126,7 @@ import Testing
       heard[3].add(number)
       center.post(answer, number)
     }
-    let rounds = Process.isSanitized ? 200 : 1000
+    let rounds = Process.rounds(1000, quick: 200)
     onThreads(3) { thread in
       for round in 1...rounds { center.post(question, thread * rounds + round) }
     }
@@ -153,10 +141,6 @@ import Testing
   }
 
   @Test func aCorrectionOfAValueIsSeenByAllInTheRightOrder() {
-    let center = center
-    let journal = journal
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     let topic = Topic<Int>("value")
     let stored = Locked(0)
     let labelled = Locked(0)
@@ -182,10 +166,6 @@ import Testing
   }
 
   @Test func effectsFollowInTheOrderInWhichTheyWerePosted() {
-    let center = center
-    let journal = journal
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     for name in ["first", "second"] {
       center.observe(.login, owner: owner, id: name) { _, login in
         journal.write("\(name)\(login.id)")
@@ -198,10 +178,7 @@ import Testing
   }
 
   @Test func aCallThatAwaitsIsACauseToo() async {
-    let center = center
     let slow = Place("slow")
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     let heard = Numbers()
     center.observe(Topic<Int>("question"), owner: owner) { _, number in
       center.post(Topic<Int>("answer"), -number)

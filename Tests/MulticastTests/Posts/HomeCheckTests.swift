@@ -7,9 +7,7 @@
   /// a client is called outside of its home.
   @Suite struct HomeCheckTests {
     @Test func aNotifyOutsideOfTheClientsQueueStops() async {
-      let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
-      ) {
+      let result = await #expect(processExitsWith: .crash, observing: .errors) {
         let place = Place("storage")
         let client = Listener { _ in }
         let delegates = MulticastDelegate<any PingProtocol>()
@@ -47,9 +45,7 @@
     }
 
     @Test func aNotifyOutsideOfTheMainActorStops() async {
-      let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
-      ) {
+      let result = await #expect(processExitsWith: .crash, observing: .errors) {
         let client = Listener { _ in }
         let delegates = MulticastDelegate<any PingProtocol>()
         await MainActor.run { _ = delegates.add(client, on: .main) }
@@ -59,50 +55,47 @@
       #expect(text(result).contains("Post instead"))
     }
 
-    @Test func aBodyThatNamesAnotherActorThanTheClientsStops() async {
-      let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
-      ) {
-        let place = Place("storage")
-        let client = Listener { _ in }
-        let delegates = MulticastDelegate<any PingProtocol>()
-        delegates.add(client, on: place.queue)
-        await MainActor.run { _ = delegates.post { @MainActor in $0.ping(1) } }
-        extendLifetime(client)
-      }
+    /// Posts a body of the main actor to a client on a queue.
+    private static func misplace(
+      _ post: (MulticastDelegate<any PingProtocol>) async -> Void
+    ) async {
+      let place = Place("storage")
+      let delegates = MulticastDelegate<any PingProtocol>()
+      delegates.add(kept(Listener { _ in }), on: place.queue)
+      await post(delegates)
+    }
+
+    private static func expectMisplaced(_ result: ExitTest.Result?) {
       #expect(text(result).contains("the body of a post to PingProtocol"))
       #expect(text(result).contains("on the queue storage"))
     }
 
-    @Test func aBodyThatNamesAnotherActorStopsAPostFromElsewhereToo() async {
-      let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
-      ) {
-        let place = Place("storage")
-        let client = Listener { _ in }
-        let delegates = MulticastDelegate<any PingProtocol>()
-        delegates.add(client, on: place.queue)
-        delegates.post { @MainActor in $0.ping(1) }
-        // The second one comes after the first one.
-        await MainActor.run {}
-        for _ in 0..<1000 { await Task.yield() }
-        extendLifetime(client)
+    @Test func aBodyThatNamesAnotherActorThanTheClientsStops() async {
+      let result = await #expect(processExitsWith: .crash, observing: .errors) {
+        await Self.misplace { delegates in
+          await MainActor.run { _ = delegates.post { @MainActor in $0.ping(1) } }
+        }
       }
-      #expect(text(result).contains("the body of a post to PingProtocol"))
+      Self.expectMisplaced(result)
+    }
+
+    @Test func aBodyThatNamesAnotherActorStopsAPostFromElsewhereToo() async {
+      let result = await #expect(processExitsWith: .crash, observing: .errors) {
+        await Self.misplace { delegates in
+          delegates.post { @MainActor in $0.ping(1) }
+          // The second one comes after the first one.
+          await MainActor.run {}
+          for _ in 0..<1000 { await Task.yield() }
+        }
+      }
+      Self.expectMisplaced(result)
     }
 
     @Test func aBodyThatNamesAnotherActorStopsAPostThatWaitsToo() async {
-      let result = await #expect(
-        processExitsWith: .failure, observing: [\.standardErrorContent]
-      ) {
-        let place = Place("storage")
-        let client = Listener { _ in }
-        let delegates = MulticastDelegate<any PingProtocol>()
-        delegates.add(client, on: place.queue)
-        await delegates.postAndWait { @MainActor in $0.ping(1) }
-        extendLifetime(client)
+      let result = await #expect(processExitsWith: .crash, observing: .errors) {
+        await Self.misplace { await $0.postAndWait { @MainActor in $0.ping(1) } }
       }
-      #expect(text(result).contains("the body of a post to PingProtocol"))
+      Self.expectMisplaced(result)
     }
   }
 #endif

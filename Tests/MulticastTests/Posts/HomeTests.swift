@@ -6,15 +6,14 @@ import Testing
 
 /// Rule 13 of the contract: a post calls everybody at home.
 @Suite struct HomeTests {
+  let delegates = MulticastDelegate<any PingProtocol>()
   let center = MulticastCenter()
   let journal = Journal()
 
   // MARK: - Actors
 
   @Test @MainActor func aClientThatWasAddedOnTheMainActorIsCalledThere() async {
-    let center = center
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
+    let client = kept(Client("a", journal))
     client.onPing = { _ in MainActor.assertIsolated() }
     center.add(client, for: PingProtocol.self)
     onNewThread { #expect(center.post(PingProtocol.self) { $0.ping(1) } == 1) }
@@ -32,16 +31,13 @@ import Testing
         center.add(client, for: PingProtocol.self)
       }
     }
-    let home = Home(journal)
-    defer { extendLifetime(home) }
+    let home = kept(Home(journal))
     await home.add(to: center)
     #expect(await center.postAndWait(PingProtocol.self) { $0.ping(1) } == 1)
     #expect(journal.read() == "a")
   }
 
   @Test @MainActor func aClientThatWasAddedWithoutIsolationIsCalledWhereThePostIsMade() {
-    let center = center
-    let journal = journal
     let client = Listener { number in
       dispatchPrecondition(condition: .notOnQueue(.main))
       journal.write("\(number) on \(Process.currentThread)")
@@ -55,10 +51,7 @@ import Testing
   }
 
   @Test @MainActor func aClientOfASendableProtocolHasNoHome() {
-    let center = center
-    let journal = journal
-    let client = Worker { number in journal.write("\(number) on \(Process.currentThread)") }
-    defer { extendLifetime(client) }
+    let client = kept(Worker { number in journal.write("\(number) on \(Process.currentThread)") })
     center.add(client, for: WorkerProtocol.self)
     onNewThread {
       center.post(WorkerProtocol.self) { $0.work(1) }
@@ -71,7 +64,6 @@ import Testing
   @Test(arguments: [false, true])
   func aClientThatWasAddedOnAQueueIsCalledThereAndOneCallAtATime(concurrent: Bool) async {
     let place = Place(concurrent: concurrent)
-    let delegates = MulticastDelegate<any PingProtocol>()
     let underWay = Atomic<Int>(0)
     let calls = Numbers()
     let clients = (0..<2).map { _ in
@@ -100,7 +92,6 @@ import Testing
   @Test func aClientOfASendableProtocolLivesOnTheQueueThatItWasGiven() async {
     let place = Place()
     let delegates = MulticastDelegate<any WorkerProtocol>()
-    let journal = journal
     let client = Worker { _ in
       #expect(place.isCurrent)
       journal.write("a")
@@ -112,12 +103,9 @@ import Testing
   }
 
   @Test @MainActor func theMainQueueIsTheMainActorsHome() async {
-    let center = center
-    let journal = journal
-    let onQueue = Listener { number in journal.write("queue\(number)") }
-    let onActor = Client("actor", journal)
-    let handler = Owner()
-    defer { extendLifetime((onQueue, onActor, handler)) }
+    let onQueue = kept(Listener { number in journal.write("queue\(number)") })
+    let onActor = kept(Client("actor", journal))
+    let handler = kept(Owner())
     center[PingProtocol.self].add(onQueue, on: .main)
     center.add(onActor, for: PingProtocol.self)
     center.observe(.login, owner: handler, on: .main) { _, login in
@@ -134,10 +122,7 @@ import Testing
   }
 
   @Test func aGlobalQueueIsOneHome() async {
-    let center = center
-    let journal = journal
-    let owners = (0..<3).map { _ in Owner() }
-    defer { extendLifetime(owners) }
+    let owners = kept((0..<3).map { _ in Owner() })
     for (index, owner) in owners.enumerated() {
       center.observe(.login, owner: owner, on: .global()) { _, login in
         journal.write("\(index)\(login.id)(")
@@ -154,8 +139,6 @@ import Testing
   // MARK: - Bodies that name an actor
 
   @Test func aBodyThatNamesAnActorRunsThereForAllClients() async {
-    let delegates = MulticastDelegate<any PingProtocol>()
-    let journal = journal
     let clients = (0..<3).map { index in
       Listener { _ in
         MainActor.assertIsolated()
@@ -192,7 +175,6 @@ import Testing
 
   @Test func whoAwaitsGetsOneCallAfterTheOther() async {
     let delegates = MulticastDelegate<any WorkerProtocol>()
-    let journal = journal
     let client = Worker(onSlowWork: { number in
       journal.write("\(number)(")
       for _ in 0..<5 { await Task.yield() }
@@ -208,11 +190,8 @@ import Testing
   // MARK: - Posts that follow
 
   @Test func whatFollowsDoesNotEnterAnActorThatThePostHasLeft() async {
-    let center = center
-    let journal = journal
-    let owner = Owner()
-    let store = QueueActor(journal)
-    defer { extendLifetime((owner, store)) }
+    let owner = kept(Owner())
+    let store = kept(QueueActor(journal))
     await store.observe(center)
     center.observe(Topic<Int>("first"), owner: owner) { [unowned store] _, number in
       // Inside of the actor, for the length of this call.
@@ -250,8 +229,7 @@ private actor QueueActor {
   nonisolated var queue: DispatchQueue { executor.place.queue }
 
   func observe(_ center: MulticastCenter) {
-    let place = executor.place
-    let journal = journal
+    let (journal, place) = (journal, executor.place)
     center.observe(Topic<Int>("second"), owner: self) { (_: isolated QueueActor, number) in
       journal.write((place.isCurrent ? "inside" : "outside") + "\(number)")
     }

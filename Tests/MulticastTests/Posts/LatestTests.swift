@@ -6,6 +6,9 @@ import Testing
 
 /// Rule 17 of the contract: a topic that keeps its latest message.
 @Suite struct LatestTests {
+  let owner = kept(Owner())
+  let place = Place()
+  let numbers = Numbers()
   let center = MulticastCenter()
   let journal = Journal()
   let topic = Topic<Int>("state", keepsLatest: true)
@@ -24,8 +27,6 @@ import Testing
   }
 
   @Test func whoObservesAfterARemovalGetsNothingFirst() {
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     center.post(topic, 1)
     center.removeLatest(of: topic)
     center.observe(topic, owner: owner) { [journal] _, number in journal.write("\(number)") }
@@ -33,8 +34,6 @@ import Testing
   }
 
   @Test func aDeclarationWithoutItIsAnotherTopic() {
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     let other = Topic<Int>("state")
     #expect(other != topic)
     center.post(topic, 1)
@@ -58,8 +57,6 @@ import Testing
   // MARK: - Who gets it
 
   @Test func aHandlerWithoutAHomeGetsItFirst() {
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     center.post(topic, 1)
     center.observe(topic, owner: owner) { [journal] _, number in journal.write("\(number)") }
     #expect(journal.read() == "1")
@@ -68,8 +65,6 @@ import Testing
   }
 
   @Test @MainActor func aHandlerOnTheMainActorGetsItFirst() {
-    let center = center
-    let topic = topic
     let screen = Screen()
     onNewThread { center.post(topic, 1) }
     center.observe(topic, owner: screen) { screen, number in screen.shown.append(number) }
@@ -80,9 +75,6 @@ import Testing
   }
 
   @Test func aHandlerOnAQueueGetsItFirst() async {
-    let place = Place()
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     center.post(topic, 1)
     center.observe(topic, owner: owner, on: place.queue) { [journal] _, number in
       #expect(place.isCurrent)
@@ -93,8 +85,6 @@ import Testing
   }
 
   @Test func aHandlerThatAwaitsGetsItFirst() async {
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     center.post(topic, 1)
     center.observe(topic, owner: owner) { [journal] _, number in
       await Task.yield()
@@ -126,8 +116,6 @@ import Testing
   }
 
   @Test func aHandlerThatTakesOneMessageTakesIt() {
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     center.post(topic, 1)
     let observation = center.observe(topic, owner: owner, once: true) { [journal] _, number in
       journal.write("\(number)")
@@ -138,10 +126,6 @@ import Testing
   }
 
   @Test func aHandlerThatIsAddedInAHandlerGetsTheMessageThatIsBeingPosted() {
-    let center = center
-    let journal = journal
-    let topic = topic
-    let owner = Owner()
     let added = Atomic<Bool>(false)
     center.post(topic, 1)
     center.removeLatest(of: topic)
@@ -159,11 +143,6 @@ import Testing
   }
 
   @Test func aHandlerThatIsAddedOnAQueueInAHandlerGetsEachMessageOnce() async {
-    let center = center
-    let journal = journal
-    let topic = topic
-    let place = Place()
-    let owner = Owner()
     let added = Atomic<Bool>(false)
     center.post(topic, 1)
     center.observe(topic, owner: owner, id: "outer") { owner, number in
@@ -181,15 +160,11 @@ import Testing
 
   @Test(arguments: ["none", "queue", "task"])
   func whoBeginsWhileOthersPostMissesNothing(home: String) async {
-    let center = center
-    let topic = topic
-    let place = Place()
-    let observers = Process.isSanitized ? 100 : 300
-    let posts = Process.isSanitized ? 100 : 200
+    let observers = Process.rounds(300, quick: 100)
+    let posts = Process.rounds(200, quick: 100)
     let threads = 8
-    let owners = (0..<observers).map { _ in Owner() }
+    let owners = kept((0..<observers).map { _ in Owner() })
     let received = (0..<observers).map { _ in Numbers() }
-    defer { extendLifetime(owners) }
     center.post(topic, -1)
     onThreads(threads + 1) { thread in
       if thread == threads {
@@ -223,8 +198,7 @@ import Testing
   }
 
   @Test func theLatestMessageOfATopicThatComesAndGoesIsNotLost() {
-    let center = center
-    let rounds = Process.isSanitized ? 500 : 5000
+    let rounds = Process.rounds(5000, quick: 500)
     onThreads(4) { thread in
       for round in 0..<rounds {
         let topic = Topic<Int>("\(thread) \(round)", keepsLatest: true)
@@ -237,11 +211,7 @@ import Testing
   // MARK: - Replaced handlers
 
   @Test func aHandlerThatIsReplacedWhileAPostIsUnderWayEndsWithTheLatest() {
-    let center = center
-    let topic = topic
-    let owner = Owner()
     let (called, go) = (Signal(), Signal())
-    defer { extendLifetime(owner) }
     center.post(topic, 1)
     center.observe(topic, owner: owner, id: "replaced") { _, _ in }
     center.observe(topic, owner: owner, id: "slow") { _, number in
@@ -255,7 +225,6 @@ import Testing
       done.send()
     }
     called.wait()
-    let numbers = Numbers()
     center.observe(topic, owner: owner, id: "replaced") { _, number in numbers.add(number) }
     go.send()
     done.wait()
@@ -265,13 +234,7 @@ import Testing
 
   @Test(arguments: ["none", "queue"])
   func aHandlerThatIsReplacedAsItBeginsPassesOnWhatWaitsForIt(home: String) async {
-    let center = center
-    let topic = topic
-    let place = Place()
-    let owner = Owner()
     let (called, go, done) = (Signal(), Signal(), Signal())
-    let numbers = Numbers()
-    defer { extendLifetime(owner) }
     center.post(topic, 1)
     DispatchQueue(label: "observer").async {
       center.observe(topic, owner: owner, id: "replaced") { _, number in

@@ -6,12 +6,13 @@ import Testing
 
 /// `postAndWait` returns when everybody had the post.
 @Suite struct PostAndWaitTests {
+  let numbers = Numbers()
+  let owner = kept(Owner())
+  let place = Place()
   let center = MulticastCenter()
   let journal = Journal()
 
   @Test func itReturnsWhenAllClientsWereCalled() async {
-    let place = Place()
-    let numbers = Numbers()
     let delegates = MulticastDelegate<any WorkerProtocol>()
     let clients = (0..<2).map { _ in
       Worker(
@@ -34,13 +35,9 @@ import Testing
     actor Store {
       var numbers: [Int] = []
     }
-    let numbers = Numbers()
     let screen = Screen()
     let store = Store()
-    let owner = Owner()
-    let place = Place()
     let topic = Topic<Int>("latest", keepsLatest: true)
-    defer { extendLifetime(owner) }
     center.observe(topic, owner: screen) { screen, number in screen.shown.append(number) }
     center.observe(topic, owner: store) { (store: isolated Store, number) in
       store.numbers.append(number)
@@ -69,11 +66,6 @@ import Testing
   }
 
   @Test func aCancelledTaskGoesOnWaiting() async {
-    let center = center
-    let place = Place()
-    let owner = Owner()
-    let numbers = Numbers()
-    defer { extendLifetime(owner) }
     center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in numbers.add(number) }
     place.queue.suspend()
     let began = Signal()
@@ -90,9 +82,7 @@ import Testing
 
   @Test func aRefusedPostIsNotWaitedFor() async {
     let reports = Reports()
-    let center = MulticastCenter(onRecursion: reports.handler)
-    let owner = Owner()
-    defer { extendLifetime(owner) }
+    let center = reports.center
     center.observe(Topic<Int>(), owner: owner) { _, number in
       if number < 2000 { await center.postAndWait(Topic<Int>(), number + 1) }
     }
@@ -106,9 +96,6 @@ import Testing
   @Test func handlersOfTwoCentersThatWaitForEachOtherReturn() async {
     let one = center
     let two = MulticastCenter()
-    let owner = Owner()
-    let numbers = Numbers()
-    defer { extendLifetime(owner) }
     one.observe(Topic<Int>(), owner: owner) { _, number in
       numbers.add(number)
       if number < 10 { await two.postAndWait(Topic<Int>(), number + 1) }
@@ -125,7 +112,6 @@ import Testing
   @Test func clientsThatWaitForEachOtherReturn() async {
     let delegates = MulticastDelegate<any WorkerProtocol>()
     let others = MulticastDelegate<any WorkerProtocol>()
-    let numbers = Numbers()
     let one = Worker(onSlowWork: { number in
       numbers.add(number)
       if number < 10 { await others.postAndWait { await $0.workSlowly(number + 1) } }
@@ -143,10 +129,6 @@ import Testing
   }
 
   @Test func aWaitThatIsNoCircleIsWaitedForAlthoughAnOlderOneIsOpen() async {
-    let center = center
-    let journal = journal
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     let (secondBegan, firstReturned) = (Signal(), Signal())
     let one = Topic<Int>("one")
     let two = Topic<Int>("two")
@@ -180,10 +162,6 @@ import Testing
   }
 
   @Test func aWaitForWhatIsPostedInACallOfAPostReturns() async {
-    let center = center
-    let owner = Owner()
-    defer { extendLifetime(owner) }
-    let numbers = Numbers()
     let done = Signal()
     center.observe(Topic<Int>(), owner: owner) { _, number in numbers.add(number) }
     center.observe(Topic<String>(), owner: owner) { _, _ in

@@ -4,16 +4,14 @@ import Testing
 
 /// Posts and notifies inside of each other.
 @Suite struct PostGuardTests {
+  let owner = kept(Owner())
+  let calls = Numbers()
   let reports = Reports()
+  var center: MulticastCenter { reports.center }
   let journal = Journal()
 
   @Test func aNotifyInAPostsCallIsNested() {
-    let center = MulticastCenter(onRecursion: reports.handler)
-    let journal = journal
-    let client = Listener { number in journal.write("ping\(number)") }
-    let owner = Owner()
-    defer { extendLifetime((client, owner)) }
-    center.add(client, for: PingProtocol.self)
+    center.adding(Listener { number in journal.write("ping\(number)") })
     center.observe(Topic<Int>(), owner: owner) { _, number in
       journal.write("begin")
       center.notify(PingProtocol.self) { $0.ping(number) }
@@ -25,9 +23,6 @@ import Testing
   }
 
   @Test func aPostInANotifyInAPostsCallFollows() {
-    let center = MulticastCenter(onRecursion: reports.handler)
-    let journal = journal
-    let owner = Owner()
     let client = Listener { number in
       center.post(Topic<String>(), "\(number)")
       journal.write("ping\(number)")
@@ -45,9 +40,6 @@ import Testing
   }
 
   @Test func aPostInANotifysCallIsDeliveredInIt() {
-    let center = MulticastCenter(onRecursion: reports.handler)
-    let journal = journal
-    let owner = Owner()
     let client = Listener { number in
       center.post(Topic<Int>(), number)
       journal.write("ping\(number)")
@@ -60,9 +52,6 @@ import Testing
   }
 
   @Test func aNotifyThatComesBackThroughAPostIsALoop() {
-    let center = MulticastCenter(onRecursion: reports.handler)
-    let calls = Numbers()
-    let owner = Owner()
     @Sendable func notify(_ number: Int) { center.notify(PingProtocol.self) { $0.ping(number) } }
     let client = Listener { number in
       calls.add(number)
@@ -80,9 +69,6 @@ import Testing
   @Test func otherCentersPostsAreNestedAndTheOwnFollow() {
     let one = MulticastCenter()
     let two = MulticastCenter()
-    let journal = journal
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     one.observe(Topic<Int>(), owner: owner) { _, number in
       journal.write("one\(number)(")
       if number < 2 { two.post(Topic<Int>(), number + 1) }
@@ -99,8 +85,6 @@ import Testing
 
   @Test func whatFollowsIsNotInsideOfWhatItFollows() {
     let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
-    let journal = journal
-    let owner = Owner()
     let client = Listener { number in
       journal.write("ping\(number)")
       if number == 1 { center.post(Topic<Int>(), 2) }
@@ -118,8 +102,6 @@ import Testing
 
   @Test func aNotifyInWhatFollowsIsInsideOfThat() {
     let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
-    let journal = journal
-    let owner = Owner()
     let client = Listener { number in
       journal.write("ping\(number)")
       if number == 1 { center.notify(PingProtocol.self) { $0.ping(2) } }
@@ -136,8 +118,6 @@ import Testing
 
   @Test func anAwaitedNotifyThatGoesThroughImmediateTasksIsRefused() async {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
-    let center = MulticastCenter(onRecursion: reports.handler)
-    let calls = Numbers()
     @Sendable func notify() async {
       await center.notify(
         WorkerProtocol.self,
@@ -151,8 +131,7 @@ import Testing
           }
         })
     }
-    let client = Worker()
-    defer { extendLifetime(client) }
+    let client = kept(Worker())
     center.add(client, for: WorkerProtocol.self)
     await notify()
     #expect(calls.all.count < 100)
@@ -160,9 +139,6 @@ import Testing
   }
 
   @Test func postsThatRecurDoNotGrowTheStack() {
-    let center = MulticastCenter(onRecursion: reports.handler)
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     let seen = Numbers()
     center.observe(Topic<Int>(), owner: owner) { _, number in
       // The address sanitizer keeps what has a known size outside of the stack.

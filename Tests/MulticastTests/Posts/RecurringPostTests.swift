@@ -5,18 +5,13 @@ import Testing
 
 /// Rule 16 of the contract: a post may recur a thousand times.
 @Suite struct RecurringPostTests {
+  let calls = Numbers()
+  let place = Place()
   let reports = Reports()
-  let center: MulticastCenter
-  let owner = Owner()
-
-  init() {
-    center = MulticastCenter(onRecursion: reports.handler)
-  }
+  var center: MulticastCenter { reports.center }
+  let owner = kept(Owner())
 
   @Test func inOneHomeAThousandPostsRecur() async throws {
-    let center = center
-    let place = Place()
-    let calls = Numbers()
     let refused = Signal()
     @Sendable func post(_ number: Int) -> Int { center.post(Topic<Int>(), number) }
     center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in
@@ -35,10 +30,8 @@ import Testing
   }
 
   @Test func acrossTwoHomesAThousandPostsRecur() async throws {
-    let center = center
     let one = Place("one")
     let two = Place("two")
-    let calls = Numbers()
     let refused = Signal()
     center.observe(Topic<Int>("one"), owner: owner, on: one.queue) { _, number in
       calls.add(number)
@@ -60,8 +53,6 @@ import Testing
   }
 
   @Test func handlersThatAwaitRecurAsWell() async throws {
-    let center = center
-    let calls = Numbers()
     let refused = Signal()
     center.observe(Topic<Int>("one"), owner: owner) { _, number in
       await Task.yield()
@@ -84,7 +75,6 @@ import Testing
     let one = center
     let two = MulticastCenter(onRecursion: reports.handler)
     let places = (Place("one"), Place("two"))
-    let calls = Numbers()
     let ended = Signal()
     one.observe(Topic<Int>(), owner: owner, on: places.0.queue) { _, number in
       calls.add(number)
@@ -104,7 +94,6 @@ import Testing
   @Test func aPostInsideOfAnotherCentersPostRecurs() {
     let one = center
     let two = MulticastCenter(onRecursion: reports.handler)
-    let calls = Numbers()
     one.observe(Topic<Int>(), owner: owner) { _, number in
       calls.add(number)
       if number < 5000 { two.post(Topic<Int>(), number + 1) }
@@ -116,7 +105,6 @@ import Testing
   }
 
   @Test func messagesEndAsTheyWereHandled() {
-    let center = center
     let alive = Atomic<Int>(0)
     let most = Locked(0)
     final class Message: Sendable {
@@ -143,8 +131,6 @@ import Testing
   }
 
   @Test func aPostIsNotCountedWithWhatOthersSetOff() async {
-    let center = center
-    let place = Place()
     center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in
       if number > 0 { center.post(Topic<Int>(), number - 1) }
     }

@@ -6,12 +6,15 @@ import Testing
 
 /// A handler that is replaced, in its home or into another one: each message reaches one of them.
 @Suite struct ReplacementTests {
+  let numbers = Numbers()
+  let first = kept(Owner())
+
   enum Kind: CaseIterable, Sendable {
     case queue, otherQueue, mainActor, none, task
   }
 
   let center = MulticastCenter()
-  let owner = Owner()
+  let owner = kept(Owner())
   let one = Place("one")
   let two = Place("two")
 
@@ -31,7 +34,6 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases) func whatWaitsReachesTheNewHandler(kind: Kind) async {
-    let numbers = Numbers()
     one.queue.suspend()
     observe(.queue) { number in numbers.add(-number) }
     for number in 1...5 { center.post(Topic<Int>(), number) }
@@ -44,7 +46,6 @@ import Testing
   }
 
   @Test func aHandlerMayMoveThroughAllHomes() async {
-    let numbers = Numbers()
     one.queue.suspend()
     two.queue.suspend()
     observe(.queue) { number in numbers.add(-number) }
@@ -60,7 +61,6 @@ import Testing
   }
 
   @Test func whatIsUnderWayForATaskReachesTheNewHandler() async {
-    let numbers = Numbers()
     let (began, go) = (Signal(), Signal())
     center.observe(Topic<Int>(), owner: owner, id: 1) { _, number in
       numbers.add(number)
@@ -77,9 +77,6 @@ import Testing
 
   @Test(arguments: Kind.allCases, [Kind.none, .queue, .otherQueue])
   func aMessageThatIsBeingPostedReachesOneOfBoth(from: Kind, to: Kind) async {
-    let center = center
-    let numbers = Numbers()
-    let first = Owner()
     defer { extendLifetime((first, owner)) }
     // It replaces the handler that comes after it, whose turn it is not yet.
     center.observe(Topic<Int>(), owner: first) { _, number in
@@ -94,10 +91,6 @@ import Testing
 
   @Test(arguments: Kind.allCases, [Kind.none, .queue, .otherQueue])
   func aMessageThatIsToFollowReachesOneOfBoth(from: Kind, to: Kind) async {
-    let center = center
-    let numbers = Numbers()
-    let first = Owner()
-    defer { extendLifetime(first) }
     center.observe(Topic<String>(), owner: first) { _, _ in
       center.post(Topic<Int>(), 1)
       observe(to) { number in numbers.add(number) }
@@ -109,9 +102,7 @@ import Testing
   }
 
   @Test func aHandlerThatIsReplacedAgainAndAgainWhileOthersPostMissesNothing() async {
-    let center = center
-    let numbers = Numbers()
-    let posts = Process.isSanitized ? 200 : 1000
+    let posts = Process.rounds(1000, quick: 200)
     observe(.queue) { number in numbers.add(number) }
     onThreads(3) { thread in
       if thread == 2 {
@@ -131,8 +122,6 @@ import Testing
   // MARK: - What is replaced ends
 
   @Test func overlappingPostsKeepNoReplacedHandlerAlive() {
-    let center = center
-    let owner = owner
     let alive = Atomic<Int>(0)
     let most = Locked(0)
     let isOver = Atomic<Bool>(false)
@@ -156,13 +145,10 @@ import Testing
 
   @Test(arguments: [false, true])
   func aHandlerThatObservesAgainTenThousandTimesKeepsMemoryBounded(otherHome: Bool) {
-    let center = center
     let place = one
     let alive = Atomic<Int>(0)
     let most = Locked(0)
-    let first = Owner()
     defer { extendLifetime((first, owner)) }
-    let owner = owner
     center.observe(Topic<Int>(), owner: first) { _, _ in
       for round in 0..<10_000 {
         let count = alive.add(1, ordering: .relaxed).newValue

@@ -9,10 +9,9 @@ import Testing
 
   @Test(arguments: [false, true])
   func noObserverIsLostWhileTopicsComeAndGo(keepsLatest: Bool) {
-    let center = center
-    let rounds = Process.isSanitized ? 300 : 2000
+    let rounds = Process.rounds(2000, quick: 300)
     let lost = Atomic<Int>(0)
-    let staying = Owner()
+    let staying = kept(Owner())
     let posts = Atomic<Int>(0)
     let stays = Topic<Int>("stays", keepsLatest: keepsLatest)
     center.observe(stays, owner: staying) { _, _ in posts.add(1, ordering: .relaxed) }
@@ -30,6 +29,5 @@ import Testing
     }
     #expect(lost.load(ordering: .relaxed) == 0)
     #expect(posts.load(ordering: .relaxed) == 4 * rounds)
-    extendLifetime(staying)
   }
 }

@@ -10,11 +10,7 @@ private protocol OtherProtocol {
 @Suite struct LoopTests {
   let journal = Journal()
   let reports = Reports()
-  let center: MulticastCenter
-
-  init() {
-    center = MulticastCenter(onRecursion: reports.handler)
-  }
+  var center: MulticastCenter { reports.center }
 
   /// A client that answers calls of both protocols with closures.
   final class Echo: PingProtocol, OtherProtocol {
@@ -27,9 +23,7 @@ private protocol OtherProtocol {
   // MARK: - Loops
 
   @Test func aCallSiteInsideItselfIsRefusedAndReported() throws {
-    let echo = Echo()
-    defer { extendLifetime(echo) }
-    center.add(echo, for: PingProtocol.self)
+    let echo = center.adding(Echo())
     var results: [Int] = []
     func notify() -> Int { center.notify(PingProtocol.self) { $0.ping(1) } }
     echo.onPing = { results.append(notify()) }
@@ -47,9 +41,7 @@ private protocol OtherProtocol {
   }
 
   @Test func aLoopThroughTwoProtocolsHasBothInItsPath() throws {
-    let echo = Echo()
-    defer { extendLifetime(echo) }
-    center.add(echo, for: PingProtocol.self)
+    let echo = center.adding(Echo())
     center.add(echo, for: OtherProtocol.self)
     let pingLine = #line + 1
     func ping() -> Int { center.notify(PingProtocol.self) { $0.ping(1) } }
@@ -68,10 +60,8 @@ private protocol OtherProtocol {
   @Test func aLoopThroughTwoCentersIsFound() throws {
     let otherReports = Reports()
     let other = MulticastCenter(onRecursion: otherReports.handler)
-    let one = Echo()
-    defer { extendLifetime(one) }
-    let two = Echo()
-    defer { extendLifetime(two) }
+    let one = kept(Echo())
+    let two = kept(Echo())
     center.add(one, for: PingProtocol.self)
     other.add(two, for: PingProtocol.self)
     func inOne() -> Int { center.notify(PingProtocol.self) { $0.ping(1) } }
@@ -89,8 +79,7 @@ private protocol OtherProtocol {
   @Test(arguments: [1, 2, 50])
   func aLoopWithManyClientsEndsAfterEachHasCalledAll(count: Int) {
     var calls = 0
-    let clients = (0..<count).map { _ in Echo() }
-    defer { extendLifetime(clients) }
+    let clients = kept((0..<count).map { _ in Echo() })
     for client in clients {
       center.add(client, for: PingProtocol.self)
       client.onPing = { [center] in
@@ -99,15 +88,12 @@ private protocol OtherProtocol {
       }
     }
     center.notify(PingProtocol.self) { $0.ping(1) }
-    extendLifetime(clients)
     #expect(calls == count + count * count)
     #expect(reports.all.count == count * count)
   }
 
   @Test func theFourWaysOfDeliveringAreGuardedTogether() {
-    let echo = Echo()
-    defer { extendLifetime(echo) }
-    center.add(echo, for: PingProtocol.self)
+    let echo = center.adding(Echo())
     var depth = 0
     func map() { _ = center.map(PingProtocol.self) { $0.ping(1) } }
     func batch() { center.notify(PingProtocol.self, forEach: [1]) { $0.ping($1) } }
@@ -128,8 +114,7 @@ private protocol OtherProtocol {
   // MARK: - No loops
 
   @Test func aNestedNotifyFromAnotherCallSiteIsDelivered() {
-    let echo = Echo()
-    defer { extendLifetime(echo) }
+    let echo = kept(Echo())
     var calls = 0
     center.add(echo, for: PingProtocol.self)
     echo.onPing = { [center] in
@@ -143,10 +128,8 @@ private protocol OtherProtocol {
   }
 
   @Test func oneCallSiteMayServeTwoLists() {
-    let one = Echo()
-    defer { extendLifetime(one) }
-    let two = Echo()
-    defer { extendLifetime(two) }
+    let one = kept(Echo())
+    let two = kept(Echo())
     let other = MulticastCenter(onRecursion: reports.handler)
     center.add(one, for: PingProtocol.self)
     other.add(two, for: PingProtocol.self)
@@ -164,11 +147,8 @@ private protocol OtherProtocol {
       var onPing: @Sendable (Int) -> Void = { _ in }
       func ping(_ number: Int) { onPing(number) }
     }
-    let client = Handover()
-    defer { extendLifetime(client) }
-    let reached = Counter()
-    defer { extendLifetime(reached) }
-    let center = center
+    let client = kept(Handover())
+    let reached = kept(Counter())
     center.add(client, for: PingProtocol.self)
     @Sendable func notify(_ number: Int) -> Int {
       center.notify(PingProtocol.self) { $0.ping(number) }
@@ -188,9 +168,7 @@ private protocol OtherProtocol {
       var onPing: @Sendable (Int) -> Void = { _ in }
       func ping(_ number: Int) { onPing(number) }
     }
-    let client = Restarter()
-    defer { extendLifetime(client) }
-    let center = center
+    let client = kept(Restarter())
     center.add(client, for: PingProtocol.self)
     let (results, continuation) = AsyncStream.makeStream(of: Int.self)
     @Sendable func notify(_ number: Int) -> Int {
@@ -211,10 +189,7 @@ private protocol OtherProtocol {
   // MARK: - Call sites
 
   @Test func aWrapperThatPassesItsCallersOnCountsAsThem() {
-    let echo = Echo()
-    defer { extendLifetime(echo) }
-    center.add(echo, for: PingProtocol.self)
-    let center = center
+    let echo = center.adding(Echo())
     func wrapped(
       fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
     ) -> Int {

@@ -21,9 +21,7 @@ import Testing
   @Test(arguments: Way.allCases)
   func aCenterCountsEveryPartOfTheSite(way: Way) async {
     let center = MulticastCenter(onRecursion: reports.handler)
-    let client = Client("a", Journal())
-    defer { extendLifetime(client) }
-    center.add(client, for: PingProtocol.self)
+    let client = center.adding(Client("a", Journal()))
     func nested(_ fileID: StaticString, _ line: Int, _ column: Int) -> Int {
       switch way {
       case .notify, .awaited:
@@ -53,9 +51,7 @@ import Testing
   @Test(arguments: Way.allCases)
   func aDelegateCountsEveryPartOfTheSite(way: Way) async {
     let delegate = MulticastDelegate<any PingProtocol>(onRecursion: reports.handler)
-    let client = Client("a", Journal())
-    defer { extendLifetime(client) }
-    delegate.add(client)
+    let client = delegate.adding(Client("a", Journal()))
     func nested(_ fileID: StaticString, _ line: Int, _ column: Int) -> Int {
       switch way {
       case .notify, .awaited:

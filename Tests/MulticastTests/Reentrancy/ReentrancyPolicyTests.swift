@@ -43,9 +43,7 @@ import Testing
 
   @Test func refuseNestingRefusesOtherCallSitesToo() {
     let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
-    center.add(client, for: PingProtocol.self)
+    let client = center.adding(Client("a", journal))
     var result: Int?
     client.onPing = { _ in result = center.notify(PingProtocol.self) { $0.ping(2) } }
     #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
@@ -56,9 +54,7 @@ import Testing
 
   @Test func refuseNestingLetsOtherProtocolsPass() {
     let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
-    center.add(client, for: PingProtocol.self)
+    let client = center.adding(Client("a", journal))
     center.add(client, for: Client.self)
     client.onPing = { number in
       if number == 1 { center.notify(Client.self) { $0.ping(2) } }
@@ -70,11 +66,8 @@ import Testing
 
   @Test func theHandlerMayUseTheCenter() {
     // It is called with no lock held, and may even notify.
-    let journal = journal
     let delegate = MulticastDelegate<any PingProtocol>(onRecursion: { _ in journal.write("!") })
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
-    delegate.add(client)
+    let client = delegate.adding(Client("a", journal))
     let other = MulticastDelegate<any PingProtocol>(onRecursion: { _ in
       delegate.notify { $0.ping(9) }
     })
@@ -93,15 +86,12 @@ import Testing
       var center: MulticastCenter?
     }
     let holder = Holder()
-    let journal = journal
     let center = MulticastCenter { _ in
       journal.write("!")
       holder.center?.notify(PingProtocol.self) { $0.ping(2) }
     }
     holder.center = center
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
-    center.add(client, for: PingProtocol.self)
+    let client = center.adding(Client("a", journal))
     client.onPing = { _ in center.notify(PingProtocol.self) { $0.ping(1) } }
     center.notify(PingProtocol.self) { $0.ping(0) }
     // The client notifies from its own site, which is refused; the handler notifies, and what is
@@ -114,7 +104,6 @@ import Testing
     // The center's guard must not be locked meanwhile: the handler's notify runs into the loop
     // again.
     let reference = Locked<MulticastCenter?>(nil)
-    let journal = journal
     let center = MulticastCenter(onRecursion: { report in
       journal.write("\(report.path.count)")
       guard report.path.count == 2 else { return }
@@ -122,9 +111,7 @@ import Testing
     })
     reference.withLock { $0 = center }
     defer { reference.withLock { $0 = nil } }
-    let client = Client("a", journal)
-    defer { extendLifetime(client) }
-    center.add(client, for: PingProtocol.self)
+    let client = center.adding(Client("a", journal))
     func notify() {
       center.notify(PingProtocol.self) { $0.ping(1) }
     }
@@ -135,9 +122,7 @@ import Testing
   }
 
   @Test func aNegativeDepthStopsTheProgramAndSaysSo() async {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .crash, observing: .errors) {
       _ = MulticastCenter(reentrancy: .allow(depth: -1))
     }
     #expect(text(result).contains("ReentrancyPolicy.allow(depth: -1) is negative; use 0 or more"))

@@ -36,6 +36,23 @@ final class Counter: PingProtocol, Sendable {
   }
 }
 
+extension MulticastCenter {
+  /// Adds a client that lives anywhere, and keeps it.
+  @discardableResult
+  func adding<Client: PingProtocol>(_ client: Client) -> Client {
+    self[PingProtocol.self].adding(client)
+  }
+}
+
+extension MulticastDelegate<any PingProtocol> {
+  /// Adds a client that lives anywhere, and keeps it.
+  @discardableResult
+  func adding<Client: PingProtocol>(_ client: Client) -> Client {
+    add(kept(client), isolation: nil)
+    return client
+  }
+}
+
 /// Adds one client for each name, in this order.
 func addClients(
   _ names: String, to delegate: MulticastDelegate<any PingProtocol>, _ journal: Journal

@@ -16,6 +16,20 @@ enum Process {
     ["__asan_init", "__tsan_init"].contains { LoadedFunction.address(of: $0) != nil }
   }
 
+  /// Whether tests that repeat or measure do so at full size: in release, and where the environment says
+  /// `MULTICAST_FULL_SIZE=1`. Never under a sanitizer.
+  static let isFullSize: Bool = {
+    #if DEBUG
+      let isWanted = getenv("MULTICAST_FULL_SIZE").map { String(cString: $0) } == "1"
+    #else
+      let isWanted = true
+    #endif
+    return isWanted && !isSanitized
+  }()
+
+  /// How often something is done, at full size and otherwise.
+  static func rounds(_ full: Int, quick: Int) -> Int { isFullSize ? full : quick }
+
   /// Whether the runtime can be asked if code runs inside an actor.
   static var knowsCurrentActor: Bool {
     if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { true } else { false }

@@ -4,10 +4,10 @@ import Testing
 
 /// A center forgets topics that nobody observes any more, without being asked to.
 @Suite struct ForgottenTopicTests {
+  let center = MulticastCenter()
+  let owner = kept(Owner())
+
   @Test func postsToOneTopicReclaimOthersWhoseOwnersHaveEnded() {
-    let center = MulticastCenter()
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     let ends = Locked(0)
     // The first topic of a type is kept for good, and the second one is used below.
     center.observe(Topic<Int>("first"), owner: owner) { _, _ in }
@@ -25,9 +25,6 @@ import Testing
   }
 
   @Test func aTopicIsNotForgottenForTheObserversOfAnother() {
-    let center = MulticastCenter()
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     for number in 0..<100 { center.observe(Topic<Int>("\(number)"), owner: owner) { _, _ in } }
     for _ in 0..<(16 * 110) { center.post(Topic<Int>("7"), 1) }
     for number in 0..<100 { #expect(center.post(Topic<Int>("\(number)"), 1) == 1) }

@@ -5,9 +5,11 @@ import Synchronization
 import Testing
 
 @Suite struct ObservationTests {
+  let end = Journal()
+  let other = kept(Owner())
   let center = MulticastCenter()
   let journal = Journal()
-  let owner = Owner()
+  let owner = kept(Owner())
 
   @discardableResult
   func post(_ id: Int = 1) -> Int { center.post(.login, Login(id: id)) }
@@ -15,9 +17,7 @@ import Testing
   // MARK: - Order, replacement, ids
 
   @Test func handlersAreCalledInOrderWithTheirOwners() {
-    let journal = journal
-    let owners = ["a", "b", "c"].map { Owner($0) }
-    defer { extendLifetime(owners) }
+    let owners = kept(["a", "b", "c"].map { Owner($0) })
     for owner in owners {
       center.observe(.login, owner: owner) { owner, login in
         journal.write("\(owner.name)\(login.id)")
@@ -28,9 +28,6 @@ import Testing
   }
 
   @Test func observingAgainReplacesTheHandlerInItsPlace() {
-    let journal = journal
-    let other = Owner()
-    defer { extendLifetime(other) }
     let first = center.observe(.login, owner: owner, id: 1) { _, _ in journal.write("first") }
     center.observe(.login, owner: other) { _, _ in journal.write("other") }
     let second = center.observe(.login, owner: owner, id: 1) { _, _ in journal.write("second") }
@@ -64,7 +61,6 @@ import Testing
   }
 
   @Test func severalHandlersOfOneOwnerTakeDifferentIDs() {
-    let journal = journal
     center.observe(.login, owner: owner) { _, _ in journal.write("none") }
     center.observe(.login, owner: owner, id: "audit") { _, _ in journal.write("audit") }
     center.observe(.login, owner: owner, id: 7) { _, _ in journal.write("seven") }
@@ -82,8 +78,7 @@ import Testing
   }
 
   @Test func manyOwnersWithManyIDs() {
-    let owners = (0..<50).map { _ in Owner() }
-    defer { extendLifetime(owners) }
+    let owners = kept((0..<50).map { _ in Owner() })
     for id in 0..<20 {
       for owner in owners { center.observe(.login, owner: owner, id: id) { _, _ in } }
     }
@@ -96,8 +91,6 @@ import Testing
   // MARK: - Ends
 
   @Test func aHandlerEndsWithItsOwner() {
-    let journal = journal
-    let end = Journal()
     do {
       let owner = Owner()
       let sentinel = Sentinel(end)
@@ -115,7 +108,6 @@ import Testing
 
   @Test(arguments: ["post", "observe", "remove", "removeAll"])
   func theNextOperationReleasesTheHandlerOfADeadOwner(operation: String) {
-    let end = Journal()
     do {
       let owner = Owner()
       let sentinel = Sentinel(end)
@@ -154,7 +146,6 @@ import Testing
   }
 
   @Test func cancellingEndsTheObservationAndReleasesTheHandler() {
-    let end = Journal()
     let observation: TopicObservation
     do {
       let sentinel = Sentinel(end)
@@ -169,7 +160,6 @@ import Testing
   }
 
   @Test func aTokenKeepsNeitherOwnerNorHandlerNorCenterAlive() {
-    let end = Journal()
     var center = Optional(MulticastCenter())
     weak var reference: MulticastCenter?
     reference = center
@@ -189,7 +179,6 @@ import Testing
   }
 
   @Test func aHandlerMayCancelItself() {
-    let journal = journal
     let token = Locked<TopicObservation?>(nil)
     let observation = center.observe(.login, owner: owner) { _, _ in
       journal.write("heard")
@@ -202,9 +191,6 @@ import Testing
   }
 
   @Test func aHandlerThatCancelsAnotherOneIsObeyedAtOnce() {
-    let journal = journal
-    let other = Owner()
-    defer { extendLifetime(other) }
     let token = Locked<TopicObservation?>(nil)
     center.observe(.login, owner: owner) { _, _ in token.withLock { $0 }?.cancel() }
     let observation = center.observe(.login, owner: other) { _, _ in journal.write("heard") }
@@ -214,10 +200,6 @@ import Testing
   }
 
   @Test func aHandlerThatReplacesAnotherOneIsObeyedAtOnce() {
-    let journal = journal
-    let center = center
-    let other = Owner()
-    defer { extendLifetime(other) }
     center.observe(.login, owner: owner) { _, _ in
       center.observe(.login, owner: other, id: 1) { _, _ in journal.write("new") }
     }
@@ -227,10 +209,7 @@ import Testing
   }
 
   @Test func anObserverAddedMeanwhileWaits() {
-    let journal = journal
-    let center = center
-    let late = Owner()
-    defer { extendLifetime(late) }
+    let late = kept(Owner())
     center.observe(.login, owner: owner) { _, _ in
       center.observe(.login, owner: late) { _, _ in journal.write("late") }
     }
@@ -240,11 +219,7 @@ import Testing
   }
 
   @Test func handlersAreRemovedByOwnerByTopicByObjectAndAltogether() {
-    let journal = journal
-    let client = Client("client", journal)
-    defer { extendLifetime(client) }
-    let other = Owner()
-    defer { extendLifetime(other) }
+    let client = kept(Client("client", journal))
     let observation = center.observe(.login, owner: owner) { _, _ in journal.write("one") }
     center.observe(.login, owner: owner, id: "two") { _, _ in journal.write("two") }
     center.observe(.login, owner: other) { _, _ in journal.write("other") }
@@ -271,8 +246,7 @@ import Testing
     final class Both: PingProtocol, Sendable {
       func ping(_ number: Int) {}
     }
-    let both = Both()
-    defer { extendLifetime(both) }
+    let both = kept(Both())
     center.add(both, for: PingProtocol.self)
     center.observe(.login, owner: both) { _, _ in }
     center.observe(.login, owner: both, id: 2) { _, _ in }
@@ -312,8 +286,7 @@ import Testing
 
   @Test func aDeadOwnersHandlersAreNotCountedAsThoseOfANewOneOnItsAddress() {
     // So many observers that dead ones are not looked for at each operation.
-    let others = (0..<100).map { _ in Owner() }
-    defer { extendLifetime(others) }
+    let others = kept((0..<100).map { _ in Owner() })
     for owner in others { center.observe(.login, owner: owner) { _, _ in } }
     for _ in 0..<100 {
       do {
@@ -331,8 +304,6 @@ import Testing
   // MARK: - Once
 
   @Test func onceEndsWithTheFirstMessage() {
-    let journal = journal
-    let end = Journal()
     let observation: TopicObservation
     do {
       let sentinel = Sentinel(end)
@@ -370,7 +341,6 @@ import Testing
   }
 
   @Test func onceIsOnceUnderConcurrentPosts() {
-    let center = center
     let counter = Counter()
     for round in 0..<200 {
       center.observe(.login, owner: owner, once: true) { _, _ in counter.ping(1) }
@@ -397,8 +367,7 @@ import Testing
       init(_ center: MulticastCenter) { self.center = center }
       deinit { center.removeObservers(of: .login, owner: self) }
     }
-    let center = center
-    for _ in 0..<(Process.isSanitized ? 200 : 2000) {
+    for _ in 0..<Process.rounds(2000, quick: 200) {
       let owner = Locked<Dying?>(Dying(center))
       guard let first = owner.withLock({ $0 }) else { return }
       let observation = center.observe(.login, owner: consume first) { _, _ in }
@@ -420,11 +389,8 @@ import Testing
   }
 
   @Test func aHandlerOfADeadOwnerWhoseAddressIsUsedDuringAPostIsReleased() {
-    let center = center
-    let end = Journal()
     // So many that dead ones are not looked for at each operation.
-    let others = (0..<40).map { _ in Owner() }
-    defer { extendLifetime(others) }
+    let others = kept((0..<40).map { _ in Owner() })
     for owner in others { center.observe(.login, owner: owner) { _, _ in } }
     let reused = Locked(0)
     center.observe(.login, owner: owner, once: true) { _, _ in
@@ -449,9 +415,7 @@ import Testing
   }
 
   @Test func aHandlerThatIsCalledOnceIsReleasedHoweverSoonItsMessageComes() {
-    let center = center
-    let end = Journal()
-    let rounds = Process.isSanitized ? 200 : 2000
+    let rounds = Process.rounds(2000, quick: 200)
     onThreads(2) { thread in
       for _ in 0..<rounds {
         if thread == 0 {
@@ -471,11 +435,10 @@ import Testing
   // MARK: - Threads
 
   @Test func everythingAtOnceFromEightThreads() {
-    let center = center
     let lasting = Counter()
     center.observe(.login, owner: owner) { _, login in lasting.ping(login.id) }
     let posts = Atomic<Int>(0)
-    let rounds = Process.isSanitized ? 200 : 2000
+    let rounds = Process.rounds(2000, quick: 200)
     onThreads(8) { thread in
       var generator = SeededGenerator(seed: UInt64(thread))
       var owners = [Owner()]

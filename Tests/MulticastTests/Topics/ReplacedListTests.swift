@@ -8,8 +8,8 @@ import Testing
 @Suite struct ReplacedListTests {
   let center = MulticastCenter()
   let journal = Journal()
-  let owner = Owner()
-  let other = Owner()
+  let owner = kept(Owner())
+  let other = kept(Owner())
 
   /// Posts to two observers. In the first one's turn, it replaces the list, and then does `change`.
   func post(changing change: @escaping @Sendable () -> Void) -> Int {

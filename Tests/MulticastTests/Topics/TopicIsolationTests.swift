@@ -6,6 +6,9 @@ import Testing
 
 /// A handler runs in the isolation it was written in, and gets its messages in the order of the posts.
 @Suite struct TopicIsolationTests {
+  let owner = kept(Owner())
+  let one = kept(Owner())
+  let two = kept(Owner())
   let center = MulticastCenter()
   let journal = Journal()
 
@@ -27,7 +30,6 @@ import Testing
   }
 
   @Test @MainActor func aPostFromElsewhereIsHandledOnTheMainActor() async {
-    let center = center
     let screen = Screen()
     center.observe(.login, owner: screen) { screen, login in
       MainActor.assertIsolated()
@@ -41,7 +43,6 @@ import Testing
   }
 
   @Test @MainActor func aPostFromTheMainActorDoesNotOvertake() {
-    let center = center
     let screen = Screen()
     center.observe(.login, owner: screen) { screen, login in screen.shown.append(login.id) }
     // Without leaving the main actor's turn, so that nothing of these can be handled meanwhile.
@@ -52,7 +53,6 @@ import Testing
   }
 
   @Test @MainActor func aHandlerThatPostsDoesNotOvertakeEither() {
-    let center = center
     let screen = Screen()
     center.observe(.login, owner: screen) { screen, login in
       screen.shown.append(login.id)
@@ -64,13 +64,12 @@ import Testing
   }
 
   @Test func aHundredThousandMessagesFromFourThreads() async {
-    let center = center
     let screen = await MainActor.run { Screen() }
     await MainActor.run {
       _ = center.observe(.login, owner: screen) { screen, login in screen.shown.append(login.id) }
     }
     let posters = 4
-    let perPoster = Process.isSanitized ? 2500 : 25_000
+    let perPoster = Process.rounds(25_000, quick: 2500)
     await withTaskGroup(of: Void.self) { group in
       for poster in 0..<posters {
         group.addTask {
@@ -92,8 +91,6 @@ import Testing
   }
 
   @Test @MainActor func messagesOfADeadOwnerAreGivenUp() async {
-    let center = center
-    let journal = journal
     var screen = Optional(Screen())
     center.observe(.login, owner: screen!) { _, login in journal.write("\(login.id)") }
     onNewThread { center.post(.login, Login(id: 1)) }
@@ -105,7 +102,6 @@ import Testing
   }
 
   @Test @MainActor func messagesOfACancelledObservationAreGivenUp() async {
-    let center = center
     let screen = Screen()
     let observation = center.observe(.login, owner: screen) { screen, login in
       screen.shown.append(login.id)
@@ -117,7 +113,6 @@ import Testing
   }
 
   @Test @MainActor func messagesForAReplacedHandlerReachTheNewOne() async {
-    let center = center
     let screen = Screen()
     center.observe(.login, owner: screen, id: 1) { screen, login in screen.shown.append(login.id) }
     onNewThread { center.post(.login, Login(id: 1)) }
@@ -127,7 +122,6 @@ import Testing
   }
 
   @Test @MainActor func onceIsOnceForAHandlerElsewhere() async {
-    let center = center
     let screen = Screen()
     center.observe(.login, owner: screen, once: true) { screen, login in
       screen.shown.append(login.id)
@@ -201,9 +195,6 @@ import Testing
   // MARK: - Anywhere, and queues
 
   @Test func aNonisolatedHandlerIsCalledOnThePostingThread() {
-    let center = center
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     let thread = Locked<UInt>(0)
     center.observe(.login, owner: owner) { _, _ in
       let current = Process.currentThread
@@ -220,8 +211,6 @@ import Testing
     let queue = DispatchQueue(label: "topic", attributes: concurrent ? .concurrent : [])
     let key = DispatchSpecificKey<Bool>()
     queue.setSpecific(key: key, value: true)
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     let ids = Locked<[Int]>([])
     center.observe(.login, owner: owner, on: queue) { _, login in
       #expect(DispatchQueue.getSpecific(key: key) == true)
@@ -235,10 +224,8 @@ import Testing
   // MARK: - Waiting
 
   @Test func postAndWaitWaitsForEveryHandler() async {
-    let journal = journal
     let queue = DispatchQueue(label: "topic")
-    let owners = (0..<3).map { _ in Owner() }
-    defer { extendLifetime(owners) }
+    let owners = kept((0..<3).map { _ in Owner() })
     center.observe(.login, owner: owners[0]) { _, _ in journal.write("direct") }
     center.observe(.login, owner: owners[1], on: queue) { _, _ in journal.write("queue") }
     center.observe(.login, owner: owners[2]) { _, _ in
@@ -251,11 +238,6 @@ import Testing
   }
 
   @Test func handlersThatWaitForEachOtherDoNotWaitForEver() async {
-    let center = center
-    let journal = journal
-    let one = Owner()
-    let two = Owner()
-    defer { extendLifetime([one, two]) }
     center.observe(Topic<Int>("one"), owner: one) { _, number in
       journal.write("one\(number)")
       if number < 2 { await center.postAndWait(Topic<Int>("two"), number) }
@@ -272,10 +254,6 @@ import Testing
   }
 
   @Test func aHandlerMayWaitForItsOwnTopic() async {
-    let center = center
-    let journal = journal
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     center.observe(.login, owner: owner) { _, login in
       journal.write("\(login.id)")
       if login.id < 3 { await center.postAndWait(.login, Login(id: login.id + 1)) }
@@ -287,11 +265,6 @@ import Testing
   }
 
   @Test func twoHandlersThatBeginToWaitForEachOtherAtOnceDoNotWaitForEver() async {
-    let center = center
-    let journal = journal
-    let one = Owner()
-    let two = Owner()
-    defer { extendLifetime([one, two]) }
     let (bothRun, run) = AsyncStream.makeStream(of: Void.self)
     let running = Atomic<Int>(0)
     @Sendable func meet() async {
@@ -327,7 +300,6 @@ import Testing
 
   @Test(arguments: ["remove", "removeObservers", "removeAll", "removeTopic"]) @MainActor
   func aRemovalGivesUpWhatWaitsForAReplacedHandlerToo(way: String) async {
-    let center = center
     let screen = Screen()
     func removeObserver() {
       switch way {
@@ -352,10 +324,7 @@ import Testing
   }
 
   @Test func aCancelledObservationIsNotWaitedFor() async {
-    let center = center
     let queue = DispatchQueue(label: "suspended")
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     let observation = center.observe(.login, owner: owner, on: queue) { _, _ in }
     queue.suspend()
     async let called = center.postAndWait(.login, Login(id: 1))
@@ -369,7 +338,7 @@ import Testing
 
   @Test @MainActor func aHandlerThatPostsWhileOthersWaitIsNoLoop() async {
     let reports = Reports()
-    let center = MulticastCenter(onRecursion: reports.handler)
+    let center = reports.center
     let screen = Screen()
     center.observe(.login, owner: screen) { screen, login in
       screen.shown.append(login.id)
@@ -382,10 +351,6 @@ import Testing
   }
 
   @Test func aTaskThatOutlivesItsHandlerWaitsForTheHandlerAgain() async {
-    let center = center
-    let journal = journal
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     let (done, finish) = AsyncStream.makeStream(of: Void.self)
     let (returned, hasReturned) = AsyncStream.makeStream(of: Void.self)
     center.observe(.login, owner: owner) { _, login in

@@ -5,15 +5,10 @@ import Testing
 /// Rule 16 of the contract, for topics: a post that sets off itself is legitimate, up to a thousand times.
 @Suite struct TopicLoopTests {
   let reports = Reports()
-  let center: MulticastCenter
-  let owner = Owner()
-
-  init() {
-    center = MulticastCenter(onRecursion: reports.handler)
-  }
+  var center: MulticastCenter { reports.center }
+  let owner = kept(Owner())
 
   @Test func theThousandAndFirstPostInsideItselfIsRefusedAndReported() throws {
-    let center = center
     let results = Locked<[Int]>([])
     @Sendable func post() -> Int { center.post(.login, Login(id: 1)) }
     center.observe(.login, owner: owner) { _, _ in
@@ -35,7 +30,6 @@ import Testing
   }
 
   @Test func whatGrowsLikeATreeIsRefusedByTheNumberOfItsPosts() {
-    let center = center
     let handled = Locked(0)
     @Sendable func post() { center.post(.login, Login(id: 1)) }
     center.observe(.login, owner: owner) { _, _ in
@@ -49,10 +43,7 @@ import Testing
   }
 
   @Test func aLoopThroughATopicAndAProtocolIsFound() throws {
-    let center = center
-    let client = Client("a", Journal())
-    defer { extendLifetime(client) }
-    center.add(client, for: PingProtocol.self)
+    let client = center.adding(Client("a", Journal()))
     @Sendable func post() -> Int { center.post(.login, Login(id: 1)) }
     let pings = Locked(0)
     client.onPing = { _ in
@@ -68,7 +59,6 @@ import Testing
   }
 
   @Test func anotherTopicOfTheSameMessageTypeIsNoLoop() {
-    let center = center
     let results = Locked<[Int]>([])
     @Sendable func post(_ name: String) -> Int { center.post(Topic<Int>(name), 1) }
     center.observe(Topic<Int>("one"), owner: owner) { _, _ in
@@ -82,7 +72,6 @@ import Testing
   }
 
   @Test func aHandlerThatRunsLaterIsAChainOfItsOwn() async {
-    let center = center
     let ids = Locked<[Int]>([])
     @Sendable func post(_ id: Int) -> Int { center.post(.login, Login(id: id)) }
     center.observe(.login, owner: owner) { _, login in
@@ -97,7 +86,6 @@ import Testing
   }
 
   @Test func whatAPostAndWaitSetsOffIsCountedAsWell() async {
-    let center = center
     let handled = Locked(0)
     @Sendable func post() -> Int { center.post(.login, Login(id: 1)) }
     center.observe(.login, owner: owner) { _, _ in

@@ -1,4 +1,5 @@
 import Multicast
+import TestSupport
 import Testing
 
 @Suite struct TopicMessagesTests {
@@ -49,8 +50,7 @@ import Testing
   }
 
   @Test func cancellingTheTaskEndsTheLoop() async {
-    let center = center
-    let messages = center.messages(of: Topic<Int>())
+    let messages = kept(center.messages(of: Topic<Int>()))
     let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
     let loop = Task {
       var received: [Int] = []
@@ -66,11 +66,9 @@ import Testing
     #expect(await loop.value == [1])
     // The sequence is held here still, but the loop's registration is gone.
     #expect(center.post(Topic<Int>(), 2) == 0)
-    extendLifetime(messages)
   }
 
   @Test func aLoopThatIsCancelledEndsItsRegistrationEvenIfItsIteratorIsKept() async {
-    let center = center
     let task = Task {
       let iterator = center.messages(of: Topic<Int>()).makeAsyncIterator()
       var other = iterator

@@ -5,7 +5,7 @@ import Testing
 @Suite struct TopicTests {
   let center = MulticastCenter()
   let journal = Journal()
-  let owner = Owner()
+  let owner = kept(Owner())
 
   @Test func aTopicIsItsMessageTypeAndItsName() {
     #expect(Topic<Int>("a") == Topic<Int>("a"))
@@ -17,7 +17,6 @@ import Testing
   }
 
   @Test func theSameNameWithAnotherMessageTypeIsAnotherTopic() {
-    let journal = journal
     center.observe(Topic<Int>("a"), owner: owner) { _, number in journal.write("\(number)") }
     center.observe(Topic<String>("a"), owner: owner) { _, text in journal.write(text) }
     #expect(center.post(Topic<Int>("a"), 7) == 1)
@@ -26,7 +25,6 @@ import Testing
   }
 
   @Test func namesNeverMatchByAPart() {
-    let journal = journal
     for name in ["login", "log", "loginFailed", "Login", " login"] {
       center.observe(Topic<Int>(name), owner: owner) { _, _ in journal.write(name) }
     }
@@ -37,14 +35,12 @@ import Testing
   }
 
   @Test func centersDoNotMix() {
-    let journal = journal
     center.observe(.login, owner: owner) { _, _ in journal.write("heard") }
     #expect(MulticastCenter().post(.login, Login(id: 1)) == 0)
     #expect(journal.read() == "")
   }
 
   @Test func namesThatComeAndGoLeaveTheOthersAlone() {
-    let journal = journal
     center.observe(Topic<Int>("lasting"), owner: owner) { _, _ in journal.write("lasting") }
     for number in 0..<500 {
       let passing = Owner()
@@ -56,5 +52,29 @@ import Testing
     #expect(center.post(Topic<Int>("499"), 1) == 0)
     #expect(center.post(Topic<Int>("lasting"), 1) == 1)
     #expect(journal.read() == "lasting")
+  }
+
+  @Test func aMessageMayHaveSeveralTypedParts() {
+    let moved = Topic<(from: Int, to: Int, animated: Bool)>("moved")
+    center.observe(moved, owner: owner) { _, move in
+      journal.write("\(move.from) \(move.to) \(move.animated)")
+    }
+    center.post(moved, (from: 1, to: 2, animated: true))
+    #expect(journal.read() == "1 2 true")
+  }
+
+  @Test func aMessageMayBeAnsweredByAClosureInIt() async {
+    struct Question: Sendable {
+      let text: String
+      let answer: @Sendable (String) -> Void
+    }
+    // The topic of a type needs no name.
+    center.observe(Topic<Question>(), owner: owner) { owner, question in
+      await Task.yield()
+      question.answer("\(owner.name): \(question.text)!")
+    }
+    await center.postAndWait(Topic(), Question(text: "hello") { journal.write($0) })
+    journal.write("done")
+    #expect(journal.read() == "owner: hello! done")
   }
 }

@@ -9,7 +9,7 @@ struct CarriedValueTests {
 
   private let seen = Numbers()
   private let place = Place()
-  private let owner = Owner()
+  private let owner = kept(Owner())
 
   private func observe(in center: MulticastCenter) {
     center.observe(.login, owner: owner) { [seen] _, _ in seen.add(Request.id) }
@@ -52,12 +52,11 @@ struct CarriedValueTests {
     let told = Numbers()
     let delegate = MulticastDelegate<any WorkerProtocol>(
       onDelivery: { _ in told.add(Request.id) }, carrying: CarriedValue(Request.$id))
-    let worker = Worker(onWork: { [seen] _ in seen.add(Request.id) })
+    let worker = kept(Worker(onWork: { [seen] _ in seen.add(Request.id) }))
     delegate.add(worker, on: place.queue)
     await Request.$id.withValue(7) { _ = await delegate.postAndWait { $0.work(0) } }
     #expect(seen.all == [7])
     await told.wait(for: 6)
     #expect(told.all.allSatisfy { $0 == 7 })
-    extendLifetime(worker)
   }
 }

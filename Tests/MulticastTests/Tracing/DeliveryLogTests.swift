@@ -53,19 +53,16 @@ struct DeliveryLogTests {
 
   @Test func aTopicsNameStaysInItsLine() {
     let center = MulticastCenter(onDelivery: DeliveryLog.events(to: lines.add))
-    let owner = Owner()
+    let owner = kept(Owner())
     let topic = Topic<Login>("two\nlines")
     center.observe(topic, owner: owner) { _, _ in }
     center.post(topic, Login(id: 1))
     #expect(lines.all.count == 3)
     #expect(!lines.all.contains { $0.contains("\n") })
-    extendLifetime(owner)
   }
 
   @Test func withoutAClosureLinesGoToStandardError() async {
-    let result = await #expect(
-      processExitsWith: .success, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
       let center = MulticastCenter(onDelivery: DeliveryLog.events())
       let owner = Owner()
       center.observe(.login, owner: owner) { _, _ in }

@@ -10,17 +10,14 @@ struct NotifyEventTests {
   private let journal = Journal()
   private let center: MulticastCenter
   private let client: Client
-  private let counter = Counter()
+  private let counter = kept(Counter())
 
   init() {
     center = MulticastCenter(onRecursion: { _ in }, onDelivery: events.callback)
-    client = Client("a", journal)
+    client = kept(Client("a", journal))
     center.add(client, for: PingProtocol.self, isolation: nil)
     center.add(counter, for: PingProtocol.self, isolation: nil)
   }
-
-  /// The clients live longer than a test's last use of them.
-  private func hold() { extendLifetime((client, counter)) }
 
   private func expectOneDelivery(
     _ way: DeliveryEvent.Way, sourceLocation: SourceLocation = #_sourceLocation
@@ -33,7 +30,6 @@ struct NotifyEventTests {
       events.read() == [
         "\(way) began", "\(way) called Client", "\(way) called Counter", "\(way) ended 2",
       ], sourceLocation: sourceLocation)
-    hold()
   }
 
   @Test func everyWayTellsWhomItCalledInOrder() async {
@@ -51,13 +47,11 @@ struct NotifyEventTests {
     let site = CallSite(fileID: "App/Screen.swift", line: 7, column: 5)
     center.notify(PingProtocol.self, fileID: "App/Screen.swift", line: 7, column: 5) { $0.ping(0) }
     #expect(events.all.allSatisfy { $0.site == site })
-    hold()
   }
 
   @Test func eachDeliveryHasItsNumber() {
     for _ in 0..<3 { center.notify(PingProtocol.self) { $0.ping(0) } }
     #expect(Set(events.all.map(\.delivery)).count == 3)
-    hold()
   }
 
   @Test func aDelegateThatStandsAloneTells() {
@@ -65,7 +59,6 @@ struct NotifyEventTests {
     delegate.add(counter, isolation: nil)
     delegate.notify { $0.ping(0) }
     #expect(events.read() == ["notify began", "notify called Counter", "notify ended 1"])
-    hold()
   }
 
   @Test func nobodyIsToldOfAnEmptyList() {
@@ -86,7 +79,6 @@ struct NotifyEventTests {
         PingProtocol.self, awaiting: { (_) async throws(Failure) in throw Failure() })
     }
     #expect(events.read() == ["awaiting began", "awaiting called Client", "awaiting ended 1"])
-    hold()
   }
 
   @Test func whoIsRemovedIsNamedForItsOwnCallAndNotLater() {
@@ -97,7 +89,6 @@ struct NotifyEventTests {
     center.notify(PingProtocol.self) { $0.ping(0) }
     client.onPing = nil
     #expect(events.read() == ["notify began", "notify called Client", "notify ended 1"])
-    hold()
   }
 
   @Test func aRefusedLoopIsTold() async {
@@ -110,7 +101,6 @@ struct NotifyEventTests {
         "notify began", "notify refused", "notify called Client", "notify called Counter",
         "notify ended 2",
       ])
-    hold()
   }
 
   @Test func aRefusedAwaitedLoopIsTold() async {
@@ -119,14 +109,13 @@ struct NotifyEventTests {
         WorkerProtocol.self,
         awaiting: { _ in if depth > 0 { await notify(center, depth: depth - 1) } })
     }
-    let worker = Worker()
+    let worker = kept(Worker())
     center.add(worker, for: WorkerProtocol.self)
     await notify(center, depth: 1)
     #expect(
       events.read() == [
         "awaiting began", "awaiting refused", "awaiting called Worker", "awaiting ended 1",
       ])
-    extendLifetime(worker)
   }
 
   @Test func theEventsComeOnTheThreadThatDelivers() {
@@ -139,7 +128,6 @@ struct NotifyEventTests {
     center.notify(PingProtocol.self) { $0.ping(0) }
     place.queue.sync { _ = center.notify(PingProtocol.self) { $0.ping(0) } }
     #expect(places.withLock { $0 } == [false, false, false, true, true, true])
-    hold()
   }
 
   @Test func durationsAreThoseOfTheCallsAndOfAllOfThem() throws {
@@ -155,6 +143,5 @@ struct NotifyEventTests {
     else { return #expect(Bool(false)) }
     #expect(call >= .milliseconds(2))
     #expect(pass >= call)
-    hold()
   }
 }

@@ -4,6 +4,7 @@ import Testing
 
 /// What is reported of posts: where they are made, and where they are handled.
 struct PostEventTests {
+  let owner = kept(Owner())
   private let events = Events()
   private let center: MulticastCenter
   private let place = Place("home")
@@ -17,7 +18,7 @@ struct PostEventTests {
   private func hold() { extendLifetime((worker, listener)) }
 
   @Test func aPostTellsWhomItCallsHereAndWhereElseItGoes() async {
-    let other = Listener { _ in }
+    let other = kept(Listener { _ in })
     center.add(listener, for: PingProtocol.self, on: place.queue)
     center.add(other, for: PingProtocol.self, isolation: nil)
     await center.postAndWait(PingProtocol.self) { $0.ping(0) }
@@ -40,7 +41,6 @@ struct PostEventTests {
     #expect(Set(there.map(\.pass)).count == 1)
     #expect(there[0].pass != here[0].pass)
     hold()
-    extendLifetime(other)
   }
 
   @Test func whatAwaitsIsHandledInATask() async {
@@ -97,11 +97,10 @@ struct PostEventTests {
   }
 
   @Test func topicsTellTheOwnersOfTheirHandlers() async {
-    let owner = Owner()
     center.observe(.login, owner: owner) { _, _ in }
     center.observe(.login, owner: owner, on: place.queue) { _, _ in }
     center.observe(.login, owner: owner) { _, _ in await Task.yield() }
-    let stream = center.messages(of: .login)
+    _ = kept(center.messages(of: .login))
     await center.postAndWait(.login, Login(id: 1))
     await events.wait(forEnds: 3)
     #expect(events.all.allSatisfy { $0.key == "Topic<Login>(\"login\")" })
@@ -113,17 +112,14 @@ struct PostEventTests {
       ])
     #expect(briefs.contains("post called Owner @queue \"home\" late"))
     #expect(briefs.contains("post called Owner @task late"))
-    extendLifetime((owner, stream))
   }
 
   @Test func theLastMessageOfATopicIsToldWhenItIsHandled() async {
     let topic = Topic<Login>("kept", keepsLatest: true)
-    let owner = Owner()
     center.post(topic, Login(id: 1))
     #expect(events.read() == ["post began", "post ended 0"])
     center.observe(topic, owner: owner) { _, _ in }
     #expect(events.read() == ["post began late", "post called Owner late", "post ended 1 late"])
-    extendLifetime(owner)
   }
 
   @Test func whoseOwnerHasEndedIsNotToldAsCalled() async {

@@ -4,6 +4,8 @@ import Testing
 
 /// What a callback notifies and posts itself.
 struct ReportingTests {
+  let told = Numbers()
+
   /// A callback that tells others of each event, and counts the events.
   private final class Teller: Sendable {
     private let center = Locked<MulticastCenter?>(nil)
@@ -28,10 +30,10 @@ struct ReportingTests {
   }
 
   @Test func whatACallbackNotifiesIsDeliveredAndNotReported() {
-    let told = Counter()
+    let told = kept(Counter())
     let teller = Teller { center, _ in center.notify(PingProtocol.self) { $0.ping(0) } }
     let center = teller.makeCenter()
-    let worker = Worker()
+    let worker = kept(Worker())
     center.add(worker, for: WorkerProtocol.self)
     center.add(told, for: PingProtocol.self, isolation: nil)
     center.notify(WorkerProtocol.self) { $0.work(0) }
@@ -39,18 +41,16 @@ struct ReportingTests {
       teller.events.read() == ["notify began", "notify called Worker", "notify ended 1"])
     #expect(told.calls == 3)
     teller.end()
-    extendLifetime((worker, told))
   }
 
   /// Here, elsewhere and in a task, and what is set off there.
   @Test(arguments: ["here", "queue", "task"])
   func whatACallbackPostsIsHandledAndNotReportedAnywhere(_ home: String) async {
-    let told = Numbers()
     let teller = Teller { center, _ in center.post(.login, Login(id: 1)) }
     let center = teller.makeCenter()
-    let owner = Owner()
+    let owner = kept(Owner())
     let place = Place()
-    let effect = Listener { number in told.add(number) }
+    let effect = kept(Listener { number in told.add(number) })
     center.add(effect, for: PingProtocol.self, isolation: nil)
     let tellOthers: @Sendable (Owner, Login) -> Void = { [weak center] _, _ in
       center?.notify(PingProtocol.self) { $0.ping(1) }
@@ -65,7 +65,7 @@ struct ReportingTests {
         tellOthers(owner, login)
       }
     }
-    let worker = Worker()
+    let worker = kept(Worker())
     center.add(worker, for: WorkerProtocol.self)
     center.post(WorkerProtocol.self) { $0.work(0) }
     await told.wait(for: 6)
@@ -73,23 +73,20 @@ struct ReportingTests {
     teller.end()
     #expect(teller.events.read() == ["post began", "post called Worker", "post ended 1"])
     #expect(told.all.sorted() == [1, 1, 1, 2, 2, 2])
-    extendLifetime((owner, worker, effect))
   }
 
   @Test func aTaskThatACallbackStartsIsNotReported() async {
-    let told = Numbers()
-    let listener = Listener { number in told.add(number) }
+    let listener = kept(Listener { number in told.add(number) })
     let teller = Teller { center, _ in
       Task { center.notify(PingProtocol.self) { $0.ping(0) } }
     }
     let center = teller.makeCenter()
-    let worker = Worker()
+    let worker = kept(Worker())
     center.add(listener, for: PingProtocol.self, isolation: nil)
     center.add(worker, for: WorkerProtocol.self)
     center.notify(WorkerProtocol.self) { $0.work(0) }
     await told.wait(for: 3)
     #expect(teller.events.all.count == 3)
     teller.end()
-    extendLifetime((worker, listener))
   }
 }

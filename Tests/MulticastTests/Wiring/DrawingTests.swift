@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Multicast
+import TestSupport
 import Testing
 
 private protocol UserProtocol {}
@@ -68,8 +69,7 @@ private struct Mail: Sendable {}
   }
 
   @Test func oddNames() throws {
-    let odd = `a "type" [with] {odd} & <b>|;#35;%% letters: é, 名前`()
-    defer { extendLifetime(odd) }
+    let odd = kept(`a "type" [with] {odd} & <b>|;#35;%% letters: é, 名前`())
     center.add(odd, for: UserProtocol.self)
     let names = [
       "quotes \" ' ` and \\ backslashes \\n", "lines\r\n\u{2028}\t\0\u{7}", "<script>&amp;#quot;",

@@ -35,6 +35,7 @@ private actor Store: UserProtocol {
 }
 
 @Suite struct WiringTests {
+  let owner = kept(Owner())
   let center = MulticastCenter()
 
   private var clients: [String] {
@@ -65,8 +66,7 @@ private actor Store: UserProtocol {
   }
 
   @Test func protocolsStandInTheOrderOfTheirFirstUse() {
-    let badge = Badge()
-    defer { extendLifetime(badge) }
+    let badge = kept(Badge())
     center.add(badge, for: (any Sink<Int>).self)
     center.add(badge, for: (UserProtocol & AnyObject).self)
     center.add(badge, for: Badge.self)
@@ -78,9 +78,8 @@ private actor Store: UserProtocol {
   }
 
   @Test func clientsThatEndedOrWereRemovedAreNotThere() {
-    let removed = Badge()
-    let kept = ProfileScreen()
-    defer { extendLifetime((removed, kept)) }
+    let removed = kept(Badge())
+    let kept = kept(ProfileScreen())
     center.add(Badge(), for: UserProtocol.self)
     center.add(removed, for: UserProtocol.self)
     center.add(kept, for: UserProtocol.self)
@@ -116,9 +115,8 @@ private actor Store: UserProtocol {
   }
 
   @Test func typesThatShareANameAreToldApart() throws {
-    let one = FeatureA.Model()
-    let other = FeatureB.Model()
-    defer { extendLifetime((one, other)) }
+    let one = kept(FeatureA.Model())
+    let other = kept(FeatureB.Model())
     center.add(one, for: UserProtocol.self)
     #expect(clients == ["1 Model"])
     center.add(other, for: UserProtocol.self)
@@ -131,10 +129,8 @@ private actor Store: UserProtocol {
   // MARK: - Topics
 
   @Test func tellsOwnersIDsAndIsolation() async {
-    let owner = Owner()
-    let store = Store()
-    let screen = await MainActor.run { Screen() }
-    defer { extendLifetime((owner, store, screen)) }
+    let store = kept(Store())
+    let screen = kept(await MainActor.run { Screen() })
     center.observe(.login, owner: owner) { _, _ in }
     center.observe(.login, owner: owner, id: "queue", on: DispatchQueue(label: "disk")) { _, _ in }
     await MainActor.run {
@@ -161,8 +157,7 @@ private actor Store: UserProtocol {
   }
 
   @Test func observersThatAreAlikeAndNeighboursAreAGroup() {
-    let owners = (0..<5).map { _ in Owner() }
-    defer { extendLifetime(owners) }
+    let owners = kept((0..<5).map { _ in Owner() })
     for owner in owners {
       center.observe(.login, owner: owner) { _, _ in }
     }
@@ -172,8 +167,6 @@ private actor Store: UserProtocol {
   }
 
   @Test func topicsStandInTheOrderOfTheirMessageTypesAndNames() {
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     for name in ["b", "c", "", "a"] {
       center.observe(Topic<Login>(name), owner: owner) { _, _ in }
     }
@@ -187,8 +180,6 @@ private actor Store: UserProtocol {
   }
 
   @Test func observersThatEndedAndTheirTopicsAreNotThere() {
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     center.observe(Topic<Login>("ended"), owner: Owner()) { _, _ in }
     center.observe(Topic<Login>("cancelled"), owner: owner) { _, _ in }.cancel()
     center.observe(Topic<Login>("once"), owner: owner, once: true) { _, _ in }
@@ -199,10 +190,7 @@ private actor Store: UserProtocol {
   }
 
   @Test func anObserverThatHasItsOneMessageIsNotThere() {
-    let owner = Owner()
-    let center = center
     let journal = Journal()
-    defer { extendLifetime(owner) }
     center.observe(.login, owner: owner, once: true) { _, _ in
       journal.write("\(center.wiring.topics.count) topics")
     }
@@ -212,8 +200,7 @@ private actor Store: UserProtocol {
   }
 
   @Test func aLoopOverMessagesIsAnObserver() {
-    let messages = center.messages(of: .login)
-    defer { extendLifetime(messages) }
+    _ = kept(center.messages(of: .login))
 
     #expect(observers == ["1 AsyncStream<Login> - posting thread"])
   }
@@ -234,8 +221,6 @@ private actor Store: UserProtocol {
         return "\(center.wiring.topics.count) topics"
       }
     }
-    let owner = Owner()
-    defer { extendLifetime(owner) }
     center.observe(.login, owner: owner, id: ID(center: center)) { _, _ in }
 
     #expect(observers == ["1 Owner 0 topics posting thread"])
