@@ -62,8 +62,25 @@ final class Program {
     try await wait { try folder.text("errors").contains(text) }
   }
 
-  /// Does what Ctrl-C does.
-  func interrupt() { kill(process.processIdentifier, SIGINT) }
+  /// Does what Ctrl-C does, when `condition` holds while the program runs.
+  ///
+  /// Waits on a thread of its own: all tests' tasks share a few, and until one of these had time for this, the
+  /// program would take a processor from them.
+  func interrupt(when condition: @escaping @Sendable () -> Bool) async {
+    let id = process.processIdentifier
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        while kill(id, 0) == 0, !condition() { usleep(10_000) }
+        kill(id, SIGINT)
+        continuation.resume()
+      }
+    }
+  }
+
+  /// Does so when a text stands on standard error.
+  func interrupt(when text: String) async {
+    await interrupt { [folder] in (try? folder.text("errors"))?.contains(text) == true }
+  }
 
   /// Waits for the end.
   ///

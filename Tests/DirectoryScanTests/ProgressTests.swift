@@ -10,8 +10,7 @@ struct ProgressTests {
     let terminal = try Terminal(columns: 60)
 
     let program = try Program([tree.path], errors: terminal.device)
-    try await program.wait { terminal.text().contains("compared") }
-    program.interrupt()
+    await program.interrupt { terminal.text().contains("compared") }
     let outcome = try await program.outcome { terminal.text() }
 
     let text = terminal.text()
@@ -32,8 +31,7 @@ struct ProgressTests {
     try tree.endlessFiles()
 
     let program = try Program([tree.path])
-    try await program.wait(for: "compared")
-    program.interrupt()
+    await program.interrupt(when: "compared")
     let outcome = try await program.outcome()
 
     #expect(outcome.errors.hasSuffix("\n") && !outcome.errors.contains("\r"))
@@ -68,8 +66,7 @@ struct ProgressTests {
     let json = Tree()
 
     let program = try Program(["--json", "\(json.path)/report", tree.path])
-    try await program.wait(for: "compared")
-    program.interrupt()
+    await program.interrupt(when: "compared")
     let outcome = try await program.outcome()
 
     #expect(outcome.status == 130)

@@ -3,7 +3,9 @@ import Testing
 
 /// A pseudo-terminal. Somebody has to call ``text()`` again and again: a program that writes to a
 /// full terminal waits.
-final class Terminal {
+///
+/// Unchecked, because one thread at a time reads it: a test awaits the one that interrupts its program.
+final class Terminal: @unchecked Sendable {
   /// What a program writes to.
   let device: FileHandle
 

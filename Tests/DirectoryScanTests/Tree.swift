@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A folder with a tree in it, which is removed when this ends.
-final class Tree {
+final class Tree: Sendable {
   let path = FileManager.default.temporaryDirectory.path + "/tree-\(UUID())"
 
   init() { mkdir(path, 0o755) }

@@ -2,6 +2,14 @@ import TestSupport
 import Multicast
 import Testing
 
+private protocol OptionalProtocol {
+  func ignored()
+}
+
+extension OptionalProtocol {
+  func ignored() {}
+}
+
 private protocol OtherProtocol {
   func other()
 }
@@ -21,6 +29,13 @@ private protocol OtherProtocol {
     #expect(journal.read() == "a a")
     #expect(center[PingProtocol.self].remove(client))
     #expect(!center.contains(client, for: PingProtocol.self))
+  }
+
+  @Test func aMethodWithADefaultIsOptional() {
+    final class Silent: OptionalProtocol {}
+    let silent = kept(Silent())
+    center.add(silent, for: OptionalProtocol.self)
+    #expect(center.notify(OptionalProtocol.self) { $0.ignored() } == 1)
   }
 
   @Test func protocolsDoNotMix() {

@@ -16,7 +16,7 @@ extension MemoryTests {
     }
     var lists = (0..<5).map { _ in list() }
     let before = Process.residentBytes ?? 0
-    let count = Process.rounds(100, quick: 25)
+    let count = Process.rounds(100, quick: 12)
     for _ in 0..<count { lists.append(list()) }
     let growth = (Process.residentBytes ?? 0) - before
     // Five thousand registrations are a third of a megabyte.
@@ -37,7 +37,7 @@ extension MemoryTests {
     await #expect(processExitsWith: .success) {
       var lists: [MulticastDelegate<any PingProtocol>] = []
       var before = 0
-      let count = Process.rounds(100, quick: 25)
+      let count = Process.rounds(100, quick: 12)
       for number in 0..<(count + 5) {
         if number == 5 { before = Process.residentBytes ?? 0 }
         let delegate = MulticastDelegate<any PingProtocol>()
