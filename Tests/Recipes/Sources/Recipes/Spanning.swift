@@ -1,7 +1,7 @@
 import Multicast
 import Tracing
 
-/// A span for each pass of a delivery, in the context of whoever notified or posted.
+/// A span for each pass of a delivery, in the context of the notification or post.
 @Sendable func trace(_ event: DeliveryEvent) {
   guard case .ended(let clients, let duration) = event.phase else { return }
   let end = DefaultTracerClock.now
