@@ -37,8 +37,6 @@ struct GroupChains {
     self.side = side
   }
 
-  var isEmpty: Bool { groups.isEmpty }
-
   func existingGroup(of subject: AnyObject & Sendable) -> ClientGroup? {
     if let recent, recent.subject === subject { return recent }
     return groups.count > Self.largestCountWithoutTable

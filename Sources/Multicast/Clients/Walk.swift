@@ -25,9 +25,6 @@ struct Walk: ~Copyable {
   /// The counters of the walked generation. Their address identifies it.
   private let counters: UnsafeMutablePointer<ClientGeneration.Counters>
 
-  /// A cursor before the first box, for ``rewind()``.
-  private let all: BoxCursor
-
   @usableFromInline
   var boxes: BoxCursor
 
@@ -41,7 +38,6 @@ struct Walk: ~Copyable {
     self.limit = limit
     unsafe self.list = .passUnretained(list)
     unsafe self.counters = counters
-    all = boxes
     self.boxes = boxes
   }
 
@@ -65,7 +61,4 @@ struct Walk: ~Copyable {
   mutating func noteDead(_ box: WeakBox) {
     if unsafe box.vacate(countingIn: counters) { foundDead = true }
   }
-
-  /// Returns to the first box.
-  mutating func rewind() { boxes = all }
 }
