@@ -65,6 +65,37 @@ private protocol StoreProtocol: Sendable {
     #expect(await notifyOnMainActor() == 1)
   }
 
+  /// A client of an actor, which suspends in its call.
+  private final class Phase {
+    let home: any Actor
+    private(set) var ranAtHome: [Bool] = []
+
+    init(_ home: any Actor) { self.home = home }
+
+    nonisolated(nonsending) func end() async {
+      ranAtHome.append(isAtHome())
+      await Task.yield()
+      ranAtHome.append(isAtHome())
+    }
+
+    private func isAtHome(_ isolation: (any Actor)? = #isolation) -> Bool { isolation === home }
+  }
+
+  private actor Home {
+    /// Notifies two clients of the actor, and returns where they ran.
+    func notify(_ center: MulticastCenter) async -> [Bool] {
+      let phases = [Phase(self), Phase(self)]
+      for phase in phases { center.add(phase, for: Phase.self) }
+      await center.notify(Phase.self, awaiting: { await $0.end() })
+      await center[Phase.self].notify(awaiting: { await $0.end() })
+      return phases.flatMap(\.ranAtHome)
+    }
+  }
+
+  @Test func clientsThatSuspendRunInTheCallersActor() async {
+    #expect(await Home().notify(center) == Array(repeating: true, count: 8))
+  }
+
   @Test func aClientIsKeptAliveUntilItsCallReturns() async throws {
     let owner = Locked<Store?>(nil)
     let end = Journal()

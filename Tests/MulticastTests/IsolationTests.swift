@@ -1,5 +1,4 @@
 import TestSupport
-import Dispatch
 import Multicast
 import Testing
 
@@ -84,10 +83,10 @@ private protocol SendablePingProtocol: Sendable {
   }
 
   @Test func anExecutorThatCannotSayWhetherItIsCurrentIsBelieved() async {
-    let store = Queued()
+    let store = QueueActor()
     await store.addClient(to: center)
     let called = await withCheckedContinuation { continuation in
-      store.queue.async {
+      store.place.queue.async {
         store.assumeIsolated { _ in
           continuation.resume(returning: center.notify(PingProtocol.self) { $0.ping(1) })
         }
@@ -167,24 +166,8 @@ private protocol SendablePingProtocol: Sendable {
   #endif
 }
 
-/// An executor of the kind that there was before `isIsolatingCurrentContext`.
-private final class QueueExecutor: SerialExecutor {
-  let queue = DispatchQueue(label: "executor")
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
+extension QueueActor {
+  fileprivate func addClient(to center: MulticastCenter) {
+    center.add(kept(Client("a", Journal())), for: PingProtocol.self)
   }
-
-  func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
-}
-
-private actor Queued {
-  private let executor = QueueExecutor()
-  private let client = Client("a", Journal())
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-  nonisolated var queue: DispatchQueue { executor.queue }
-
-  func addClient(to center: MulticastCenter) { center.add(client, for: PingProtocol.self) }
 }

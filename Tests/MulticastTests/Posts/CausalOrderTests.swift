@@ -165,6 +165,19 @@ import Testing
         == "label500 check500 checked store500 label100 check100 checked store100")
   }
 
+  @Test @MainActor func aHandlerThatPostsDoesNotOvertakeWhatWaits() {
+    let reports = Reports()
+    let screen = Screen()
+    reports.center.observe(.login, owner: screen) { screen, login in
+      screen.shown.append(login.id)
+      if login.id < 4 { reports.center.post(.login, Login(id: login.id + 100)) }
+    }
+    onNewThread { for id in 1...3 { reports.center.post(.login, Login(id: id)) } }
+    reports.center.post(.login, Login(id: 4))
+    #expect(screen.shown == [1, 2, 3, 4, 101, 102, 103])
+    #expect(reports.all.isEmpty)
+  }
+
   @Test func effectsFollowInTheOrderInWhichTheyWerePosted() {
     for name in ["first", "second"] {
       center.observe(.login, owner: owner, id: name) { _, login in

@@ -9,6 +9,7 @@ import Testing
   let delegates = MulticastDelegate<any PingProtocol>()
   let center = MulticastCenter()
   let journal = Journal()
+  let owner = kept(Owner())
 
   // MARK: - Actors
 
@@ -37,25 +38,21 @@ import Testing
     #expect(journal.read() == "a")
   }
 
-  @Test @MainActor func aClientThatWasAddedWithoutIsolationIsCalledWhereThePostIsMade() {
-    let client = Listener { number in
-      dispatchPrecondition(condition: .notOnQueue(.main))
+  @Test @MainActor func whoHasNoHomeIsCalledWhereThePostIsMade() {
+    let write: @Sendable (Int) -> Void = { [journal] number in
       journal.write("\(number) on \(Process.currentThread)")
     }
-    defer { extendLifetime(client) }
-    center.add(client, for: PingProtocol.self, isolation: nil)
+    let worker = kept(Worker(onWork: write))
+    center.adding(Listener(write))
+    // Nobody who is Sendable has the home in which it was added.
+    center.add(worker, for: WorkerProtocol.self)
+    center.observe(Topic<Int>(), owner: owner, in: .none, of: Homes(), write)
     onNewThread {
       center.post(PingProtocol.self) { $0.ping(1) }
-      #expect(journal.read() == "1 on \(Process.currentThread)")
-    }
-  }
-
-  @Test @MainActor func aClientOfASendableProtocolHasNoHome() {
-    let client = kept(Worker { number in journal.write("\(number) on \(Process.currentThread)") })
-    center.add(client, for: WorkerProtocol.self)
-    onNewThread {
-      center.post(WorkerProtocol.self) { $0.work(1) }
-      #expect(journal.read() == "1 on \(Process.currentThread)")
+      center.post(WorkerProtocol.self) { $0.work(2) }
+      center.post(Topic<Int>(), 3)
+      let here = "on \(Process.currentThread)"
+      #expect(journal.read() == "1 \(here) 2 \(here) 3 \(here)")
     }
   }
 
@@ -92,11 +89,11 @@ import Testing
   @Test func aClientOfASendableProtocolLivesOnTheQueueThatItWasGiven() async {
     let place = Place()
     let delegates = MulticastDelegate<any WorkerProtocol>()
-    let client = Worker { _ in
-      #expect(place.isCurrent)
-      journal.write("a")
-    }
-    defer { extendLifetime(client) }
+    let client = kept(
+      Worker { _ in
+        #expect(place.isCurrent)
+        journal.write("a")
+      })
     delegates.add(client, on: place.queue)
     await delegates.postAndWait { $0.work(1) }
     #expect(journal.read() == "a")
@@ -139,14 +136,13 @@ import Testing
   // MARK: - Bodies that name an actor
 
   @Test func aBodyThatNamesAnActorRunsThereForAllClients() async {
-    let clients = (0..<3).map { index in
-      Listener { _ in
-        MainActor.assertIsolated()
-        journal.write("\(index)")
-      }
+    for index in 0..<3 {
+      delegates.adding(
+        Listener { _ in
+          MainActor.assertIsolated()
+          journal.write("\(index)")
+        })
     }
-    defer { extendLifetime(clients) }
-    for client in clients { delegates.add(client, isolation: nil) }
     #expect(delegates.post { @MainActor in $0.ping(1) } == 3)
     await delegates.postAndWait { @MainActor in $0.ping(1) }
     #expect(journal.read() == "0 1 2 0 1 2")
@@ -159,45 +155,47 @@ import Testing
   // MARK: - Who awaits
 
   @Test func whoAwaitsRunsSideBySideWithOthers() async {
-    let delegates = MulticastDelegate<any WorkerProtocol>()
     let present = Atomic<Int>(0)
-    let clients = (0..<4).map { _ in
-      Worker(onSlowWork: { _ in
-        present.add(1, ordering: .relaxed)
-        while present.load(ordering: .relaxed) < 4 { await Task.yield() }
-      })
+    for _ in 0..<4 {
+      center.adding(
+        Worker(onSlowWork: { _ in
+          present.add(1, ordering: .relaxed)
+          while present.load(ordering: .relaxed) < 4 { await Task.yield() }
+        }))
     }
-    defer { extendLifetime(clients) }
-    for client in clients { delegates.add(client) }
     // It returns, because none of them waits for another one's call.
-    #expect(await delegates.postAndWait { await $0.workSlowly(1) } == 4)
+    #expect(await center.postAndWait(WorkerProtocol.self) { await $0.workSlowly(1) } == 4)
   }
 
-  @Test func whoAwaitsGetsOneCallAfterTheOther() async {
-    let delegates = MulticastDelegate<any WorkerProtocol>()
-    let client = Worker(onSlowWork: { number in
+  @Test(arguments: [false, true])
+  func whoAwaitsGetsOneCallAfterTheOther(isHandler: Bool) async {
+    let work: @Sendable (Int) async -> Void = { [journal] number in
       journal.write("\(number)(")
       for _ in 0..<5 { await Task.yield() }
       journal.write(")")
-    })
-    defer { extendLifetime(client) }
-    delegates.add(client)
-    for number in 0..<20 { delegates.post { await $0.workSlowly(number) } }
-    await delegates.postAndWait { await $0.workSlowly(20) }
+    }
+    if isHandler {
+      center.observe(Topic<Int>(), owner: owner) { _, number in await work(number) }
+    } else {
+      center.adding(Worker(onSlowWork: work))
+    }
+    for number in 0..<20 {
+      center.post(Topic<Int>(), number)
+      center.post(WorkerProtocol.self) { await $0.workSlowly(number) }
+    }
+    await center.postAndWait(Topic<Int>(), 20)
+    await center.postAndWait(WorkerProtocol.self) { await $0.workSlowly(20) }
     #expect(journal.read() == (0...20).map { "\($0)( )" }.joined(separator: " "))
   }
 
   // MARK: - Posts that follow
 
   @Test func whatFollowsDoesNotEnterAnActorThatThePostHasLeft() async {
-    let owner = kept(Owner())
-    let store = kept(QueueActor(journal))
-    await store.observe(center)
+    let store = kept(QueueActor())
+    await store.observe(center, journal)
     center.observe(Topic<Int>("first"), owner: owner) { [unowned store] _, number in
       // Inside of the actor, for the length of this call.
-      store.queue.sync {
-        store.assumeIsolated { _ = $0.post(center, number) }
-      }
+      store.place.queue.sync { store.assumeIsolated { $0.post(center, number) } }
     }
     center.post(Topic<Int>("first"), 1)
     await center.postAndWait(Topic<Int>("second"), 2)
@@ -205,37 +203,15 @@ import Testing
   }
 }
 
-/// An actor that runs on a queue, and can so be entered from outside.
-private actor QueueActor {
-  private final class Executor: SerialExecutor {
-    let place = Place()
-
-    func enqueue(_ job: consuming ExecutorJob) {
-      let job = UnownedJob(job)
-      place.queue.async { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
-    }
-
-    func checkIsolated() { dispatchPrecondition(condition: .onQueue(place.queue)) }
-  }
-
-  private let executor = Executor()
-  private let journal: Journal
-
-  init(_ journal: Journal) {
-    self.journal = journal
-  }
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-  nonisolated var queue: DispatchQueue { executor.place.queue }
-
-  func observe(_ center: MulticastCenter) {
-    let (journal, place) = (journal, executor.place)
+extension QueueActor {
+  fileprivate func observe(_ center: MulticastCenter, _ journal: Journal) {
+    let place = place
     center.observe(Topic<Int>("second"), owner: self) { (_: isolated QueueActor, number) in
       journal.write((place.isCurrent ? "inside" : "outside") + "\(number)")
     }
   }
 
-  func post(_ center: MulticastCenter, _ number: Int) -> Int {
+  fileprivate func post(_ center: MulticastCenter, _ number: Int) {
     center.post(Topic<Int>("second"), number)
   }
 }

@@ -7,7 +7,7 @@ import Testing
 /// Rule 17 of the contract: a topic that keeps its latest message.
 @Suite struct LatestTests {
   let owner = kept(Owner())
-  let place = Place()
+  let homes = Homes()
   let numbers = Numbers()
   let center = MulticastCenter()
   let journal = Journal()
@@ -24,13 +24,8 @@ import Testing
     #expect(center.removeLatest(of: topic) == 2)
     #expect(center.latest(of: topic) == nil)
     #expect(center.removeLatest(of: topic) == nil)
-  }
-
-  @Test func whoObservesAfterARemovalGetsNothingFirst() {
-    center.post(topic, 1)
-    center.removeLatest(of: topic)
-    center.observe(topic, owner: owner) { [journal] _, number in journal.write("\(number)") }
-    #expect(journal.read() == "")
+    center.observe(topic, owner: owner) { [numbers] _, number in numbers.add(number) }
+    #expect(numbers.all == [])
   }
 
   @Test func aDeclarationWithoutItIsAnotherTopic() {
@@ -56,15 +51,15 @@ import Testing
 
   // MARK: - Who gets it
 
-  @Test func aHandlerWithoutAHomeGetsItFirst() {
+  @Test(arguments: HomeKind.allCases) func aHandlerGetsItFirst(home: HomeKind) async {
     center.post(topic, 1)
-    center.observe(topic, owner: owner) { [journal] _, number in journal.write("\(number)") }
-    #expect(journal.read() == "1")
-    center.post(topic, 2)
-    #expect(journal.read() == "2")
+    center.observe(topic, owner: owner, in: home, of: homes) { number in numbers.add(number) }
+    if home == .none { #expect(numbers.all == [1]) }
+    await center.postAndWait(topic, 2)
+    #expect(numbers.all == [1, 2])
   }
 
-  @Test @MainActor func aHandlerOnTheMainActorGetsItFirst() {
+  @Test @MainActor func onTheMainActorAHandlerGetsItAtOnce() {
     let screen = Screen()
     onNewThread { center.post(topic, 1) }
     center.observe(topic, owner: screen) { screen, number in screen.shown.append(number) }
@@ -72,39 +67,6 @@ import Testing
     onNewThread { center.post(topic, 2) }
     center.post(topic, 3)
     #expect(screen.shown == [1, 2, 3])
-  }
-
-  @Test func aHandlerOnAQueueGetsItFirst() async {
-    center.post(topic, 1)
-    center.observe(topic, owner: owner, on: place.queue) { [journal] _, number in
-      #expect(place.isCurrent)
-      journal.write("\(number)")
-    }
-    await center.postAndWait(topic, 2)
-    #expect(journal.read() == "1 2")
-  }
-
-  @Test func aHandlerThatAwaitsGetsItFirst() async {
-    center.post(topic, 1)
-    center.observe(topic, owner: owner) { [journal] _, number in
-      await Task.yield()
-      journal.write("\(number)")
-    }
-    await center.postAndWait(topic, 2)
-    #expect(journal.read() == "1 2")
-  }
-
-  @Test func aHandlerInItsOwnerGetsItFirst() async {
-    actor Store {
-      var numbers: [Int] = []
-    }
-    let store = Store()
-    center.post(topic, 1)
-    center.observe(topic, owner: store) { (store: isolated Store, number) in
-      store.numbers.append(number)
-    }
-    await center.postAndWait(topic, 2)
-    #expect(await store.numbers == [1, 2])
   }
 
   @Test func aStreamBeginsWithIt() async {
@@ -147,7 +109,7 @@ import Testing
     center.post(topic, 1)
     center.observe(topic, owner: owner, id: "outer") { owner, number in
       guard number == 2, !added.exchange(true, ordering: .relaxed) else { return }
-      center.observe(topic, owner: owner, id: "inner", on: place.queue) { _, number in
+      center.observe(topic, owner: owner, id: "inner", on: homes.one.queue) { _, number in
         journal.write("\(number)")
       }
     }
@@ -158,31 +120,21 @@ import Testing
 
   // MARK: - Whatever others post meanwhile
 
-  @Test(arguments: ["none", "queue", "task"])
-  func whoBeginsWhileOthersPostMissesNothing(home: String) async {
+  @Test(arguments: [HomeKind.none, .queue, .task])
+  func whoBeginsWhileOthersPostMissesNothing(home: HomeKind) async {
     let observers = Process.rounds(300, quick: 100)
     let posts = Process.rounds(200, quick: 100)
     let threads = 8
     let owners = kept((0..<observers).map { _ in Owner() })
-    let received = (0..<observers).map { _ in Numbers() }
+    let received = owners.map { _ in Numbers() }
     center.post(topic, -1)
     onThreads(threads + 1) { thread in
-      if thread == threads {
-        for (owner, numbers) in zip(owners, received) {
-          switch home {
-          case "none": center.observe(topic, owner: owner) { _, number in numbers.add(number) }
-          case "queue":
-            center.observe(topic, owner: owner, on: place.queue) { _, number in numbers.add(number)
-            }
-          default:
-            center.observe(topic, owner: owner) { _, number in
-              numbers.add(number)
-              await Task.yield()
-            }
-          }
-        }
-      } else {
+      guard thread == threads else {
         for number in 0..<posts { center.post(topic, 1000 * thread + number) }
+        return
+      }
+      for (owner, numbers) in zip(owners, received) {
+        center.observe(topic, owner: owner, in: home, of: homes) { number in numbers.add(number) }
       }
     }
     await center.postAndWait(topic, -2)
@@ -232,12 +184,12 @@ import Testing
     #expect(Set(numbers.all).count == numbers.all.count)
   }
 
-  @Test(arguments: ["none", "queue"])
-  func aHandlerThatIsReplacedAsItBeginsPassesOnWhatWaitsForIt(home: String) async {
+  @Test(arguments: [HomeKind.none, .queue])
+  func aHandlerThatIsReplacedAsItBeginsPassesOnWhatWaitsForIt(home: HomeKind) async {
     let (called, go, done) = (Signal(), Signal(), Signal())
     center.post(topic, 1)
     DispatchQueue(label: "observer").async {
-      center.observe(topic, owner: owner, id: "replaced") { _, number in
+      center.observe(topic, owner: owner, in: .none, of: homes) { number in
         guard number == 1 else { return numbers.add(number) }
         called.send()
         go.wait()
@@ -248,13 +200,7 @@ import Testing
     // These wait for the end of the first call.
     center.post(topic, 2)
     center.post(topic, 3)
-    if home == "queue" {
-      center.observe(topic, owner: owner, id: "replaced", on: place.queue) { _, number in
-        numbers.add(number)
-      }
-    } else {
-      center.observe(topic, owner: owner, id: "replaced") { _, number in numbers.add(number) }
-    }
+    center.observe(topic, owner: owner, in: home, of: homes) { number in numbers.add(number) }
     go.send()
     await done.wait()
     await center.postAndWait(topic, 4)

@@ -57,6 +57,7 @@ import Testing
     let delegates = MulticastDelegate<any WorkerProtocol>()
     #expect(await delegates.postAndWait { $0.work(1) } == 0)
     #expect(await delegates.postAndWait { await $0.workSlowly(1) } == 0)
+    #expect(await center.postAndWait(Topic<Int>(), 1) == 0)
     #expect(await center.postAndWait(Topic<Int>("latest", keepsLatest: true), 1) == 0)
     do {
       let client = Worker()
@@ -93,18 +94,18 @@ import Testing
 
   // MARK: - Those who wait for each other
 
-  @Test func handlersOfTwoCentersThatWaitForEachOtherReturn() async {
-    let one = center
-    let two = MulticastCenter()
-    one.observe(Topic<Int>(), owner: owner) { _, number in
+  @Test(arguments: [true, false]) func handlersThatWaitForEachOtherReturn(inOneCenter: Bool) async {
+    let (one, two) = (Topic<Int>("one"), Topic<Int>("two"))
+    let other = inOneCenter ? center : MulticastCenter()
+    center.observe(one, owner: owner) { _, number in
       numbers.add(number)
-      if number < 10 { await two.postAndWait(Topic<Int>(), number + 1) }
+      if number < 10 { await other.postAndWait(two, number + 1) }
     }
-    two.observe(Topic<Int>(), owner: owner) { _, number in
+    other.observe(two, owner: owner) { _, number in
       numbers.add(number)
-      if number < 10 { await one.postAndWait(Topic<Int>(), number + 1) }
+      if number < 10 { await center.postAndWait(one, number + 1) }
     }
-    await one.postAndWait(Topic<Int>(), 0)
+    await center.postAndWait(one, 0)
     await numbers.wait(for: 11)
     #expect(numbers.all == Array(0...10))
   }
@@ -126,6 +127,47 @@ import Testing
     await delegates.postAndWait { await $0.workSlowly(0) }
     await numbers.wait(for: 11)
     #expect(numbers.all == Array(0...10))
+  }
+
+  @Test func handlersThatBeginToWaitForEachOtherAtOnceReturn() async {
+    let running = Atomic<Int>(0)
+    let topics = [Topic<Int>("one"), Topic<Int>("two")]
+    for (topic, other) in zip(topics, topics.reversed()) {
+      center.observe(topic, owner: owner) { _, number in
+        if number == 0 {
+          running.add(1, ordering: .acquiringAndReleasing)
+          while running.load(ordering: .acquiring) < 2 { await Task.yield() }
+          await center.postAndWait(other, 1)
+        }
+        numbers.add(number)
+      }
+    }
+    async let first = center.postAndWait(topics[0], 0)
+    async let second = center.postAndWait(topics[1], 0)
+    #expect(await first == 1)
+    #expect(await second == 1)
+    for topic in topics { await center.postAndWait(topic, 2) }
+    #expect(numbers.all.sorted() == [0, 0, 1, 1, 2, 2])
+  }
+
+  @Test func aTaskThatOutlivesItsHandlerWaitsForTheHandlerAgain() async {
+    let (returned, done) = (Signal(), Signal())
+    center.observe(.login, owner: owner) { _, login in
+      guard login.id == 1 else {
+        for _ in 0..<20 { await Task.yield() }
+        return journal.write("handled")
+      }
+      Task {
+        await returned.wait()
+        await center.postAndWait(.login, Login(id: 2))
+        journal.write("returned")
+        done.send()
+      }
+    }
+    await center.postAndWait(.login, Login(id: 1))
+    returned.send()
+    await done.wait()
+    #expect(journal.read() == "handled returned")
   }
 
   @Test func aWaitThatIsNoCircleIsWaitedForAlthoughAnOlderOneIsOpen() async {

@@ -15,6 +15,14 @@ import Testing
 
   enum Way: CaseIterable, Sendable { case remove, removeAll, removeFromAll }
 
+  private func remove<Listener>(_ client: Listener, from listener: Listener.Type, _ way: Way) {
+    switch way {
+    case .remove: center.remove(client, for: listener)
+    case .removeAll: center.removeAll()
+    case .removeFromAll: center.remove(client as AnyObject)
+    }
+  }
+
   @Test(arguments: Way.allCases) func aRemovalGivesUpWhatWaitsForAClient(way: Way) {
     let client = kept(Listener { [journal] _ in journal.write("called") })
     center[PingProtocol.self].add(client, on: place.queue)
@@ -24,34 +32,28 @@ import Testing
       center.post(PingProtocol.self) { $0.ping(sentinel.number) }
     }
     #expect(journal.read() == "")
-    switch way {
-    case .remove: center.remove(client, for: PingProtocol.self)
-    case .removeAll: center.removeAll()
-    case .removeFromAll: center.remove(client)
-    }
+    remove(client, from: PingProtocol.self, way)
     #expect(journal.read() == "end")
     place.queue.resume()
     place.queue.sync {}
     #expect(journal.read() == "")
   }
 
-  @Test(arguments: ["cancel", "remove", "removeObservers", "removeTopic"])
-  func aRemovalGivesUpWhatWaitsForAHandler(way: String) {
+  @Test(arguments: End.allCases) func aRemovalGivesUpWhatWaitsForAHandler(end: End) {
     let topic = Topic<Sentinel>()
     let observation = center.observe(topic, owner: owner, on: place.queue) { [journal] _, _ in
       journal.write("called")
     }
     place.queue.suspend()
     center.post(topic, Sentinel(journal))
-    end(observation, of: owner, topic, way)
+    remove(observation, of: topic, end)
     #expect(journal.read() == "end")
     place.queue.resume()
     place.queue.sync {}
     #expect(journal.read() == "")
   }
 
-  @Test(arguments: ["cancel", "remove", "removeObservers", "removeTopic"])
-  func aRemovalGivesUpWhatAHandlerHasTakenOver(way: String) {
+  @Test(arguments: End.allCases) func aRemovalGivesUpWhatAHandlerHasTakenOver(end: End) {
     let (one, two) = (Place("one"), Place("two"))
     let topic = Topic<Sentinel>()
     one.queue.suspend()
@@ -59,7 +61,7 @@ import Testing
     center.observe(topic, owner: owner, id: 1, on: one.queue) { _, _ in }
     center.post(topic, Sentinel(journal))
     let observation = center.observe(topic, owner: owner, id: 1, on: two.queue) { _, _ in }
-    end(observation, of: owner, topic, way)
+    remove(observation, of: topic, end)
     one.queue.resume()
     one.queue.sync {}
     #expect(journal.read() == "end")
@@ -78,14 +80,15 @@ import Testing
     place.queue.resume()
   }
 
-  private func end(
-    _ observation: TopicObservation, of owner: Owner, _ topic: Topic<Sentinel>, _ way: String
-  ) {
-    switch way {
-    case "cancel": observation.cancel()
-    case "remove": center.remove(owner)
-    case "removeObservers": center.removeObservers(of: topic, owner: owner)
-    default: center.removeObservers(of: topic)
+  enum End: CaseIterable, Sendable { case cancel, remove, removeObservers, removeTopic, removeAll }
+
+  private func remove(_ observation: TopicObservation, of topic: Topic<Sentinel>, _ end: End) {
+    switch end {
+    case .cancel: observation.cancel()
+    case .remove: center.remove(owner)
+    case .removeObservers: center.removeObservers(of: topic, owner: owner)
+    case .removeTopic: center.removeObservers(of: topic)
+    case .removeAll: center.removeAll()
     }
   }
 
@@ -103,11 +106,7 @@ import Testing
       let sentinel = Sentinel(journal)
       center.post(WorkerProtocol.self) { await $0.workSlowly(sentinel.number) }
     }
-    switch way {
-    case .remove: center.remove(client, for: WorkerProtocol.self)
-    case .removeAll: center.removeAll()
-    case .removeFromAll: center.remove(client)
-    }
+    remove(client, from: WorkerProtocol.self, way)
     // The first call goes on; who waits for the second one does not wait for the first.
     #expect(journal.read() == "end")
     go.send()
@@ -129,17 +128,22 @@ import Testing
     go.send()
   }
 
-  @Test func whoWaitsForARemovedClientReturnsAlthoughItsQueueDoesNot() async {
+  @Test func whoWaitsForTheRemovedReturnsAlthoughTheirQueueDoesNot() async {
     let client = kept(Listener { _ in })
     center[PingProtocol.self].add(client, on: place.queue)
+    let observation = center.observe(.login, owner: owner, on: place.queue) { _, _ in }
     place.queue.suspend()
     let ended = Signal()
+    async let handled = center.postAndWait(.login, Login(id: 1))
     let waiting = Task {
       let sentinel = Sentinel { ended.send() }
       return await center.postAndWait(PingProtocol.self) { $0.ping(sentinel.number) }
     }
+    for _ in 0..<10 { await Task.yield() }
     // Once there is a letter, a removal ends it; before that, nobody is called.
-    while !center.remove(client, for: PingProtocol.self) { await Task.yield() }
+    #expect(center.remove(client, for: PingProtocol.self))
+    observation.cancel()
+    #expect(await handled <= 1)
     #expect(await waiting.value <= 1)
     await ended.wait()
     place.queue.resume()

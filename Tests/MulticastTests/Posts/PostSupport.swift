@@ -1,6 +1,7 @@
 import Dispatch
 import Multicast
 import TestSupport
+import Testing
 
 /// A dispatch queue that can be asked whether code runs on it.
 final class Place: Sendable {
@@ -13,6 +14,71 @@ final class Place: Sendable {
   }
 
   var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
+}
+
+/// An actor that runs on a queue, and can so be entered from outside.
+actor QueueActor {
+  /// An executor of the kind that there was before `isIsolatingCurrentContext`.
+  private final class Executor: SerialExecutor {
+    let place = Place()
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      place.queue.async { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
+    }
+
+    func checkIsolated() { dispatchPrecondition(condition: .onQueue(place.queue)) }
+  }
+
+  private let executor = Executor()
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  nonisolated var place: Place { executor.place }
+}
+
+/// A kind of home, for tests that hold in several.
+enum HomeKind: CaseIterable, Sendable {
+  case none, queue, otherQueue, mainActor, task
+}
+
+/// What stands for each kind of home in a test.
+struct Homes: Sendable {
+  let one = Place("one")
+  let two = Place("two")
+
+  fileprivate func expectCurrent(_ kind: HomeKind) {
+    switch kind {
+    case .queue: #expect(one.isCurrent)
+    case .otherQueue: #expect(two.isCurrent)
+    case .mainActor: MainActor.assertIsolated()
+    case .none, .task: break
+    }
+  }
+}
+
+extension MulticastCenter {
+  /// Observes a topic in a home of a kind, instead of the handler that has the same id.
+  @discardableResult
+  func observe<Message>(
+    _ topic: Topic<Message>, owner: Owner, id: String = "", in kind: HomeKind, of homes: Homes,
+    _ handle: @escaping @Sendable (Message) -> Void
+  ) -> TopicObservation {
+    let handler: @Sendable (Owner, Message) -> Void = { _, message in
+      homes.expectCurrent(kind)
+      handle(message)
+    }
+    return switch kind {
+    case .none: observe(topic, owner: owner, id: id, handler)
+    case .queue: observe(topic, owner: owner, id: id, on: homes.one.queue, handler)
+    case .otherQueue: observe(topic, owner: owner, id: id, on: homes.two.queue, handler)
+    case .mainActor: observe(topic, owner: owner, id: id, on: .main, handler)
+    case .task:
+      observe(topic, owner: owner, id: id) { owner, message in
+        await Task.yield()
+        handler(owner, message)
+      }
+    }
+  }
 }
 
 /// Something that happens once, and that any thread or task can wait for.
@@ -34,6 +100,21 @@ final class Signal: Sendable {
   /// Lets others run meanwhile.
   func wait() async {
     while !hasHappened.withLock({ $0 }) { await Task.yield() }
+  }
+}
+
+/// Counts sentinels that are alive.
+final class Alive: Sendable {
+  private let count = Locked((now: 0, most: 0))
+  var now: Int { count.withLock { $0.now } }
+  var most: Int { count.withLock { $0.most } }
+
+  func makeSentinel() -> Sentinel {
+    count.withLock { count in
+      count.now += 1
+      count.most = max(count.most, count.now)
+    }
+    return Sentinel { self.count.withLock { $0.now -= 1 } }
   }
 }
 

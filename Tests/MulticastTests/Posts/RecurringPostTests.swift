@@ -1,20 +1,20 @@
 import Multicast
-import Synchronization
 import TestSupport
 import Testing
 
 /// Rule 16 of the contract: a post may recur a thousand times.
 @Suite struct RecurringPostTests {
   let calls = Numbers()
-  let place = Place()
+  let homes = Homes()
   let reports = Reports()
   var center: MulticastCenter { reports.center }
   let owner = kept(Owner())
 
-  @Test func inOneHomeAThousandPostsRecur() async throws {
+  @Test(arguments: [HomeKind.none, .queue, .task])
+  func inOneHomeAThousandPostsRecur(home: HomeKind) async throws {
     let refused = Signal()
     @Sendable func post(_ number: Int) -> Int { center.post(Topic<Int>(), number) }
-    center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in
+    center.observe(Topic<Int>(), owner: owner, in: home, of: homes) { number in
       calls.add(number)
       if post(number + 1) == 0 { refused.send() }
     }
@@ -27,110 +27,96 @@ import Testing
     #expect(report.key == "Topic<Int>()")
     #expect(report.path.count == 1002)
     #expect(Set(report.path).count == 1)
+    // The next one is not set off by that one.
+    #expect(post(0) == 1)
+    await calls.wait(for: 2002)
   }
 
-  @Test func acrossTwoHomesAThousandPostsRecur() async throws {
-    let one = Place("one")
-    let two = Place("two")
-    let refused = Signal()
-    center.observe(Topic<Int>("one"), owner: owner, on: one.queue) { _, number in
+  @Test(arguments: [HomeKind.none, .queue, .task], [true, false])
+  func betweenTwoHandlersPostsRecur(home: HomeKind, inOneCenter: Bool) async throws {
+    let (one, two) = (Topic<Int>("one"), Topic<Int>("two"))
+    let other = inOneCenter ? center : MulticastCenter(onRecursion: reports.handler)
+    let ended = Signal()
+    center.observe(one, owner: owner, in: home, of: homes) { number in
       calls.add(number)
-      if center.post(Topic<Int>("two"), number + 1) == 0 { refused.send() }
+      // If nothing is refused, this ends it.
+      if number > 5000 || other.post(two, number + 1) == 0 { ended.send() }
     }
-    center.observe(Topic<Int>("two"), owner: owner, on: two.queue) { _, number in
+    other.observe(two, owner: owner, in: home == .queue ? .otherQueue : home, of: homes) { number in
       calls.add(number)
-      if center.post(Topic<Int>("one"), number + 1) == 0 { refused.send() }
+      if center.post(one, number + 1) == 0 { ended.send() }
     }
-    center.post(Topic<Int>("one"), 0)
-    await refused.wait()
-    // The first post of each of the two call sites does not recur.
-    #expect(calls.all == Array(0...1002))
+    center.post(one, 0)
+    await ended.wait()
     #expect(reports.all.count == 1)
     let report = try #require(reports.all.first)
     #expect(report.isPost)
+    guard inOneCenter else { return #expect(calls.all.count < 2100) }
+    // The first post of each of the two call sites does not recur.
+    #expect(calls.all == Array(0...1002))
     #expect(report.path.count == 1004)
     #expect(Set(report.path).count == 3)
   }
 
-  @Test func handlersThatAwaitRecurAsWell() async throws {
-    let refused = Signal()
-    center.observe(Topic<Int>("one"), owner: owner) { _, number in
-      await Task.yield()
-      calls.add(number)
-      if center.post(Topic<Int>("two"), number + 1) == 0 { refused.send() }
+  @Test func whatGrowsLikeATreeIsRefusedByTheNumberOfItsPosts() {
+    @Sendable func post() { center.post(.login, Login(id: 1)) }
+    center.observe(.login, owner: owner) { _, _ in
+      calls.add(1)
+      post()
+      post()
     }
-    center.observe(Topic<Int>("two"), owner: owner) { _, number in
-      await Task.yield()
-      calls.add(number)
-      if center.post(Topic<Int>("one"), number + 1) == 0 { refused.send() }
-    }
-    center.post(Topic<Int>("one"), 0)
-    await refused.wait()
-    #expect(calls.all == Array(0...1002))
-    #expect(reports.all.count == 1)
-    #expect(reports.all.first?.isPost == true)
-  }
-
-  @Test func postsThroughTwoCentersRecur() async {
-    let one = center
-    let two = MulticastCenter(onRecursion: reports.handler)
-    let places = (Place("one"), Place("two"))
-    let ended = Signal()
-    one.observe(Topic<Int>(), owner: owner, on: places.0.queue) { _, number in
-      calls.add(number)
-      // If nothing is refused, this ends it.
-      if number > 5000 || two.post(Topic<Int>(), number + 1) == 0 { ended.send() }
-    }
-    two.observe(Topic<Int>(), owner: owner, on: places.1.queue) { _, number in
-      calls.add(number)
-      if one.post(Topic<Int>(), number + 1) == 0 { ended.send() }
-    }
-    one.post(Topic<Int>(), 0)
-    await ended.wait()
-    #expect(calls.all.count < 2100)
+    post()
+    #expect(calls.all.count == 1001)
     #expect(reports.all.count == 1)
   }
 
-  @Test func aPostInsideOfAnotherCentersPostRecurs() {
-    let one = center
-    let two = MulticastCenter(onRecursion: reports.handler)
-    one.observe(Topic<Int>(), owner: owner) { _, number in
-      calls.add(number)
-      if number < 5000 { two.post(Topic<Int>(), number + 1) }
+  @Test func aLoopThroughATopicAndAProtocolIsFound() {
+    @Sendable func post() { center.post(.login, Login(id: 1)) }
+    center.adding(
+      Listener { number in
+        calls.add(number)
+        post()
+      })
+    center.observe(.login, owner: owner) { _, _ in
+      center.notify(PingProtocol.self) { $0.ping(1) }
     }
-    two.observe(Topic<Int>(), owner: owner) { _, number in one.post(Topic<Int>(), number + 1) }
-    one.post(Topic<Int>(), 0)
-    #expect(calls.all.count < 2100)
+    post()
+    #expect(calls.all.count == 1001)
+    #expect(reports.all.count == 1)
+  }
+
+  @Test func whatAPostAndWaitSetsOffIsCountedAsWell() async {
+    @Sendable func post() { center.post(.login, Login(id: 1)) }
+    center.observe(.login, owner: owner) { _, _ in
+      calls.add(1)
+      post()
+    }
+    #expect(await center.postAndWait(.login, Login(id: 1)) == 1)
+    // The one that waits has a call site of its own.
+    #expect(calls.all.count == 1002)
     #expect(reports.all.count == 1)
   }
 
   @Test func messagesEndAsTheyWereHandled() {
-    let alive = Atomic<Int>(0)
-    let most = Locked(0)
-    final class Message: Sendable {
-      let number: Int
-      let sentinel: Sentinel
-      init(_ number: Int, _ sentinel: Sentinel) {
-        self.number = number
-        self.sentinel = sentinel
+    let alive = Alive()
+    let left = Locked(900)
+    @Sendable func post() { center.post(Topic<Sentinel>(), alive.makeSentinel()) }
+    center.observe(Topic<Sentinel>(), owner: owner) { _, _ in
+      let isLast = left.withLock { left in
+        left -= 1
+        return left == 0
       }
+      if !isLast { post() }
     }
-    @Sendable func post(_ number: Int) {
-      let count = alive.add(1, ordering: .relaxed).newValue
-      most.withLock { $0 = max($0, count) }
-      let sentinel = Sentinel { alive.subtract(1, ordering: .relaxed) }
-      center.post(Topic<Message>(), Message(number, sentinel))
-    }
-    center.observe(Topic<Message>(), owner: owner) { _, message in
-      if message.number < 900 { post(message.number + 1) }
-    }
-    post(0)
-    #expect(alive.load(ordering: .relaxed) == 0)
-    #expect(most.withLock { $0 } < 5)
+    post()
+    #expect(left.withLock { $0 } == 0)
+    #expect(alive.now == 0)
+    #expect(alive.most < 5)
     #expect(reports.all.isEmpty)
   }
 
   @Test func aPostIsNotCountedWithWhatOthersSetOff() async {
+    let place = homes.one
     center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in
       if number > 0 { center.post(Topic<Int>(), number - 1) }
     }

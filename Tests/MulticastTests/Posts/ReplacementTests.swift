@@ -9,31 +9,17 @@ import Testing
   let numbers = Numbers()
   let first = kept(Owner())
 
-  enum Kind: CaseIterable, Sendable {
-    case queue, otherQueue, mainActor, none, task
-  }
-
   let center = MulticastCenter()
   let owner = kept(Owner())
-  let one = Place("one")
-  let two = Place("two")
+  let homes = Homes()
+  var one: Place { homes.one }
+  var two: Place { homes.two }
 
-  private func observe(_ kind: Kind, _ handle: @escaping @Sendable (Int) -> Void) {
-    let topic = Topic<Int>()
-    switch kind {
-    case .queue, .otherQueue, .mainActor:
-      let queue = kind == .queue ? one.queue : kind == .otherQueue ? two.queue : .main
-      center.observe(topic, owner: owner, id: 1, on: queue) { _, number in handle(number) }
-    case .none: center.observe(topic, owner: owner, id: 1) { _, number in handle(number) }
-    case .task:
-      center.observe(topic, owner: owner, id: 1) { _, number in
-        await Task.yield()
-        handle(number)
-      }
-    }
+  private func observe(_ home: HomeKind, _ handle: @escaping @Sendable (Int) -> Void) {
+    center.observe(Topic<Int>(), owner: owner, in: home, of: homes, handle)
   }
 
-  @Test(arguments: Kind.allCases) func whatWaitsReachesTheNewHandler(kind: Kind) async {
+  @Test(arguments: HomeKind.allCases) func whatWaitsReachesTheNewHandler(kind: HomeKind) async {
     one.queue.suspend()
     observe(.queue) { number in numbers.add(-number) }
     for number in 1...5 { center.post(Topic<Int>(), number) }
@@ -62,7 +48,7 @@ import Testing
 
   @Test func whatIsUnderWayForATaskReachesTheNewHandler() async {
     let (began, go) = (Signal(), Signal())
-    center.observe(Topic<Int>(), owner: owner, id: 1) { _, number in
+    center.observe(Topic<Int>(), owner: owner, id: "") { _, number in
       numbers.add(number)
       began.send()
       await go.wait()
@@ -75,8 +61,8 @@ import Testing
     #expect(numbers.all == [1, 20, 30, 40])
   }
 
-  @Test(arguments: Kind.allCases, [Kind.none, .queue, .otherQueue])
-  func aMessageThatIsBeingPostedReachesOneOfBoth(from: Kind, to: Kind) async {
+  @Test(arguments: HomeKind.allCases, [HomeKind.none, .queue, .otherQueue])
+  func aMessageThatIsBeingPostedReachesOneOfBoth(from: HomeKind, to: HomeKind) async {
     defer { extendLifetime((first, owner)) }
     // It replaces the handler that comes after it, whose turn it is not yet.
     center.observe(Topic<Int>(), owner: first) { _, number in
@@ -89,8 +75,8 @@ import Testing
     #expect(numbers.all == [1, 2])
   }
 
-  @Test(arguments: Kind.allCases, [Kind.none, .queue, .otherQueue])
-  func aMessageThatIsToFollowReachesOneOfBoth(from: Kind, to: Kind) async {
+  @Test(arguments: HomeKind.allCases, [HomeKind.none, .queue, .otherQueue])
+  func aMessageThatIsToFollowReachesOneOfBoth(from: HomeKind, to: HomeKind) async {
     center.observe(Topic<String>(), owner: first) { _, _ in
       center.post(Topic<Int>(), 1)
       observe(to) { number in numbers.add(number) }
@@ -122,49 +108,36 @@ import Testing
   // MARK: - What is replaced ends
 
   @Test func overlappingPostsKeepNoReplacedHandlerAlive() {
-    let alive = Atomic<Int>(0)
-    let most = Locked(0)
+    let alive = Alive()
     let isOver = Atomic<Bool>(false)
     onThreads(3) { thread in
       // The first one begins for certain, however few threads there are.
       if thread == 0 {
         for _ in 0..<2000 {
-          let count = alive.add(1, ordering: .relaxed).newValue
-          most.withLock { $0 = max($0, count) }
-          let sentinel = Sentinel { alive.subtract(1, ordering: .relaxed) }
-          center.observe(Topic<Int>(), owner: owner, id: 1) { _, _ in extendLifetime(sentinel) }
+          let sentinel = alive.makeSentinel()
+          observe(.none) { _ in extendLifetime(sentinel) }
         }
         isOver.store(true, ordering: .relaxed)
       } else {
         while !isOver.load(ordering: .relaxed) { center.post(Topic<Int>(), 1) }
       }
     }
-    #expect(alive.load(ordering: .relaxed) == 1)
-    #expect(most.withLock { $0 } < 10)
+    #expect(alive.now == 1)
+    #expect(alive.most < 10)
   }
 
-  @Test(arguments: [false, true])
-  func aHandlerThatObservesAgainTenThousandTimesKeepsMemoryBounded(otherHome: Bool) {
-    let place = one
-    let alive = Atomic<Int>(0)
-    let most = Locked(0)
+  @Test(arguments: [HomeKind.none, .queue])
+  func aHandlerThatObservesAgainTenThousandTimesKeepsMemoryBounded(otherHome: HomeKind) {
+    let alive = Alive()
     defer { extendLifetime((first, owner)) }
     center.observe(Topic<Int>(), owner: first) { _, _ in
       for round in 0..<10_000 {
-        let count = alive.add(1, ordering: .relaxed).newValue
-        most.withLock { $0 = max($0, count) }
-        let sentinel = Sentinel { alive.subtract(1, ordering: .relaxed) }
-        if otherHome, round.isMultiple(of: 2) {
-          center.observe(Topic<Int>(), owner: owner, id: 1, on: place.queue) { _, _ in
-            extendLifetime(sentinel)
-          }
-        } else {
-          center.observe(Topic<Int>(), owner: owner, id: 1) { _, _ in extendLifetime(sentinel) }
-        }
+        let sentinel = alive.makeSentinel()
+        observe(round.isMultiple(of: 2) ? otherHome : .none) { _ in extendLifetime(sentinel) }
       }
     }
     center.post(Topic<Int>(), 1)
-    #expect(alive.load(ordering: .relaxed) == 1)
-    #expect(most.withLock { $0 } < 10)
+    #expect(alive.now == 1)
+    #expect(alive.most < 10)
   }
 }

@@ -42,6 +42,12 @@ extension MulticastCenter {
   func adding<Client: PingProtocol>(_ client: Client) -> Client {
     self[PingProtocol.self].adding(client)
   }
+
+  /// Adds a client that lives anywhere, and keeps it.
+  @discardableResult
+  func adding(_ client: Worker) -> Worker {
+    self[WorkerProtocol.self].adding(client)
+  }
 }
 
 extension MulticastDelegate<any PingProtocol> {
@@ -49,6 +55,15 @@ extension MulticastDelegate<any PingProtocol> {
   @discardableResult
   func adding<Client: PingProtocol>(_ client: Client) -> Client {
     add(kept(client), isolation: nil)
+    return client
+  }
+}
+
+extension MulticastDelegate<any WorkerProtocol> {
+  /// Adds a client that lives anywhere, and keeps it.
+  @discardableResult
+  func adding(_ client: Worker) -> Worker {
+    add(kept(client))
     return client
   }
 }

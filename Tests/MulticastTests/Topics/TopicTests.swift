@@ -40,20 +40,6 @@ import Testing
     #expect(journal.read() == "")
   }
 
-  @Test func namesThatComeAndGoLeaveTheOthersAlone() {
-    center.observe(Topic<Int>("lasting"), owner: owner) { _, _ in journal.write("lasting") }
-    for number in 0..<500 {
-      let passing = Owner()
-      center.observe(Topic<Int>("\(number)"), owner: passing) { _, _ in journal.write("passing") }
-      #expect(center.post(Topic<Int>("\(number)"), 1) == 1)
-      extendLifetime(passing)
-    }
-    _ = journal.read()
-    #expect(center.post(Topic<Int>("499"), 1) == 0)
-    #expect(center.post(Topic<Int>("lasting"), 1) == 1)
-    #expect(journal.read() == "lasting")
-  }
-
   @Test func aMessageMayHaveSeveralTypedParts() {
     let moved = Topic<(from: Int, to: Int, animated: Bool)>("moved")
     center.observe(moved, owner: owner) { _, move in
@@ -76,5 +62,50 @@ import Testing
     await center.postAndWait(Topic(), Question(text: "hello") { journal.write($0) })
     journal.write("done")
     #expect(journal.read() == "owner: hello! done")
+  }
+
+  // MARK: - Topics that come and go
+
+  @Test func postsToOneTopicReclaimOthersWhoseOwnersHaveEnded() {
+    // The first topic of a type is kept for good, and the second one is used below.
+    center.observe(Topic<Int>("first"), owner: owner) { _, _ in }
+    center.observe(Topic<Int>("used"), owner: owner) { _, _ in }
+    do {
+      let passing = Owner()
+      for number in 0..<100 {
+        let sentinel = Sentinel(journal)
+        center.observe(Topic<Int>("\(number)"), owner: passing) { _, _ in extendLifetime(sentinel) }
+      }
+      extendLifetime(passing)
+    }
+    for number in 0..<(16 * 110) { center.post(Topic<Int>("used"), number) }
+    #expect(journal.read().split(separator: " ").count == 100)
+  }
+
+  @Test func aTopicIsNotForgottenForTheObserversOfAnother() {
+    for number in 0..<100 { center.observe(Topic<Int>("\(number)"), owner: owner) { _, _ in } }
+    for _ in 0..<(16 * 110) { center.post(Topic<Int>("7"), 1) }
+    for number in 0..<100 { #expect(center.post(Topic<Int>("\(number)"), 1) == 1) }
+  }
+
+  @Test(arguments: [false, true])
+  func noObserverIsLostWhileTopicsComeAndGo(keepsLatest: Bool) {
+    let rounds = Process.rounds(2000, quick: 300)
+    let counter = Counter()
+    let stays = Topic<Int>("stays", keepsLatest: keepsLatest)
+    center.observe(stays, owner: owner) { _, number in counter.ping(number) }
+    onThreads(4) { thread in
+      for round in 0..<rounds {
+        let topic = Topic<Int>("\(thread) \(round)", keepsLatest: keepsLatest)
+        let owner = Owner()
+        let observation = center.observe(topic, owner: owner) { _, _ in }
+        #expect(center.post(topic, round) == 1)
+        observation.cancel()
+        center.removeLatest(of: topic)
+        center.post(stays, round)
+        extendLifetime(owner)
+      }
+    }
+    #expect(counter.calls == 4 * rounds)
   }
 }
