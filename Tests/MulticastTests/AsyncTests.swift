@@ -1,7 +1,8 @@
-import TestSupport
-import Multicast
 import Synchronization
+import TestSupport
 import Testing
+
+@testable import Multicast
 
 private protocol StoreProtocol: Sendable {
   func store(_ number: Int) async throws
@@ -28,16 +29,21 @@ private protocol StoreProtocol: Sendable {
   let reports = Reports()
   var center: MulticastCenter { reports.center }
 
+  @discardableResult
+  private func adding(_ store: Store) -> Store {
+    center.add(kept(store), for: StoreProtocol.self)
+    return store
+  }
+
   @Test func clientsAreAwaitedOneAfterTheOtherInOrder() async throws {
     let stores = (0..<3).map { number in
-      Store { [journal] _ in
-        journal.write("\(number)(")
-        for _ in 0..<5 { await Task.yield() }
-        journal.write(")")
-      }
+      adding(
+        Store { [journal] _ in
+          journal.write("\(number)(")
+          for _ in 0..<5 { await Task.yield() }
+          journal.write(")")
+        })
     }
-    defer { extendLifetime(stores) }
-    for store in stores { center.add(store, for: StoreProtocol.self) }
     let called = try await center.notify(
       StoreProtocol.self, awaiting: { try await $0.store(7) })
     #expect(called == 3)
@@ -96,27 +102,6 @@ private protocol StoreProtocol: Sendable {
     #expect(await Home().notify(center) == Array(repeating: true, count: 8))
   }
 
-  @Test func aClientIsKeptAliveUntilItsCallReturns() async throws {
-    let owner = Locked<Store?>(nil)
-    let end = Journal()
-    owner.withLock { [journal] store in
-      let sentinel = Sentinel(end)
-      store = Store { _ in
-        owner.withLock { $0 = nil }
-        for _ in 0..<5 { await Task.yield() }
-        journal.write(end.read() == "" ? "alive" : "ended")
-        extendLifetime(sentinel)
-      }
-    }
-    if let store = owner.withLock({ $0 }) { center.add(store, for: StoreProtocol.self) }
-    let called = try await center.notify(
-      StoreProtocol.self, awaiting: { try await $0.store(1) })
-    #expect(called == 1)
-    #expect(journal.read() == "alive")
-    #expect(end.read() == "end")
-    #expect(center.clients(for: StoreProtocol.self).isEmpty)
-  }
-
   @Test func anAwaitedNotifyHoldsAClientForItsCallAndNoLonger() async {
     let delegate = MulticastDelegate<any PingProtocol>()
     var client = Optional(Client("a", journal))
@@ -156,8 +141,7 @@ private protocol StoreProtocol: Sendable {
 
   @Test func theFirstErrorEndsTheNotify() async {
     struct Stop: Error {}
-    let stores = kept([Store(), Store { _ in throw Stop() }, Store()])
-    for store in stores { center.add(store, for: StoreProtocol.self) }
+    let stores = [adding(Store()), adding(Store { _ in throw Stop() }), adding(Store())]
     await #expect(throws: Stop.self) {
       try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
     }
@@ -172,18 +156,28 @@ private protocol StoreProtocol: Sendable {
 
   // MARK: - Loops
 
+  /// A notify looks at its task only then.
+  @Test func aSuspendedNotifyIsKnownToItsListAlone() async {
+    let (one, other) = (center[PingProtocol.self], MulticastCenter()[PingProtocol.self])
+    one.adding(Counter())
+    await one.notify(awaiting: { _ in
+      #expect(one.clientList.isAwaited)
+      #expect(!other.clientList.isAwaited)
+    })
+    #expect(!one.clientList.isAwaited)
+  }
+
   @Test func aCallSiteInsideItselfInOneTaskIsALoop() async throws {
     let results = Locked<[Int]>([])
     @Sendable func notify() async throws -> Int {
       try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
     }
-    let store = Store { _ in
-      await Task.yield()
-      let result = try await notify()
-      results.withLock { $0.append(result) }
-    }
-    defer { extendLifetime(store) }
-    center.add(store, for: StoreProtocol.self)
+    adding(
+      Store { _ in
+        await Task.yield()
+        let result = try await notify()
+        results.withLock { $0.append(result) }
+      })
     #expect(try await notify() == 1)
     #expect(results.withLock { $0 } == [0])
     let report = try #require(reports.all.first)
@@ -202,8 +196,7 @@ private protocol StoreProtocol: Sendable {
       let result = ping()
       nested.withLock { $0.append(result) }
     }
-    let store = kept(Store { _ in _ = ping() })
-    center.add(store, for: StoreProtocol.self)
+    adding(Store { _ in _ = ping() })
     let line = #line + 1
     _ = try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
     #expect(nested.withLock { $0 } == [0])
@@ -216,11 +209,11 @@ private protocol StoreProtocol: Sendable {
   @Test func refuseNestingHoldsForASynchronousNotifyInsideAnAwaitedOne() async throws {
     let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
     let result = Locked<Int?>(nil)
-    let store = Store { _ in
-      let called = center.notify(StoreProtocol.self) { _ in }
-      result.withLock { $0 = called }
-    }
-    defer { extendLifetime(store) }
+    let store = kept(
+      Store { _ in
+        let called = center.notify(StoreProtocol.self) { _ in }
+        result.withLock { $0 = called }
+      })
     center.add(store, for: StoreProtocol.self)
     _ = try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
     #expect(result.withLock { $0 } == 0)
@@ -232,22 +225,20 @@ private protocol StoreProtocol: Sendable {
       try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(number) })
     }
     let results = Locked<[Int]>([])
-    let store = Store { number in
-      guard number < 3 else { return }
-      // The task inherits task-local values, and is waited for.
-      let result = try await Task { try await notify(number + 1) }.value
-      results.withLock { $0.append(result) }
-    }
-    defer { extendLifetime(store) }
-    center.add(store, for: StoreProtocol.self)
+    adding(
+      Store { number in
+        guard number < 3 else { return }
+        // The task inherits task-local values, and is waited for.
+        let result = try await Task { try await notify(number + 1) }.value
+        results.withLock { $0.append(result) }
+      })
     #expect(try await notify(0) == 1)
     #expect(results.withLock { $0 } == [1, 1, 1])
     #expect(reports.all.isEmpty)
   }
 
   @Test func twoTasksDoNotMistakeEachOther() async throws {
-    let stores = kept((0..<10).map { _ in Store { _ in await Task.yield() } })
-    for store in stores { center.add(store, for: StoreProtocol.self) }
+    for _ in 0..<10 { adding(Store { _ in await Task.yield() }) }
     try await withThrowingTaskGroup(of: Int.self) { group in
       for _ in 0..<20 {
         group.addTask {
@@ -260,14 +251,13 @@ private protocol StoreProtocol: Sendable {
   }
 
   @Test func anotherCallSiteIsDelivered() async throws {
-    let store = Store { number in
-      guard number == 1 else { return }
-      let called = try await center.notify(
-        StoreProtocol.self, awaiting: { try await $0.store(2) })
-      #expect(called == 1)
-    }
-    defer { extendLifetime(store) }
-    center.add(store, for: StoreProtocol.self)
+    let store = adding(
+      Store { number in
+        guard number == 1 else { return }
+        let called = try await center.notify(
+          StoreProtocol.self, awaiting: { try await $0.store(2) })
+        #expect(called == 1)
+      })
     _ = try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
     #expect(await store.stored == [1, 2])
     #expect(reports.all.isEmpty)

@@ -19,19 +19,13 @@ import Testing
     #expect(journal.read() == "")
   }
 
-  @Test func aClientRemovedInTheMiddleOfItsBatchGetsNoMore() {
-    let clients = kept(addClients("ab", to: delegate, journal))
-    clients[0].onPing = { number in if number == 2 { delegate.remove(clients[0]) } }
-    delegate.notify(forEach: 1...3) { $0.ping($1) }
-    #expect(journal.read() == "a a b b b")
-  }
-
-  @Test func aClientRemovedAndAddedAgainInTheMiddleWaits() {
+  @Test(arguments: [false, true])
+  func aClientRemovedInTheMiddleOfItsBatchGetsNoMore(isAddedAgain: Bool) {
     let clients = kept(addClients("ab", to: delegate, journal))
     clients[0].onPing = { number in
       guard number == 2 else { return }
       delegate.remove(clients[0])
-      delegate.add(clients[0])
+      if isAddedAgain { delegate.add(clients[0]) }
     }
     delegate.notify(forEach: 1...3) { $0.ping($1) }
     #expect(journal.read() == "a a b b b")

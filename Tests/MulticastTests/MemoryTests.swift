@@ -1,20 +1,33 @@
-import Multicast
 import Synchronization
 import Testing
 
+@testable import Multicast
+
 /// The parts of rule 3 that speak of memory: churn leaves nothing behind, and nobody has to help.
 ///
-/// Each test measures a process of its own, in which nothing else runs.
+/// Each test measures in a process of its own, in which nothing else runs.
 @Suite(.enabled(if: !Process.isSanitized && Process.residentBytes != nil))
 struct MemoryTests {
-  /// Fails the process if `body` lets its memory grow by more than `limit` megabytes after a first,
+  /// The memory of the process at a moment.
+  struct Mark {
+    private let bytes = Process.residentBytes ?? 0
+
+    /// Says so if the memory has grown by more than `limit` bytes.
+    func expectGrowth(atMost limit: Int, _ what: String) {
+      let growth = (Process.residentBytes ?? 0) - bytes
+      if growth > limit { StandardError.print("\(what): \(growth) bytes instead of \(limit)") }
+    }
+  }
+
+  /// Says so if `body` lets the memory grow by more than `limit` megabytes after a first,
   /// smaller run of it.
-  static func expectNoGrowth(beyond limit: Int, rounds: Int, _ body: () -> Void) {
+  static func expectNoGrowth(
+    _ what: String, beyond limit: Int = 5, rounds: Int, _ body: () -> Void
+  ) {
     for _ in 0...(rounds / 100) { body() }
-    let before = Process.residentBytes ?? 0
+    let mark = Mark()
     for _ in 0..<rounds { body() }
-    let growth = ((Process.residentBytes ?? 0) - before) / 1_000_000
-    precondition(growth <= limit, "memory grew by \(growth) MB")
+    mark.expectGrowth(atMost: limit * 1_000_000, what)
   }
 
   static func keep(_ count: Int, in delegate: MulticastDelegate<any PingProtocol>) -> [Counter] {
@@ -26,127 +39,96 @@ struct MemoryTests {
 
   // A million registrations are some hundred megabytes if they stay.
 
-  @Test func aMillionClientsThatAreAddedAndDie() async {
-    await #expect(processExitsWith: .success) {
-      let delegate = MulticastDelegate<any PingProtocol>()
+  @Test func aMillionClientsThatComeAndGo() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      let rounds = Process.rounds(1_000_000, quick: 80_000)
+      let center = MulticastCenter()
+      let delegate = center[PingProtocol.self]
       let lasting = Self.keep(100, in: delegate)
-      Self.expectNoGrowth(beyond: 5, rounds: Process.rounds(1_000_000, quick: 80_000)) {
+      Self.expectNoGrowth("added and died", rounds: rounds) {
         delegate.add(Counter())
       }
-      precondition(delegate.count == lasting.count)
-    }
-  }
-
-  @Test func aMillionClientsThatAreAddedAndRemoved() async {
-    await #expect(processExitsWith: .success) {
-      let center = MulticastCenter()
-      Self.expectNoGrowth(beyond: 5, rounds: Process.rounds(1_000_000, quick: 80_000)) {
+      Self.expectNoGrowth("added and removed", rounds: rounds) {
         let client = Counter()
         defer { extendLifetime(client) }
         center.add(client, for: PingProtocol.self)
         center.remove(client, for: PingProtocol.self)
       }
-    }
-  }
-
-  @Test func aMillionClientsThatDieDuringANotify() async {
-    await #expect(processExitsWith: .success) {
-      let delegate = MulticastDelegate<any PingProtocol>()
-      let lasting = Self.keep(100, in: delegate)
       delegate.notify { client in
         guard client as AnyObject === lasting[0] else { return }
-        Self.expectNoGrowth(beyond: 5, rounds: Process.rounds(1_000_000, quick: 80_000)) {
-          delegate.add(Counter())
-        }
+        Self.expectNoGrowth("died during a notify", rounds: rounds) { delegate.add(Counter()) }
       }
       precondition(delegate.count == lasting.count)
     }
+    #expect(text(result) == "")
   }
 
-  @Test func aTaskThatStartsATaskThatNotifiesAndSoOn() async {
-    await #expect(processExitsWith: .success) {
-      let delegate = MulticastDelegate<Ticker>()
-      let ticker = Ticker(delegate, ticks: Process.rounds(100_000, quick: 30_000))
-      delegate.add(ticker)
-      await delegate.notify(awaiting: { $0.tick() })
-      let before = Process.residentBytes ?? 0
-      for await _ in ticker.end {}
-      let growth = ((Process.residentBytes ?? 0) - before) / 1_000_000
-      precondition(growth < 5, "memory grew by \(growth) MB")
-    }
-  }
-
-  @Test func aNotifyReclaimsWhatItFindsDead() async {
-    await #expect(processExitsWith: .success) {
-      let delegate = MulticastDelegate<any PingProtocol>()
-      Self.expectNoGrowth(beyond: 20, rounds: Process.rounds(100, quick: 30)) {
-        // Never so many that an add looks for dead ones after the first time.
-        _ = Self.keep(10_000, in: delegate)
-        precondition(delegate.notify { $0.ping(1) } == 0)
+  @Test func aMillionObserversThatComeAndGo() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      let center = MulticastCenter()
+      Self.expectNoGrowth("owners", rounds: Process.rounds(1_000_000, quick: 50_000)) {
+        center.observe(.login, owner: Owner()) { _, _ in }
       }
+      var number = 0
+      Self.expectNoGrowth("names", rounds: Process.rounds(200_000, quick: 30_000)) {
+        number += 1
+        center.observe(Topic<Int>("\(number)"), owner: Owner()) { _, _ in }
+      }
+      let owner = Owner()
+      center.observe(.login, owner: owner) { owner, _ in
+        let rounds = Process.rounds(300_000, quick: 40_000)
+        Self.expectNoGrowth("cancelled during a post", rounds: rounds) {
+          center.observe(.login, owner: owner, id: 1) { _, _ in }.cancel()
+        }
+      }
+      precondition(center.post(.login, Login(id: 1)) == 1)
+      extendLifetime(owner)
     }
+    #expect(text(result) == "")
   }
 
   @Test func listsAndCentersLeaveNothingBehind() async {
-    await #expect(processExitsWith: .success) {
-      Self.expectNoGrowth(beyond: 5, rounds: Process.rounds(20_000, quick: 2000)) {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      Self.expectNoGrowth("used", rounds: Process.rounds(20_000, quick: 2000)) {
         let center = MulticastCenter()
         let clients = Self.keep(40, in: center[PingProtocol.self])
         center.notify(PingProtocol.self) { $0.ping(1) }
         center.add(clients[0], for: Counter.self)
       }
+      Self.expectNoGrowth("empty", beyond: 3, rounds: Process.rounds(300_000, quick: 40_000)) {
+        _ = MulticastDelegate<any PingProtocol>()
+        _ = MulticastCenter()
+      }
     }
+    #expect(text(result) == "")
+  }
+
+  @Test func aTaskThatStartsATaskThatNotifiesAndSoOn() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      let delegate = MulticastDelegate<Ticker>()
+      let ticker = Ticker(delegate, ticks: Process.rounds(100_000, quick: 30_000))
+      delegate.add(ticker)
+      await delegate.notify(awaiting: { $0.tick() })
+      let mark = Mark()
+      for await _ in ticker.end {}
+      mark.expectGrowth(atMost: 5_000_000, "a chain of tasks")
+    }
+    #expect(text(result) == "")
   }
 
   @Test func aRegistrationTakesAtMost160Bytes() async {
-    await #expect(processExitsWith: .success) {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
       let delegate = MulticastDelegate<any PingProtocol>()
       let count = Process.rounds(200_000, quick: 100_000)
       let clients = (0..<count).map { _ in Counter() }
       defer { extendLifetime(clients) }
-      let before = Process.residentBytes ?? 0
+      let mark = Mark()
       for client in clients { delegate.add(client) }
-      let bytes = ((Process.residentBytes ?? 0) - before) / count
       // The bytes of a debug build's isolation check come on top.
-      precondition(bytes <= 160 + 16, "\(bytes) bytes")
+      mark.expectGrowth(atMost: (160 + 16) * count, "\(count) registrations")
       precondition(delegate.count == count)
     }
-  }
-
-  // MARK: - Topics
-
-  @Test func aMillionOwnersThatObserveAndDie() async {
-    await #expect(processExitsWith: .success) {
-      let center = MulticastCenter()
-      Self.expectNoGrowth(beyond: 5, rounds: Process.rounds(1_000_000, quick: 50_000)) {
-        center.observe(.login, owner: Owner()) { _, _ in }
-      }
-    }
-  }
-
-  @Test func namesAndMessageTypesThatComeAndGo() async {
-    await #expect(processExitsWith: .success) {
-      let center = MulticastCenter()
-      var number = 0
-      Self.expectNoGrowth(beyond: 5, rounds: Process.rounds(200_000, quick: 30_000)) {
-        number += 1
-        center.observe(Topic<Int>("\(number)"), owner: Owner()) { _, _ in }
-      }
-    }
-  }
-
-  @Test func observationsThatAreCancelledDuringAPost() async {
-    await #expect(processExitsWith: .success) {
-      let center = MulticastCenter()
-      let owner = Owner()
-      center.observe(.login, owner: owner) { owner, _ in
-        Self.expectNoGrowth(beyond: 5, rounds: Process.rounds(300_000, quick: 40_000)) {
-          center.observe(.login, owner: owner, id: 1) { _, _ in }.cancel()
-        }
-      }
-      center.post(.login, Login(id: 1))
-      extendLifetime(owner)
-    }
+    #expect(text(result) == "")
   }
 }
 

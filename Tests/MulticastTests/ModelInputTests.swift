@@ -15,20 +15,16 @@ import Testing
 
   @Test func reducingKeepsWhatItFailsFor() {
     let input = Input(bytes: Array(0...255))
-
     let reduced = input.reduced { $0.bytes.contains(7) && $0.bytes.contains(200) }
-
     #expect(reduced.bytes == [7, 200])
   }
 
   @Test func aPartThatBecomesDispensableLaterGoesToo() {
     // Without the 1 it fails only once the 9 behind it is gone.
     let input = Input(bytes: [1, 2, 9, 3])
-
     let reduced = input.reduced {
       $0.bytes.contains(2) && ($0.bytes.contains(1) || !$0.bytes.contains(9))
     }
-
     #expect(reduced.bytes == [2])
   }
 

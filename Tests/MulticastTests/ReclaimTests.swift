@@ -1,93 +1,67 @@
-import Multicast
 import Testing
 
+@testable import Multicast
+
 extension MemoryTests {
-  /// Fails the process if many lists keep more than a little after `body` has got rid of
+  /// Says so if many lists keep more than a little after `body` has got rid of
   /// nearly all of their five thousand clients. Nothing is added afterwards that could reclaim.
   static func expectReclaimed(
-    _ body: (_ delegate: MulticastDelegate<any PingProtocol>, _ clients: inout [Counter]) -> Void
-  ) {
-    func list() -> MulticastDelegate<any PingProtocol> {
-      let delegate = MulticastDelegate<any PingProtocol>()
-      var clients = keep(5000, in: delegate)
-      defer { extendLifetime(clients) }
-      body(delegate, &clients)
-      return delegate
+    _ what: String,
+    _ body: (_ delegate: MulticastDelegate<any PingProtocol>, _ clients: inout [Counter]) async ->
+      Void
+  ) async {
+    var lists: [MulticastDelegate<any PingProtocol>] = []
+    func makeLists(_ count: Int) async {
+      for _ in 0..<count {
+        let delegate = MulticastDelegate<any PingProtocol>()
+        var clients = keep(5000, in: delegate)
+        defer { extendLifetime(clients) }
+        await body(delegate, &clients)
+        lists.append(delegate)
+      }
     }
-    var lists = (0..<5).map { _ in list() }
-    let before = Process.residentBytes ?? 0
+    await makeLists(5)
+    let mark = Mark()
     let count = Process.rounds(100, quick: 12)
-    for _ in 0..<count { lists.append(list()) }
-    let growth = (Process.residentBytes ?? 0) - before
-    // Five thousand registrations are a third of a megabyte.
-    precondition(growth <= 80_000 * count, "memory grew by \(growth) bytes")
+    await makeLists(count)
+    // Five thousand registrations are half a megabyte, and what they leave in pieces is a fifth of that.
+    mark.expectGrowth(atMost: 120_000 * count, what)
     extendLifetime(lists)
   }
 
-  @Test func aNotifyReclaimsWhatItFindsDeadAtOnce() async {
-    await #expect(processExitsWith: .success) {
-      Self.expectReclaimed { delegate, clients in
+  private struct Stop: Error {}
+
+  @Test func deliveriesReclaimWhatTheyFindDeadAtOnce() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      await Self.expectReclaimed("a notify") { delegate, clients in
         clients.removeLast(4900)
         delegate.notify { $0.ping(1) }
       }
-    }
-  }
-
-  @Test func anAwaitedNotifyReclaimsWhatItFindsDeadAtOnce() async {
-    await #expect(processExitsWith: .success) {
-      var lists: [MulticastDelegate<any PingProtocol>] = []
-      var before = 0
-      let count = Process.rounds(100, quick: 12)
-      for number in 0..<(count + 5) {
-        if number == 5 { before = Process.residentBytes ?? 0 }
-        let delegate = MulticastDelegate<any PingProtocol>()
-        _ = Self.keep(5000, in: delegate)
+      await Self.expectReclaimed("an awaited notify") { delegate, clients in
+        clients.removeAll()
         await delegate.notify(awaiting: { $0.ping(1) })
-        lists.append(delegate)
       }
-      let growth = (Process.residentBytes ?? 0) - before
-      precondition(growth <= 80_000 * count, "memory grew by \(growth) bytes")
-    }
-  }
-
-  @Test func aNotifyThatFailsReclaimsWhatItFoundDead() async {
-    await #expect(processExitsWith: .success) {
-      struct Stop: Error {}
-      Self.expectReclaimed { delegate, clients in
+      await Self.expectReclaimed("a notify that fails") { delegate, clients in
         clients.removeFirst(4900)
         do throws(Stop) {
           try delegate.notify { _ throws(Stop) in throw Stop() }
         } catch {}
       }
-    }
-  }
-
-  @Test func countingReclaimsWhatItFindsDead() async {
-    await #expect(processExitsWith: .success) {
-      Self.expectReclaimed { delegate, clients in
+      await Self.expectReclaimed("a count") { delegate, clients in
         clients.removeLast(4900)
         precondition(delegate.count == 100)
       }
     }
+    #expect(text(result) == "")
   }
 
-  @Test func removingReclaims() async {
-    await #expect(processExitsWith: .success) {
-      Self.expectReclaimed { delegate, clients in
+  @Test func whatIsRemovedIsReclaimedAtOnceOrWithTheNotify() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      await Self.expectReclaimed("one by one") { delegate, clients in
         for client in clients.dropFirst(100) { delegate.remove(client) }
       }
-    }
-  }
-
-  @Test func removingAllReclaims() async {
-    await #expect(processExitsWith: .success) {
-      Self.expectReclaimed { delegate, _ in delegate.removeAll() }
-    }
-  }
-
-  @Test func whatIsRemovedDuringANotifyIsReclaimedAtItsEnd() async {
-    await #expect(processExitsWith: .success) {
-      Self.expectReclaimed { delegate, clients in
+      await Self.expectReclaimed("all") { delegate, _ in delegate.removeAll() }
+      await Self.expectReclaimed("one by one, during a notify") { delegate, clients in
         let removed = clients.dropFirst(100)
         let first = clients[0]
         delegate.notify { client in
@@ -95,20 +69,16 @@ extension MemoryTests {
           for client in removed { delegate.remove(client) }
         }
       }
-    }
-  }
-
-  @Test func allThatIsRemovedDuringANotifyIsReclaimedAtItsEnd() async {
-    await #expect(processExitsWith: .success) {
-      Self.expectReclaimed { delegate, _ in
+      await Self.expectReclaimed("all, during a notify") { delegate, _ in
         delegate.notify { _ in delegate.removeAll() }
       }
     }
+    #expect(text(result) == "")
   }
 
-  @Test func storageThatWasReplacedDuringANotifyIsFreedAtItsEnd() async {
-    await #expect(processExitsWith: .success) {
-      Self.expectReclaimed { delegate, clients in
+  @Test func storageThatIsReplacedDuringANotifyIsFreedAtItsEnd() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      await Self.expectReclaimed("once") { delegate, clients in
         let first = clients[0]
         delegate.notify { client in
           guard client as AnyObject === first else { return }
@@ -118,15 +88,10 @@ extension MemoryTests {
         clients.removeLast(4900)
         delegate.notify { $0.ping(1) }
       }
-    }
-  }
-
-  @Test func storageThatIsReplacedInManyNotifiesIsFreedAfterEach() async {
-    await #expect(processExitsWith: .success) {
       let delegate = MulticastDelegate<any PingProtocol>()
       let lasting = Self.keep(1000, in: delegate)
       Self.expectNoGrowth(
-        beyond: Process.rounds(10, quick: 3), rounds: Process.rounds(1500, quick: 800)
+        "often", beyond: Process.rounds(10, quick: 3), rounds: Process.rounds(1500, quick: 800)
       ) {
         delegate.notify { client in
           guard client as AnyObject === lasting[0] else { return }
@@ -137,65 +102,59 @@ extension MemoryTests {
       }
       precondition(delegate.count == lasting.count)
     }
+    #expect(text(result) == "")
   }
 
   @Test func aNotifyThatFailsIsNotUnderWayForEver() async {
-    await #expect(processExitsWith: .success) {
-      struct Stop: Error {}
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
       let delegate = MulticastDelegate<any PingProtocol>()
       let lasting = Self.keep(10, in: delegate)
-      Self.expectNoGrowth(beyond: 3, rounds: 4000) {
+      // So many that the storage is replaced if somebody seems to walk over it.
+      func churn() { for _ in 0..<20 { delegate.add(Counter()) } }
+      Self.expectNoGrowth("synchronous", beyond: 3, rounds: 4000) {
         do throws(Stop) {
           try delegate.notify { _ throws(Stop) in throw Stop() }
         } catch {}
-        // So many that the storage is replaced if somebody seems to walk over it.
-        for _ in 0..<20 { delegate.add(Counter()) }
+        churn()
       }
-      precondition(delegate.count == lasting.count)
-    }
-  }
-
-  @Test func anAwaitedNotifyThatFailsIsNotUnderWayForEver() async {
-    await #expect(processExitsWith: .success) {
-      struct Stop: Error {}
-      let delegate = MulticastDelegate<any PingProtocol>()
-      let lasting = Self.keep(10, in: delegate)
-      var before = 0
-      for number in 0..<4040 {
-        if number == 40 { before = Process.residentBytes ?? 0 }
+      let mark = Mark()
+      for _ in 0..<4000 {
         do throws(Stop) {
           try await delegate.notify(awaiting: { _ async throws(Stop) in throw Stop() })
         } catch {}
-        for _ in 0..<20 { delegate.add(Counter()) }
+        churn()
       }
-      let growth = ((Process.residentBytes ?? 0) - before) / 1_000_000
-      precondition(growth <= 3, "memory grew by \(growth) MB")
+      mark.expectGrowth(atMost: 3_000_000, "awaited")
       precondition(delegate.count == lasting.count)
     }
+    #expect(text(result) == "")
+  }
+
+  @Test func aNotifyReclaimsWhatItFindsDead() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      let delegate = MulticastDelegate<any PingProtocol>()
+      Self.expectNoGrowth("dead", beyond: 20, rounds: Process.rounds(100, quick: 30)) {
+        // Never so many that an add looks for dead ones after the first time.
+        _ = Self.keep(10_000, in: delegate)
+        precondition(delegate.notify { $0.ping(1) } == 0)
+      }
+    }
+    #expect(text(result) == "")
   }
 
   @Test func churnHoldsAtMostAboutTwiceTheMostClientsThatWereAlive() async {
-    await #expect(processExitsWith: .success) {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
       let delegate = MulticastDelegate<any PingProtocol>()
       let scale = Process.rounds(5, quick: 1)
       let lasting = Self.keep(20_000 * scale, in: delegate)
-      let before = Process.residentBytes ?? 0
+      let mark = Mark()
       // A thousand at a time, so that they have different addresses.
       for _ in 0..<(140 * scale) { _ = Self.keep(1000, in: delegate) }
-      let growth = ((Process.residentBytes ?? 0) - before) / 1_000_000
       // At full size, as many dead ones as live ones take up to 14 megabytes, and a copy of the live ones, which is
       // made meanwhile, another 10. What goes at once would be 95.
-      precondition(growth <= 7 * scale, "memory grew by \(growth) MB")
+      mark.expectGrowth(atMost: 7_000_000 * scale, "churn")
       precondition(delegate.count == lasting.count)
     }
-  }
-
-  @Test func evenEmptyListsAndCentersLeaveNothingBehind() async {
-    await #expect(processExitsWith: .success) {
-      Self.expectNoGrowth(beyond: 3, rounds: Process.rounds(300_000, quick: 40_000)) {
-        _ = MulticastDelegate<any PingProtocol>()
-        _ = MulticastCenter()
-      }
-    }
+    #expect(text(result) == "")
   }
 }

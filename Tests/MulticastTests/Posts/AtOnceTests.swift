@@ -31,21 +31,10 @@ import Testing
     #expect(journal.read() == "ping1 login1 pong2")
   }
 
-  @Test(arguments: [false, true]) func aQueueIsAHomeToBeAt(concurrent: Bool) {
+  @Test(arguments: [false, true]) func whatWaitedOnAQueueComesFirst(concurrent: Bool) {
     let place = Place(concurrent: concurrent)
     center.observe(.login, owner: owner, on: place.queue) { _, login in
       #expect(place.isCurrent)
-      journal.write("\(login.id)")
-    }
-    place.queue.sync {
-      center.post(.login, Login(id: 1))
-      #expect(journal.read() == "1")
-    }
-  }
-
-  @Test func whatWaitedOnAQueueComesFirst() {
-    let place = Place()
-    center.observe(.login, owner: owner, on: place.queue) { _, login in
       journal.write("\(login.id)")
     }
     place.queue.sync {

@@ -12,16 +12,6 @@ import Testing
 
   // MARK: - The order of one thread's posts
 
-  @Test func fiveThousandEventsReachTheMainActorInOrder() async {
-    let screen = await MainActor.run { Screen() }
-    await MainActor.run {
-      _ = center.observe(.login, owner: screen) { screen, login in screen.shown.append(login.id) }
-    }
-    onNewThread { for id in 0..<5000 { center.post(.login, Login(id: id)) } }
-    await center.postAndWait(.login, Login(id: 5000))
-    #expect(await screen.shown == Array(0...5000))
-  }
-
   @Test @MainActor func postsToProtocolsAndTopicsArriveInTheirOrder() async {
     let client = kept(Both(journal))
     let screen = kept(Screen())
@@ -54,28 +44,23 @@ import Testing
     #expect(journal.read() == "1a 2a 3a 1b 2b 3b 1c 2c 3c")
   }
 
-  @Test func whatEightThreadsPostArrivesInFourHomesInTheOrderOfEachThread() async {
+  @Test func whatEightThreadsPostArrivesInEveryHomeInTheOrderOfEachThread() async {
     actor Store {
       func observe(_ center: MulticastCenter, _ topic: Topic<Int>, _ arrived: Numbers) {
         center.observe(topic, owner: self) { (_: isolated Store, stamp) in arrived.add(stamp) }
       }
     }
     let topics = [Topic<Int>("one"), Topic<Int>("two"), Topic<Int>("three")]
-    let serial = Place()
-    let concurrent = Place(concurrent: true)
     let store = kept(Store())
-    let screen = kept(await MainActor.run { Screen() })
-    let homes = (0..<4).map { _ in Numbers() }
+    let homes = Homes()
+    let inStore = Numbers()
+    let arrived = [HomeKind.none, .queue, .otherQueue, .mainActor].map { ($0, Numbers()) }
     for topic in topics {
-      await MainActor.run {
-        _ = center.observe(topic, owner: screen) { _, stamp in homes[0].add(stamp) }
-      }
-      await store.observe(center, topic, homes[1])
-      center.observe(topic, owner: owner, id: 1, on: serial.queue) { _, stamp in
-        homes[2].add(stamp)
-      }
-      center.observe(topic, owner: owner, id: 2, on: concurrent.queue) { _, stamp in
-        homes[3].add(stamp)
+      await store.observe(center, topic, inStore)
+      for (home, numbers) in arrived {
+        center.observe(topic, owner: owner, id: "\(home)", in: home, of: homes) { stamp in
+          numbers.add(stamp)
+        }
       }
     }
     // A stamp is a time of one clock for all, and its thread.
@@ -88,8 +73,8 @@ import Testing
       }
     }
     for topic in topics { await center.postAndWait(topic, -1) }
-    for home in homes {
-      let stamps = home.all.filter { $0 >= 0 }
+    for numbers in arrived.map(\.1) + [inStore] {
+      let stamps = numbers.all.filter { $0 >= 0 }
       for thread in 0..<8 {
         let own = stamps.filter { $0 % 8 == thread }
         #expect(own.count == posts)
@@ -102,42 +87,37 @@ import Testing
   // MARK: - Cause before effect
 
   @Test func everyHomeGetsTheQuestionBeforeTheAnswer() async {
-    let fast = Place("fast")
-    let slow = Place("slow")
-    let screen = kept(await MainActor.run { Screen() })
-    let heard = (0..<4).map { _ in Numbers() }
+    let homes = Homes()
     let question = Topic<Int>("question")
     let answer = Topic<Int>("answer")
-    // Answers are the negative numbers. They are observed first, so that nothing else keeps the order.
-    await MainActor.run {
-      _ = center.observe(answer, owner: screen) { _, number in heard[0].add(-number) }
-      _ = center.observe(question, owner: screen) { _, number in heard[0].add(number) }
-    }
-    center.observe(answer, owner: owner, id: 1, on: slow.queue) { _, number in heard[1].add(-number)
-    }
-    center.observe(question, owner: owner, id: 1, on: slow.queue) { _, number in
-      heard[1].add(number)
-    }
-    center.observe(answer, owner: owner, id: 2) { _, number in heard[2].add(-number) }
-    center.observe(question, owner: owner, id: 2) { _, number in heard[2].add(number) }
-    center.observe(answer, owner: owner, id: 3, on: fast.queue) { _, number in heard[3].add(-number)
-    }
-    center.observe(question, owner: owner, id: 3, on: fast.queue) { _, number in
-      heard[3].add(number)
-      center.post(answer, number)
+    let heard = [HomeKind.mainActor, .queue, .none, .otherQueue].map { ($0, Numbers()) }
+    for (home, numbers) in heard {
+      // Answers are the negative numbers. They are observed first, so that nothing else keeps the order.
+      center.observe(answer, owner: owner, id: "\(home)", in: home, of: homes) { number in
+        numbers.add(-number)
+      }
+      center.observe(question, owner: owner, id: "\(home)", in: home, of: homes) { number in
+        numbers.add(number)
+        if home == .otherQueue { center.post(answer, number) }
+      }
     }
     let rounds = Process.rounds(1000, quick: 200)
     onThreads(3) { thread in
       for round in 1...rounds { center.post(question, thread * rounds + round) }
     }
-    for numbers in heard {
+    for numbers in heard.map(\.1) {
       await numbers.wait(for: 6 * rounds)
-      var asked: Set<Int> = []
-      for number in numbers.all {
-        if number > 0 { asked.insert(number) } else { #expect(asked.contains(-number)) }
-      }
-      #expect(asked.count == 3 * rounds)
+      expectQuestionsFirst(numbers, count: 3 * rounds)
     }
+  }
+
+  /// Looks that each negative number comes after its positive one.
+  private func expectQuestionsFirst(_ numbers: Numbers, count: Int) {
+    var asked: Set<Int> = []
+    for number in numbers.all {
+      if number > 0 { asked.insert(number) } else { #expect(asked.contains(-number)) }
+    }
+    #expect(asked.count == count)
   }
 
   @Test func aCorrectionOfAValueIsSeenByAllInTheRightOrder() {
@@ -205,9 +185,6 @@ import Testing
     }
     for number in 1...500 { center.post(Topic<Int>("question"), number) }
     await heard.wait(for: 1000)
-    var asked: Set<Int> = []
-    for number in heard.all {
-      if number > 0 { asked.insert(number) } else { #expect(asked.contains(-number)) }
-    }
+    expectQuestionsFirst(heard, count: 500)
   }
 }

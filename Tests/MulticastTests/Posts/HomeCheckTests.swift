@@ -26,8 +26,7 @@
     @Test func onItsQueueAClientMayBeNotified() {
       let place = Place()
       let journal = Journal()
-      let client = Listener { number in journal.write("\(number)") }
-      defer { extendLifetime(client) }
+      let client = kept(Listener { number in journal.write("\(number)") })
       let delegates = MulticastDelegate<any PingProtocol>()
       delegates.add(client, on: place.queue)
       place.queue.sync { _ = delegates.notify { $0.ping(1) } }
@@ -36,8 +35,7 @@
 
     @Test @MainActor func onTheMainActorAClientOfTheMainQueueMayBeNotified() {
       let journal = Journal()
-      let client = Listener { number in journal.write("\(number)") }
-      defer { extendLifetime(client) }
+      let client = kept(Listener { number in journal.write("\(number)") })
       let delegates = MulticastDelegate<any PingProtocol>()
       delegates.add(client, on: .main)
       delegates.notify { $0.ping(1) }

@@ -23,12 +23,11 @@ import Testing
   }
 
   @Test func aPostInANotifyInAPostsCallFollows() {
-    let client = Listener { number in
-      center.post(Topic<String>(), "\(number)")
-      journal.write("ping\(number)")
-    }
-    defer { extendLifetime((client, owner)) }
-    center.add(client, for: PingProtocol.self)
+    center.adding(
+      Listener { number in
+        center.post(Topic<String>(), "\(number)")
+        journal.write("ping\(number)")
+      })
     center.observe(Topic<String>(), owner: owner) { _, text in journal.write("text\(text)") }
     center.observe(Topic<Int>(), owner: owner) { _, number in
       center.notify(PingProtocol.self) { $0.ping(number) }
@@ -40,12 +39,11 @@ import Testing
   }
 
   @Test func aPostInANotifysCallIsDeliveredInIt() {
-    let client = Listener { number in
-      center.post(Topic<Int>(), number)
-      journal.write("ping\(number)")
-    }
-    defer { extendLifetime((client, owner)) }
-    center.add(client, for: PingProtocol.self)
+    center.adding(
+      Listener { number in
+        center.post(Topic<Int>(), number)
+        journal.write("ping\(number)")
+      })
     center.observe(Topic<Int>(), owner: owner) { _, number in journal.write("int\(number)") }
     center.notify(PingProtocol.self) { $0.ping(1) }
     #expect(journal.read() == "int1 ping1")
@@ -53,12 +51,11 @@ import Testing
 
   @Test func aNotifyThatComesBackThroughAPostIsALoop() {
     @Sendable func notify(_ number: Int) { center.notify(PingProtocol.self) { $0.ping(number) } }
-    let client = Listener { number in
-      calls.add(number)
-      if number < 5000 { center.post(Topic<Int>(), number + 1) }
-    }
-    defer { extendLifetime((client, owner)) }
-    center.add(client, for: PingProtocol.self)
+    center.adding(
+      Listener { number in
+        calls.add(number)
+        if number < 5000 { center.post(Topic<Int>(), number + 1) }
+      })
     center.observe(Topic<Int>(), owner: owner) { _, number in notify(number) }
     notify(0)
     #expect(calls.all == [0])
@@ -85,12 +82,11 @@ import Testing
 
   @Test func whatFollowsIsNotInsideOfWhatItFollows() {
     let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
-    let client = Listener { number in
-      journal.write("ping\(number)")
-      if number == 1 { center.post(Topic<Int>(), 2) }
-    }
-    defer { extendLifetime((client, owner)) }
-    center.add(client, for: PingProtocol.self)
+    center.adding(
+      Listener { number in
+        journal.write("ping\(number)")
+        if number == 1 { center.post(Topic<Int>(), 2) }
+      })
     center.observe(Topic<Int>(), owner: owner) { _, number in
       center.notify(PingProtocol.self) { $0.ping(number) }
     }
@@ -102,12 +98,11 @@ import Testing
 
   @Test func aNotifyInWhatFollowsIsInsideOfThat() {
     let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
-    let client = Listener { number in
-      journal.write("ping\(number)")
-      if number == 1 { center.notify(PingProtocol.self) { $0.ping(2) } }
-    }
-    defer { extendLifetime((client, owner)) }
-    center.add(client, for: PingProtocol.self)
+    center.adding(
+      Listener { number in
+        journal.write("ping\(number)")
+        if number == 1 { center.notify(PingProtocol.self) { $0.ping(2) } }
+      })
     center.observe(Topic<Int>(), owner: owner) { _, number in
       center.post(PingProtocol.self) { $0.ping(number) }
     }
@@ -131,8 +126,7 @@ import Testing
           }
         })
     }
-    let client = kept(Worker())
-    center.add(client, for: WorkerProtocol.self)
+    center.adding(Worker())
     await notify()
     #expect(calls.all.count < 100)
     #expect(reports.all.count == 1)

@@ -44,7 +44,7 @@ enum HomeKind: CaseIterable, Sendable {
 /// What stands for each kind of home in a test.
 struct Homes: Sendable {
   let one = Place("one")
-  let two = Place("two")
+  let two = Place("two", concurrent: true)
 
   fileprivate func expectCurrent(_ kind: HomeKind) {
     switch kind {
@@ -118,18 +118,28 @@ final class Alive: Sendable {
   }
 }
 
-/// Collects numbers.
-final class Numbers: Sendable {
-  private let numbers = Locked<[Int]>([])
+/// Collects what happens, in its order.
+final class Collected<Element: Sendable>: Sendable {
+  private let elements = Locked<[Element]>([])
 
-  func add(_ number: Int) { numbers.withLock { $0.append(number) } }
+  var all: [Element] { elements.withLock { $0 } }
 
-  var all: [Int] { numbers.withLock { $0 } }
+  func add(_ element: Element) { elements.withLock { $0.append(element) } }
+
+  /// Returns what was collected, and forgets it.
+  func take() -> [Element] {
+    elements.withLock { elements in
+      defer { elements = [] }
+      return elements
+    }
+  }
 
   func wait(for count: Int) async {
     while all.count < count { await Task.yield() }
   }
 }
+
+typealias Numbers = Collected<Int>
 
 /// A protocol whose clients are called on any thread.
 protocol WorkerProtocol: Sendable {

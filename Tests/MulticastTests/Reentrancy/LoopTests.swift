@@ -2,10 +2,6 @@ import TestSupport
 import Multicast
 import Testing
 
-private protocol OtherProtocol {
-  func other()
-}
-
 /// Rule 11 of the contract, for synchronous notifies.
 @Suite struct LoopTests {
   let journal = Journal()
@@ -13,11 +9,11 @@ private protocol OtherProtocol {
   var center: MulticastCenter { reports.center }
 
   /// A client that answers calls of both protocols with closures.
-  final class Echo: PingProtocol, OtherProtocol {
+  final class Echo: PingProtocol, PongProtocol {
     var onPing: () -> Void = {}
-    var onOther: () -> Void = {}
+    var onPong: () -> Void = {}
     func ping(_ number: Int) { onPing() }
-    func other() { onOther() }
+    func pong(_ number: Int) { onPong() }
   }
 
   // MARK: - Loops
@@ -42,28 +38,26 @@ private protocol OtherProtocol {
 
   @Test func aLoopThroughTwoProtocolsHasBothInItsPath() throws {
     let echo = center.adding(Echo())
-    center.add(echo, for: OtherProtocol.self)
+    center.add(echo, for: PongProtocol.self)
     let pingLine = #line + 1
     func ping() -> Int { center.notify(PingProtocol.self) { $0.ping(1) } }
-    let otherLine = #line + 1
-    func other() -> Int { center.notify(OtherProtocol.self) { $0.other() } }
+    let pongLine = #line + 1
+    func pong() -> Int { center.notify(PongProtocol.self) { $0.pong(1) } }
     var calls = 0
-    echo.onPing = { calls += other() }
-    echo.onOther = { calls += ping() }
+    echo.onPing = { calls += pong() }
+    echo.onPong = { calls += ping() }
     #expect(ping() == 1)
     #expect(calls == 1)
     let report = try #require(reports.all.first)
-    #expect(report.path.map(\.line) == [pingLine, otherLine, pingLine])
+    #expect(report.path.map(\.line) == [pingLine, pongLine, pingLine])
     #expect(report.key == "PingProtocol")
   }
 
   @Test func aLoopThroughTwoCentersIsFound() throws {
     let otherReports = Reports()
     let other = MulticastCenter(onRecursion: otherReports.handler)
-    let one = kept(Echo())
-    let two = kept(Echo())
-    center.add(one, for: PingProtocol.self)
-    other.add(two, for: PingProtocol.self)
+    let one = center.adding(Echo())
+    let two = other.adding(Echo())
     func inOne() -> Int { center.notify(PingProtocol.self) { $0.ping(1) } }
     func inOther() -> Int { other.notify(PingProtocol.self) { $0.ping(1) } }
     var results: [Int] = []
@@ -79,10 +73,8 @@ private protocol OtherProtocol {
   @Test(arguments: [1, 2, 50])
   func aLoopWithManyClientsEndsAfterEachHasCalledAll(count: Int) {
     var calls = 0
-    let clients = kept((0..<count).map { _ in Echo() })
-    for client in clients {
-      center.add(client, for: PingProtocol.self)
-      client.onPing = { [center] in
+    for _ in 0..<count {
+      center.adding(Echo()).onPing = { [center] in
         calls += 1
         center.notify(PingProtocol.self) { $0.ping(1) }
       }
@@ -113,26 +105,10 @@ private protocol OtherProtocol {
 
   // MARK: - No loops
 
-  @Test func aNestedNotifyFromAnotherCallSiteIsDelivered() {
-    let echo = kept(Echo())
-    var calls = 0
-    center.add(echo, for: PingProtocol.self)
-    echo.onPing = { [center] in
-      calls += 1
-      guard calls == 1 else { return }
-      #expect(center.notify(PingProtocol.self) { $0.ping(2) } == 1)
-    }
-    center.notify(PingProtocol.self) { $0.ping(1) }
-    #expect(calls == 2)
-    #expect(reports.all.isEmpty)
-  }
-
   @Test func oneCallSiteMayServeTwoLists() {
-    let one = kept(Echo())
-    let two = kept(Echo())
     let other = MulticastCenter(onRecursion: reports.handler)
-    center.add(one, for: PingProtocol.self)
-    other.add(two, for: PingProtocol.self)
+    let one = center.adding(Echo())
+    other.adding(Echo())
     func notify(_ center: MulticastCenter) -> Int {
       center.notify(PingProtocol.self) { $0.ping(1) }
     }
@@ -141,82 +117,33 @@ private protocol OtherProtocol {
     #expect(reports.all.isEmpty)
   }
 
-  @Test func anotherThreadIsAnotherChain() async {
-    final class Handover: PingProtocol, @unchecked Sendable {
-      // Unchecked: written before the first notify.
-      var onPing: @Sendable (Int) -> Void = { _ in }
-      func ping(_ number: Int) { onPing(number) }
-    }
-    let client = kept(Handover())
-    let reached = kept(Counter())
-    center.add(client, for: PingProtocol.self)
+  @Test func anotherThreadIsAnotherChain() {
     @Sendable func notify(_ number: Int) -> Int {
       center.notify(PingProtocol.self) { $0.ping(number) }
     }
-    client.onPing = { number in
-      guard number == 1 else { return reached.ping(number) }
-      onNewThread { #expect(notify(2) == 1) }
-    }
+    let reached = Counter()
+    center.adding(
+      Listener { number in
+        guard number == 1 else { return reached.ping(number) }
+        onNewThread { #expect(notify(2) == 1) }
+      })
     #expect(notify(1) == 1)
     #expect(reached.calls == 1)
     #expect(reports.all.isEmpty)
   }
 
   @Test func aTaskThatAHandlerStartsMayNotifyAgain() async {
-    final class Restarter: PingProtocol, @unchecked Sendable {
-      // Unchecked: written before the first notify.
-      var onPing: @Sendable (Int) -> Void = { _ in }
-      func ping(_ number: Int) { onPing(number) }
-    }
-    let client = kept(Restarter())
-    center.add(client, for: PingProtocol.self)
     let (results, continuation) = AsyncStream.makeStream(of: Int.self)
     @Sendable func notify(_ number: Int) -> Int {
       center.notify(PingProtocol.self) { $0.ping(number) }
     }
-    client.onPing = { number in
-      if number < 3 {
+    center.adding(
+      Listener { number in
+        guard number < 3 else { return continuation.finish() }
         Task { continuation.yield(notify(number + 1)) }
-      } else {
-        continuation.finish()
-      }
-    }
+      })
     #expect(notify(0) == 1)
     for await result in results { #expect(result == 1) }
     #expect(reports.all.isEmpty)
-  }
-
-  // MARK: - Call sites
-
-  @Test func aWrapperThatPassesItsCallersOnCountsAsThem() {
-    let echo = center.adding(Echo())
-    func wrapped(
-      fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
-    ) -> Int {
-      center.notify(PingProtocol.self, fileID: fileID, line: line, column: column) { $0.ping(1) }
-    }
-    func opaque() -> Int {
-      center.notify(PingProtocol.self) { $0.ping(1) }
-    }
-    var results: [Int] = []
-    var depth = 0
-    echo.onPing = {
-      depth += 1
-      if depth == 1 { results.append(wrapped()) }
-    }
-    #expect(wrapped() == 1)
-    #expect(results == [1])
-    #expect(reports.all.isEmpty)
-
-    depth = 0
-    results = []
-    echo.onPing = {
-      depth += 1
-      if depth == 1 { results.append(opaque()) }
-    }
-    #expect(opaque() == 1)
-    // Both calls stand at the one place inside of `opaque`.
-    #expect(results == [0])
-    #expect(reports.all.count == 1)
   }
 }

@@ -50,6 +50,10 @@ enum Process {
   /// The bytes that the process has in memory; nil where this is not known.
   static var residentBytes: Int? {
     #if os(Linux)
+      // What is free must not hide what is used next.
+      if let trim = LoadedFunction.address(of: "malloc_trim") {
+        _ = unsafeBitCast(trim, to: (@convention(c) (Int) -> CInt).self)(0)
+      }
       guard let file = fopen("/proc/self/statm", "r") else { return nil }
       defer { fclose(file) }
       var line = [UInt8](repeating: 0, count: 256)

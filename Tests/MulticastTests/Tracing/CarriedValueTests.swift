@@ -8,15 +8,14 @@ struct CarriedValueTests {
   }
 
   private let seen = Numbers()
-  private let place = Place()
+  private let homes = Homes()
   private let owner = kept(Owner())
 
   private func observe(in center: MulticastCenter) {
-    center.observe(.login, owner: owner) { [seen] _, _ in seen.add(Request.id) }
-    center.observe(.login, owner: owner, on: place.queue) { [seen] _, _ in seen.add(Request.id) }
-    center.observe(.login, owner: owner) { [seen] _, _ in
-      await Task.yield()
-      seen.add(Request.id)
+    for home in [HomeKind.none, .queue, .task] {
+      center.observe(.login, owner: owner, id: "\(home)", in: home, of: homes) { [seen] _ in
+        seen.add(Request.id)
+      }
     }
   }
 
@@ -25,7 +24,6 @@ struct CarriedValueTests {
     observe(in: center)
     await Request.$id.withValue(7) { _ = await center.postAndWait(.login, Login(id: 1)) }
     #expect(seen.all == [7, 7, 7])
-    extendLifetime(owner)
   }
 
   @Test func withoutItOnlyWhoIsCalledHereDoes() async {
@@ -33,7 +31,6 @@ struct CarriedValueTests {
     observe(in: center)
     await Request.$id.withValue(7) { _ = await center.postAndWait(.login, Login(id: 1)) }
     #expect(seen.all.sorted() == [0, 0, 7])
-    extendLifetime(owner)
   }
 
   @Test func whatFollowsSeesTheValueOfItsOwnPost() {
@@ -45,7 +42,6 @@ struct CarriedValueTests {
     }
     Request.$id.withValue(7) { _ = center.post(.login, Login(id: 1)) }
     #expect(seen.all == [7, 8])
-    extendLifetime(owner)
   }
 
   @Test func aDelegateThatStandsAloneCarriesAndTellsInTheSameContext() async {
@@ -53,7 +49,7 @@ struct CarriedValueTests {
     let delegate = MulticastDelegate<any WorkerProtocol>(
       onDelivery: { _ in told.add(Request.id) }, carrying: CarriedValue(Request.$id))
     let worker = kept(Worker(onWork: { [seen] _ in seen.add(Request.id) }))
-    delegate.add(worker, on: place.queue)
+    delegate.add(worker, on: homes.one.queue)
     await Request.$id.withValue(7) { _ = await delegate.postAndWait { $0.work(0) } }
     #expect(seen.all == [7])
     await told.wait(for: 6)

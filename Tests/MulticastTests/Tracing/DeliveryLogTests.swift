@@ -3,26 +3,19 @@ import TestSupport
 import Testing
 
 struct DeliveryLogTests {
-  private final class Lines: Sendable {
-    private let lines = Locked<[String]>([])
-    var all: [String] { lines.withLock { $0 } }
-    func add(_ line: String) { lines.withLock { $0.append(line) } }
-  }
-
-  private let lines = Lines()
+  private let lines = Collected<String>()
 
   /// Notifies one client, which notifies again in vain.
   private func deliver(_ log: @escaping @Sendable (DeliveryEvent) -> Void) {
     let center = MulticastCenter(
       reentrancy: .refuseNesting, onRecursion: { _ in }, onDelivery: log)
-    let listener = Listener { [weak center] _ in
-      center?.notify(PingProtocol.self, fileID: "App/Inner.swift", line: 2, column: 3) {
-        $0.ping(0)
-      }
-    }
-    center.add(listener, for: PingProtocol.self, isolation: nil)
+    center.adding(
+      Listener { [weak center] _ in
+        center?.notify(PingProtocol.self, fileID: "App/Inner.swift", line: 2, column: 3) {
+          $0.ping(0)
+        }
+      })
     center.notify(PingProtocol.self, fileID: "App/Outer.swift", line: 1, column: 2) { $0.ping(0) }
-    extendLifetime(listener)
   }
 
   @Test func everyEventIsALine() throws {
@@ -44,7 +37,7 @@ struct DeliveryLogTests {
     #expect(lines.all.count { $0.contains("refused") } == 1)
     #expect(!lines.all.contains { $0.contains("began") || $0.contains("ended") })
 
-    let passes = Lines()
+    let passes = Collected<String>()
     deliver(DeliveryLog.deliveries(slowerThan: limit, to: passes.add))
     #expect(passes.all.count { $0.contains("ended") } == (limit == .zero ? 1 : 0))
     #expect(passes.all.count { $0.contains("refused") } == 1)

@@ -1,24 +1,11 @@
 import Multicast
-import Testing
 
-/// Collects what is reported.
-final class Events: Sendable {
-  private let events = Locked<[DeliveryEvent]>([])
+/// Collects what is reported. `add` is to be passed as `onDelivery`.
+typealias Events = Collected<DeliveryEvent>
 
-  /// To be passed as `onDelivery`.
-  var callback: @Sendable (DeliveryEvent) -> Void { { event in self.add(event) } }
-
-  func add(_ event: DeliveryEvent) { events.withLock { $0.append(event) } }
-
-  var all: [DeliveryEvent] { events.withLock { $0 } }
-
+extension Events {
   /// The events so far in short. They are forgotten.
-  func read() -> [String] {
-    events.withLock { events in
-      defer { events = [] }
-      return events.map(\.brief)
-    }
-  }
+  func read() -> [String] { take().map(\.brief) }
 
   /// Waits for the end of so many passes.
   func wait(forEnds count: Int) async {

@@ -7,16 +7,14 @@ struct NotifyEventTests {
   private struct Failure: Error {}
 
   private let events = Events()
-  private let journal = Journal()
   private let center: MulticastCenter
   private let client: Client
-  private let counter = kept(Counter())
+  private let counter: Counter
 
   init() {
-    center = MulticastCenter(onRecursion: { _ in }, onDelivery: events.callback)
-    client = kept(Client("a", journal))
-    center.add(client, for: PingProtocol.self, isolation: nil)
-    center.add(counter, for: PingProtocol.self, isolation: nil)
+    center = MulticastCenter(onRecursion: { _ in }, onDelivery: events.add)
+    client = center.adding(Client("a", Journal()))
+    counter = center.adding(Counter())
   }
 
   private func expectOneDelivery(
@@ -55,8 +53,8 @@ struct NotifyEventTests {
   }
 
   @Test func aDelegateThatStandsAloneTells() {
-    let delegate = MulticastDelegate<any PingProtocol>(onDelivery: events.callback)
-    delegate.add(counter, isolation: nil)
+    let delegate = MulticastDelegate<any PingProtocol>(onDelivery: events.add)
+    delegate.adding(counter)
     delegate.notify { $0.ping(0) }
     #expect(events.read() == ["notify began", "notify called Counter", "notify ended 1"])
   }
@@ -109,8 +107,7 @@ struct NotifyEventTests {
         WorkerProtocol.self,
         awaiting: { _ in if depth > 0 { await notify(center, depth: depth - 1) } })
     }
-    let worker = kept(Worker())
-    center.add(worker, for: WorkerProtocol.self)
+    center.adding(Worker())
     await notify(center, depth: 1)
     #expect(
       events.read() == [
@@ -119,15 +116,13 @@ struct NotifyEventTests {
   }
 
   @Test func theEventsComeOnTheThreadThatDelivers() {
-    let places = Locked<[Bool]>([])
+    let places = Collected<Bool>()
     let place = Place()
-    let center = MulticastCenter(onDelivery: { _ in
-      places.withLock { $0.append(place.isCurrent) }
-    })
-    center.add(counter, for: PingProtocol.self, isolation: nil)
+    let center = MulticastCenter(onDelivery: { _ in places.add(place.isCurrent) })
+    center.adding(counter)
     center.notify(PingProtocol.self) { $0.ping(0) }
     place.queue.sync { _ = center.notify(PingProtocol.self) { $0.ping(0) } }
-    #expect(places.withLock { $0 } == [false, false, false, true, true, true])
+    #expect(places.all == [false, false, false, true, true, true])
   }
 
   @Test func durationsAreThoseOfTheCallsAndOfAllOfThem() throws {

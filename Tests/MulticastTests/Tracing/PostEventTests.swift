@@ -8,19 +8,15 @@ struct PostEventTests {
   private let events = Events()
   private let center: MulticastCenter
   private let place = Place("home")
-  private let worker = Worker()
-  private let listener = Listener { _ in }
+  private let listener = kept(Listener { _ in })
 
   init() {
-    center = MulticastCenter(onRecursion: { _ in }, onDelivery: events.callback)
+    center = MulticastCenter(onRecursion: { _ in }, onDelivery: events.add)
   }
 
-  private func hold() { extendLifetime((worker, listener)) }
-
   @Test func aPostTellsWhomItCallsHereAndWhereElseItGoes() async {
-    let other = kept(Listener { _ in })
     center.add(listener, for: PingProtocol.self, on: place.queue)
-    center.add(other, for: PingProtocol.self, isolation: nil)
+    center.adding(Listener { _ in })
     await center.postAndWait(PingProtocol.self) { $0.ping(0) }
     await events.wait(forEnds: 2)
     let all = events.all
@@ -40,11 +36,10 @@ struct PostEventTests {
     #expect(Set(here.map(\.pass)).count == 1)
     #expect(Set(there.map(\.pass)).count == 1)
     #expect(there[0].pass != here[0].pass)
-    hold()
   }
 
   @Test func whatAwaitsIsHandledInATask() async {
-    center.add(worker, for: WorkerProtocol.self)
+    center.adding(Worker())
     await center.postAndWait(WorkerProtocol.self) { await $0.workSlowly(0) }
     await events.wait(forEnds: 2)
     #expect(
@@ -52,11 +47,10 @@ struct PostEventTests {
         "post began", "post left 1 for task", "post ended 0", "post began @task late",
         "post called Worker @task late", "post ended 1 @task late",
       ])
-    hold()
   }
 
   @Test func aBodyThatNamesAnActorIsCalledThere() async {
-    center.add(worker, for: WorkerProtocol.self)
+    center.adding(Worker())
     await center.postAndWait(WorkerProtocol.self) { @MainActor in $0.work(0) }
     await events.wait(forEnds: 2)
     let home = events.all.compactMap(\.home).first
@@ -66,14 +60,13 @@ struct PostEventTests {
         "post began", "post left 1 for MainActor", "post ended 0", "post began @MainActor late",
         "post called Worker @MainActor late", "post ended 1 @MainActor late",
       ])
-    hold()
   }
 
   @Test func whatFollowsIsTold() {
-    let poster = Listener { [center] number in
-      if number > 0 { center.post(PingProtocol.self) { $0.ping(number - 1) } }
-    }
-    center.add(poster, for: PingProtocol.self, isolation: nil)
+    center.adding(
+      Listener { [center] number in
+        if number > 0 { center.post(PingProtocol.self) { $0.ping(number - 1) } }
+      })
     center.post(PingProtocol.self) { $0.ping(1) }
     #expect(Set(events.all.map(\.delivery)).count == 2)
     #expect(
@@ -81,19 +74,17 @@ struct PostEventTests {
         "post began", "post called Listener", "post ended 1",
         "post began late", "post called Listener late", "post ended 1 late",
       ])
-    extendLifetime(poster)
   }
 
   @Test func thePostThatRecursTooOftenIsToldAsRefused() {
-    let poster = Listener { [center] number in
-      center.post(PingProtocol.self) { $0.ping(0) }
-    }
-    center.add(poster, for: PingProtocol.self, isolation: nil)
+    center.adding(
+      Listener { [center] number in
+        center.post(PingProtocol.self) { $0.ping(0) }
+      })
     center.post(PingProtocol.self) { $0.ping(1) }
     let briefs = events.read()
     #expect(briefs.count { $0 == "post refused" } == 1)
     #expect(briefs.count { $0.contains("ended 1") } == 1002)
-    extendLifetime(poster)
   }
 
   @Test func topicsTellTheOwnersOfTheirHandlers() async {

@@ -30,12 +30,10 @@ struct ReportingTests {
   }
 
   @Test func whatACallbackNotifiesIsDeliveredAndNotReported() {
-    let told = kept(Counter())
     let teller = Teller { center, _ in center.notify(PingProtocol.self) { $0.ping(0) } }
     let center = teller.makeCenter()
-    let worker = kept(Worker())
-    center.add(worker, for: WorkerProtocol.self)
-    center.add(told, for: PingProtocol.self, isolation: nil)
+    center.adding(Worker())
+    let told = center.adding(Counter())
     center.notify(WorkerProtocol.self) { $0.work(0) }
     #expect(
       teller.events.read() == ["notify began", "notify called Worker", "notify ended 1"])
@@ -44,29 +42,17 @@ struct ReportingTests {
   }
 
   /// Here, elsewhere and in a task, and what is set off there.
-  @Test(arguments: ["here", "queue", "task"])
-  func whatACallbackPostsIsHandledAndNotReportedAnywhere(_ home: String) async {
+  @Test(arguments: [HomeKind.none, .queue, .task])
+  func whatACallbackPostsIsHandledAndNotReportedAnywhere(home: HomeKind) async {
     let teller = Teller { center, _ in center.post(.login, Login(id: 1)) }
     let center = teller.makeCenter()
     let owner = kept(Owner())
-    let place = Place()
-    let effect = kept(Listener { number in told.add(number) })
-    center.add(effect, for: PingProtocol.self, isolation: nil)
-    let tellOthers: @Sendable (Owner, Login) -> Void = { [weak center] _, _ in
+    center.adding(Listener { number in told.add(number) })
+    center.observe(.login, owner: owner, in: home, of: Homes()) { [weak center] _ in
       center?.notify(PingProtocol.self) { $0.ping(1) }
       center?.post(PingProtocol.self) { $0.ping(2) }
     }
-    switch home {
-    case "here": center.observe(.login, owner: owner, tellOthers)
-    case "queue": center.observe(.login, owner: owner, on: place.queue, tellOthers)
-    default:
-      center.observe(.login, owner: owner) { owner, login in
-        await Task.yield()
-        tellOthers(owner, login)
-      }
-    }
-    let worker = kept(Worker())
-    center.add(worker, for: WorkerProtocol.self)
+    center.adding(Worker())
     center.post(WorkerProtocol.self) { $0.work(0) }
     await told.wait(for: 6)
     // What is reported is reported before it is called.
@@ -76,14 +62,12 @@ struct ReportingTests {
   }
 
   @Test func aTaskThatACallbackStartsIsNotReported() async {
-    let listener = kept(Listener { number in told.add(number) })
     let teller = Teller { center, _ in
       Task { center.notify(PingProtocol.self) { $0.ping(0) } }
     }
     let center = teller.makeCenter()
-    let worker = kept(Worker())
-    center.add(listener, for: PingProtocol.self, isolation: nil)
-    center.add(worker, for: WorkerProtocol.self)
+    center.adding(Listener { number in told.add(number) })
+    center.adding(Worker())
     center.notify(WorkerProtocol.self) { $0.work(0) }
     await told.wait(for: 3)
     #expect(teller.events.all.count == 3)

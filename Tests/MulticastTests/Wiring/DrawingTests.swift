@@ -53,18 +53,16 @@ private struct Mail: Sendable {}
       center.observe(Topic<Mail>("mail"), owner: log, on: DispatchQueue(label: "disk")) { _, _ in }
     }
     center.observe(Topic<Mail>(), owner: log) { _, _ in await Task.yield() }
-
     try expectDrawings(named: "session")
   }
 
   @Test func placesInTheOrder() throws {
-    let clients = (0..<40).map { index in
+    let clients = (0..<18).map { index in
       index % 3 == 0 ? Badge() : ProfileScreen() as any UserProtocol
     }
     let tail = (0..<1000).map { _ in AuditLog() }
     defer { extendLifetime((clients, tail)) }
     for client in clients + tail { center.add(client, for: UserProtocol.self) }
-
     try expectDrawings(named: "places")
   }
 
@@ -72,16 +70,17 @@ private struct Mail: Sendable {}
     let odd = kept(`a "type" [with] {odd} & <b>|;#35;%% letters: é, 名前`())
     center.add(odd, for: UserProtocol.self)
     let names = [
-      "quotes \" ' ` and \\ backslashes \\n", "lines\r\n\u{2028}\t\0\u{7}", "<script>&amp;#quot;",
-      "\"\u{301} combined", "`Markdown` **is** _not_ read", "\u{202E}reversed\u{200B}", "👩‍👩‍👧 é ﬁ",
-      "]) --> end; %% {{}} |", "%%{init: {}}%%", "$\\LaTeX$", "1. list", "",
+      "quotes \" ' ` and \\ backslashes \\n",
+      "lines\r\n\u{2028}\t\u{7} \u{202E}reversed\u{200B} 👩‍👩‍👧 é ﬁ\0",
+      "\"\u{301} combined",
+      "<script>&amp;#quot; `Markdown` **is** _not_ read ]) --> end; %% {{}} | $\\LaTeX$",
+      "%%{init: {}}%%", "1. list", "",
     ]
     for name in names {
       center.observe(Topic<Mail>(name), owner: odd, id: name, on: DispatchQueue(label: name)) {
         _, _ in
       }
     }
-
     try expectDrawings(named: "odd")
   }
 

@@ -60,7 +60,6 @@ private actor Store: UserProtocol {
     let all: [any UserProtocol] = [Badge(), Badge(), ProfileScreen(), Badge()]
     defer { extendLifetime(all) }
     for client in all { center.add(client, for: UserProtocol.self) }
-
     #expect(clients == ["2 Badge", "1 ProfileScreen", "1 Badge"])
     #expect(center.wiring.protocols.map(\.count) == [4])
   }
@@ -84,20 +83,17 @@ private actor Store: UserProtocol {
     center.add(removed, for: UserProtocol.self)
     center.add(kept, for: UserProtocol.self)
     center.remove(removed, for: UserProtocol.self)
-
     #expect(clients == ["1 ProfileScreen"])
   }
 
   @Test func aProtocolWithoutClientsStays() {
     center.add(Badge(), for: UserProtocol.self)
-
     #expect(center.wiring.protocols.map(\.name) == ["UserProtocol"])
     #expect(center.wiring.protocols.map(\.count) == [0])
   }
 
   @Test func aNotifyDoesNotAddItsProtocol() {
     center.notify(UserProtocol.self) { _ in }
-
     #expect(center.wiring.protocols.isEmpty)
   }
 
@@ -108,7 +104,6 @@ private actor Store: UserProtocol {
     center.add(badge!, for: UserProtocol.self)
     let wiring = center.wiring
     badge = nil
-
     #expect(reference == nil)
     #expect(wiring.protocols.map(\.count) == [1])
     #expect(wiring != center.wiring)
@@ -120,7 +115,6 @@ private actor Store: UserProtocol {
     center.add(one, for: UserProtocol.self)
     #expect(clients == ["1 Model"])
     center.add(other, for: UserProtocol.self)
-
     let names = try #require(center.wiring.protocols.first).clients.map(\.type)
     #expect(Set(names).count == 2)
     #expect(names.allSatisfy { $0.hasPrefix("MulticastTests.") && $0.hasSuffix(".Model") })
@@ -144,7 +138,6 @@ private actor Store: UserProtocol {
     }
     store.observe(center)
     await store.observeInside(center)
-
     #expect(
       observers == [
         "1 Store - Store",
@@ -162,7 +155,6 @@ private actor Store: UserProtocol {
       center.observe(.login, owner: owner) { _, _ in }
     }
     center.observe(.login, owner: owners[0], id: "second") { _, _ in }
-
     #expect(observers == ["5 Owner - posting thread", "1 Owner second posting thread"])
   }
 
@@ -171,7 +163,6 @@ private actor Store: UserProtocol {
       center.observe(Topic<Login>(name), owner: owner) { _, _ in }
     }
     center.observe(Topic<Int>("a"), owner: owner) { _, _ in }
-
     #expect(
       center.wiring.topics.map(\.description) == [
         "Topic<Login>()", #"Topic<Login>("a")"#, #"Topic<Login>("b")"#, #"Topic<Login>("c")"#,
@@ -185,7 +176,6 @@ private actor Store: UserProtocol {
     center.observe(Topic<Login>("once"), owner: owner, once: true) { _, _ in }
     center.post(Topic<Login>("once"), Login(id: 1))
     center.observe(Topic<Login>("kept"), owner: owner) { _, _ in }
-
     #expect(center.wiring.topics.map(\.name) == ["kept"])
   }
 
@@ -195,13 +185,11 @@ private actor Store: UserProtocol {
       journal.write("\(center.wiring.topics.count) topics")
     }
     center.post(.login, Login(id: 1))
-
     #expect(journal.read() == "0 topics")
   }
 
   @Test func aLoopOverMessagesIsAnObserver() {
     _ = kept(center.messages(of: .login))
-
     #expect(observers == ["1 AsyncStream<Login> - posting thread"])
   }
 
@@ -222,7 +210,6 @@ private actor Store: UserProtocol {
       }
     }
     center.observe(.login, owner: owner, id: ID(center: center)) { _, _ in }
-
     #expect(observers == ["1 Owner 0 topics posting thread"])
     #expect(center.wiring.topics.isEmpty)
   }
