@@ -35,6 +35,12 @@ private protocol StoreProtocol: Sendable {
     return store
   }
 
+  /// Has one call site for all that uses it.
+  @discardableResult
+  private func notify(_ number: Int = 1) async throws -> Int {
+    try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(number) })
+  }
+
   @Test func clientsAreAwaitedOneAfterTheOtherInOrder() async throws {
     let stores = (0..<3).map { number in
       adding(
@@ -44,17 +50,14 @@ private protocol StoreProtocol: Sendable {
           journal.write(")")
         })
     }
-    let called = try await center.notify(
-      StoreProtocol.self, awaiting: { try await $0.store(7) })
-    #expect(called == 3)
+    #expect(try await notify(7) == 3)
     #expect(journal.read() == "0( ) 1( ) 2( )")
     for store in stores { #expect(await store.stored == [7]) }
   }
 
   @Test func theBodyRunsWhereItsCallerRuns() async {
     @MainActor func notifyOnMainActor() async -> Int {
-      let client = Client("a", journal)
-      defer { extendLifetime(client) }
+      let client = kept(Client("a", journal))
       center.add(client, for: PingProtocol.self)
       var calls = 0
       await center.notify(
@@ -133,8 +136,7 @@ private protocol StoreProtocol: Sendable {
     }
     defer { extendLifetime(first) }
     for store in [first, second, third] { center.add(store, for: StoreProtocol.self) }
-    #expect(
-      try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) }) == 1)
+    #expect(try await notify() == 1)
     #expect(journal.read() == "first")
     #expect(center.clients(for: StoreProtocol.self).count == 2)
   }
@@ -142,15 +144,11 @@ private protocol StoreProtocol: Sendable {
   @Test func theFirstErrorEndsTheNotify() async {
     struct Stop: Error {}
     let stores = [adding(Store()), adding(Store { _ in throw Stop() }), adding(Store())]
-    await #expect(throws: Stop.self) {
-      try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
-    }
+    await #expect(throws: Stop.self) { try await notify() }
     #expect(await stores[1].stored == [1])
     #expect(await stores[2].stored == [])
     // No trace: the same call site again.
-    await #expect(throws: Stop.self) {
-      try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
-    }
+    await #expect(throws: Stop.self) { try await notify() }
     #expect(reports.all.isEmpty)
   }
 
@@ -169,9 +167,6 @@ private protocol StoreProtocol: Sendable {
 
   @Test func aCallSiteInsideItselfInOneTaskIsALoop() async throws {
     let results = Locked<[Int]>([])
-    @Sendable func notify() async throws -> Int {
-      try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
-    }
     adding(
       Store { _ in
         await Task.yield()
@@ -221,9 +216,6 @@ private protocol StoreProtocol: Sendable {
   }
 
   @Test func aTaskThatAClientStartsMayNotifyAgain() async throws {
-    @Sendable func notify(_ number: Int) async throws -> Int {
-      try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(number) })
-    }
     let results = Locked<[Int]>([])
     adding(
       Store { number in
@@ -241,9 +233,7 @@ private protocol StoreProtocol: Sendable {
     for _ in 0..<10 { adding(Store { _ in await Task.yield() }) }
     try await withThrowingTaskGroup(of: Int.self) { group in
       for _ in 0..<20 {
-        group.addTask {
-          try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(1) })
-        }
+        group.addTask { try await notify() }
       }
       for try await called in group { #expect(called == 10) }
     }
@@ -267,9 +257,6 @@ private protocol StoreProtocol: Sendable {
     // Nobody waits for a task of the chain, so that each may end before the next one begins, and
     // the memory of an old task, which is what tells tasks apart, becomes that of a new one.
     let (ends, continuation) = AsyncStream.makeStream(of: Int.self)
-    @Sendable func notify(_ number: Int) async throws -> Int {
-      try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(number) })
-    }
     let store = Store { number in
       guard number < 2000 else { return continuation.finish() }
       Task { if try await notify(number + 1) == 0 { continuation.finish() } }

@@ -30,18 +30,14 @@ import Testing
   }
 
   @Test func addingInDeinitRegistersNothing() {
-    var dying = Optional(
-      Dying { [center, journal] client in
+    for wasAdded in [true, false] {
+      let dying = Dying { [center, journal] client in
         journal.write("\(center.add(client, for: PingProtocol.self))")
-      })
-    center.add(dying!, for: PingProtocol.self)
-    dying = nil
-    #expect(journal.read() == "false")
-    dying = Dying { [center, journal] client in
-      journal.write("\(center.add(client, for: PingProtocol.self))")
+      }
+      if wasAdded { center.add(dying, for: PingProtocol.self) }
+      extendLifetime(dying)
     }
-    dying = nil
-    #expect(journal.read() == "false")
+    #expect(journal.read() == "false false")
     #expect(center.clients(for: PingProtocol.self).isEmpty)
     #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 0)
   }

@@ -94,8 +94,7 @@ import Testing
     func outsideOfItsActorAClientStopsADebugBuild() async {
       let result = await #expect(processExitsWith: .crash, observing: .errors) {
         let center = MulticastCenter()
-        let home = Home(center)
-        defer { extendLifetime(home) }
+        let home = kept(Home(center))
         await home.addClient()
         _ = Self.notify(center)
       }
@@ -118,8 +117,7 @@ import Testing
     func anAwaitedNotifyOutsideOfTheActorStopsADebugBuildToo() async {
       let result = await #expect(processExitsWith: .crash, observing: .errors) {
         let center = MulticastCenter()
-        let home = Home(center)
-        defer { extendLifetime(home) }
+        let home = kept(Home(center))
         await home.addClient()
         await center.notify(PingProtocol.self, awaiting: { $0.ping(1) })
       }
@@ -130,8 +128,7 @@ import Testing
     func theActorIsRememberedWhenTheListIsReplacedDuringANotify() async {
       let result = await #expect(processExitsWith: .crash, observing: .errors) {
         let center = MulticastCenter()
-        let home = Home(center)
-        defer { extendLifetime(home) }
+        let home = kept(Home(center))
         await home.addClient()
         await home.notifyAndChurn()
         _ = Self.notify(center)
@@ -146,8 +143,7 @@ import Testing
     }
   #else
     @Test func aReleaseBuildDoesNotCheck() async {
-      let home = Home(MulticastCenter())
-      defer { extendLifetime(home) }
+      let home = kept(Home(MulticastCenter()))
       await home.addClient()
       #expect(Self.notify(home.center) == 1)
     }

@@ -2,24 +2,17 @@ import Multicast
 
 /// Collects the reports of refused notifies.
 package final class Reports: Sendable {
-  private final class Store: Sendable {
-    let all = Locked<[RecursiveNotify]>([])
-  }
-
-  private let store: Store
-
-  /// To be passed as `onRecursion`.
-  package let handler: @Sendable (RecursiveNotify) -> Void
+  private let reports = Collected<RecursiveNotify>()
 
   /// A center that reports here.
   package let center: MulticastCenter
 
   package init() {
-    let store = Store()
-    self.store = store
-    handler = { report in store.all.withLock { $0.append(report) } }
-    center = MulticastCenter(onRecursion: handler)
+    center = MulticastCenter(onRecursion: reports.add)
   }
 
-  package var all: [RecursiveNotify] { store.all.withLock { $0 } }
+  /// To be passed as `onRecursion`.
+  package var handler: @Sendable (RecursiveNotify) -> Void { reports.add }
+
+  package var all: [RecursiveNotify] { reports.all }
 }

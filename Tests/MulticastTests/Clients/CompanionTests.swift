@@ -6,8 +6,8 @@ import Testing
 
 /// Companions, of which a client may have several, and which may be replaced.
 @Suite struct CompanionTests {
-  let list = ClientList(companions: true)
-  let owner = Numbered(0)
+  let list = kept(ClientList(companions: true))
+  let owner = kept(Numbered(0))
   let red = Subject()
   let blue = Subject()
   let journal = Journal()
@@ -77,8 +77,7 @@ import Testing
   }
 
   @Test(arguments: [3, 1000]) func aWalkKeepsTheCompanionThatIsReplaced(count: Int) throws {
-    let owners = (0..<count).map { Numbered($0) }
-    defer { extendLifetime((owners, list)) }
+    let owners = kept((0..<count).map { Numbered($0) })
     for owner in owners { place("\(owner.name)", of: owner, in: red) }
     let red = try #require(list.group(of: red))
     do {
@@ -97,8 +96,7 @@ import Testing
 
   @Test func replacingWithinALongWalkLeavesLittleBehind() throws {
     let ended = Atomic<Int>(0)
-    let owners = (0..<10).map { Numbered($0) }
-    defer { extendLifetime((owners, list)) }
+    let owners = kept((0..<10).map { Numbered($0) })
     for owner in owners { place("x", of: owner) }
     var old = try #require(existing("x", of: owners[3]))
     do {
@@ -115,7 +113,6 @@ import Testing
   }
 
   @Test func whereWalksOverlapWithoutEndCompanionsThatOutnumberTheRestAreGivenUp() {
-    defer { extendLifetime((owner, list)) }
     let ended = Atomic<Int>(0)
     var most = 0
     func overlap(_ depth: Int) {

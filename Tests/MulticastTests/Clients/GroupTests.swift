@@ -6,7 +6,7 @@ import Testing
 
 /// Clients in groups, which are walked over apart, in the order of the list.
 @Suite struct GroupTests {
-  let list = ClientList()
+  let list = kept(ClientList())
   let red = Subject()
   let blue = Subject()
 
@@ -82,7 +82,7 @@ import Testing
 
   @Test(arguments: [64, 5000]) func groupsOutliveACopyDuringAWalk(count: Int) throws {
     var clients = addByTurns(0..<count)
-    defer { extendLifetime((clients, list)) }
+    defer { extendLifetime(clients) }
     let red = try #require(list.group(of: red))
     var walk = list.beginWalk(in: red)
     var met: [Int] = []
@@ -107,8 +107,7 @@ import Testing
   }
 
   @Test func whoIsAddedDuringAWalkWaits() throws {
-    let clients = addByTurns(0..<9)
-    defer { extendLifetime((clients, list)) }
+    let clients = kept(addByTurns(0..<9))
     let red = try #require(list.group(of: red))
     var before = list.beginWalk(in: red)
     var after = list.beginWalk(in: red)
@@ -181,8 +180,7 @@ import Testing
   }
 
   @Test func numbersRiseAndTellWhoWasThereBefore() {
-    let clients = addByTurns(0..<40)
-    defer { extendLifetime((clients, list)) }
+    let clients = kept(addByTurns(0..<40))
     let limit = list.nextNumber
     let walk = list.beginWalk()
     #expect(walk.limit == limit)

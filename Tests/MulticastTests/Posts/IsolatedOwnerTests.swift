@@ -20,8 +20,6 @@ import Testing
       center.post(Topic<Int>(), number)
       return numbers
     }
-
-    func work(_ number: Int) { add(number) }
   }
 
   let center = MulticastCenter()

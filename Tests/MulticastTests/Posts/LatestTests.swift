@@ -149,17 +149,6 @@ import Testing
     }
   }
 
-  @Test func theLatestMessageOfATopicThatComesAndGoesIsNotLost() {
-    let rounds = Process.rounds(5000, quick: 500)
-    onThreads(4) { thread in
-      for round in 0..<rounds {
-        let topic = Topic<Int>("\(thread) \(round)", keepsLatest: true)
-        center.post(topic, round)
-        #expect(center.removeLatest(of: topic) == round)
-      }
-    }
-  }
-
   // MARK: - Replaced handlers
 
   @Test func aHandlerThatIsReplacedWhileAPostIsUnderWayEndsWithTheLatest() {

@@ -118,29 +118,6 @@ final class Alive: Sendable {
   }
 }
 
-/// Collects what happens, in its order.
-final class Collected<Element: Sendable>: Sendable {
-  private let elements = Locked<[Element]>([])
-
-  var all: [Element] { elements.withLock { $0 } }
-
-  func add(_ element: Element) { elements.withLock { $0.append(element) } }
-
-  /// Returns what was collected, and forgets it.
-  func take() -> [Element] {
-    elements.withLock { elements in
-      defer { elements = [] }
-      return elements
-    }
-  }
-
-  func wait(for count: Int) async {
-    while all.count < count { await Task.yield() }
-  }
-}
-
-typealias Numbers = Collected<Int>
-
 /// A protocol whose clients are called on any thread.
 protocol WorkerProtocol: Sendable {
   func work(_ number: Int)

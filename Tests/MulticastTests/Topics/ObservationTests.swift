@@ -362,19 +362,15 @@ private final class Model: Sendable {
     // So many that dead ones are not looked for at each operation.
     let others = kept((0..<40).map { _ in Owner() })
     for owner in others { center.observe(.login, owner: owner) { _, _ in } }
-    let reused = Locked(0)
     center.observe(.login, owner: owner, once: true) { _, _ in
       for _ in 0..<100 {
-        let address: ObjectIdentifier
         do {
           let sentinel = Sentinel(end)
           let dead = Owner()
-          address = ObjectIdentifier(dead)
           center.observe(.login, owner: dead) { _, _ in extendLifetime(sentinel) }
           extendLifetime(dead)
         }
         let next = Owner()
-        if ObjectIdentifier(next) == address { reused.withLock { $0 += 1 } }
         center.observe(.login, owner: next) { _, _ in }
         extendLifetime(next)
       }

@@ -1,4 +1,5 @@
 import Multicast
+import TestSupport
 
 /// Collects what is reported. `add` is to be passed as `onDelivery`.
 typealias Events = Collected<DeliveryEvent>
