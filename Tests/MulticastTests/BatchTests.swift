@@ -51,16 +51,4 @@ import Testing
     }
     #expect(journal.read() == "a a")
   }
-
-  @Test func aBatchInsideItselfIsALoop() {
-    let reports = Reports()
-    let center = reports.center
-    let client = center.adding(Client("a", journal))
-    func batch() -> Int { center.notify(PingProtocol.self, forEach: [1, 2]) { $0.ping($1) } }
-    var nested: [Int] = []
-    client.onPing = { _ in nested.append(batch()) }
-    #expect(batch() == 1)
-    #expect(nested == [0, 0])
-    #expect(reports.all.count == 2)
-  }
 }

@@ -31,15 +31,4 @@ import Testing
     }
     #expect(journal.read() == "a b")
   }
-
-  @Test func aQuestionInsideItselfHasNoAnswers() {
-    let reports = Reports()
-    let delegate = MulticastDelegate<Client>(onRecursion: reports.handler)
-    delegate.add(kept(Client("a", journal)))
-    func ask() -> [[Int]] {
-      delegate.map { _ in ask().map(\.count) + [7] }
-    }
-    #expect(ask() == [[7]])
-    #expect(reports.all.count == 1)
-  }
 }

@@ -162,9 +162,7 @@ import Testing
       #expect(looks < 4 * count, "distance \(distance)")
     }
   }
-}
 
-extension GrowingTests {
   @Test func aListThatMakesRoomWhileItIsWalkedFreesTheOldStorage() {
     let list = ClientList()
     var clients = list.add(0..<16)
