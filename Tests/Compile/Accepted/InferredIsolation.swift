@@ -28,17 +28,12 @@ final class ProfileController: Controller {
 
   override func login() { count += 1 }
 
-  isolated deinit {
-    center.remove(self)
-    print(count)
-  }
+  isolated deinit { center.remove(self) }
 }
 
 struct LoginView {
-  let center = MulticastCenter.default
-
-  func tap() { center.notify(UserProtocol.self) { $0.login() } }
-  func refresh() async { await center.notify(UserProtocol.self) { await $0.sync() } }
+  func tap() { applicationCenter.notify(UserProtocol.self) { $0.login() } }
+  func refresh() async { await applicationCenter.notify(UserProtocol.self) { await $0.sync() } }
   func tapLater() {
     Task { applicationCenter.notify(UserProtocol.self) { $0.login() } }
     Task { await applicationCenter.notify(UserProtocol.self) { await $0.sync() } }

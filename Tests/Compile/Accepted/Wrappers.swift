@@ -9,8 +9,6 @@ nonisolated struct Hub<Listener>: Sendable {
     center.add(client, for: Listener.self, isolation: isolation)
   }
 
-  func remove(_ client: Listener) { center.remove(client, for: Listener.self) }
-
   @discardableResult
   func tell<Failure: Error>(
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
@@ -20,27 +18,23 @@ nonisolated struct Hub<Listener>: Sendable {
   }
 
   func tell<Events: Collection>(
-    each events: Events,
-    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
-    _ body: (Listener, Events.Element) -> Void
+    each events: Events, line: Int = #line, _ body: (Listener, Events.Element) -> Void
   ) {
     center.notify(
-      Listener.self, forEach: events, fileID: fileID, line: line, column: column, body)
+      Listener.self, forEach: events, fileID: #fileID, line: line, column: 1, body)
   }
 
   func ask<Answer, Failure: Error>(
-    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
-    _ transform: (Listener) throws(Failure) -> Answer
+    line: Int = #line, _ transform: (Listener) throws(Failure) -> Answer
   ) throws(Failure) -> [Answer] {
-    try center.map(Listener.self, fileID: fileID, line: line, column: column, transform)
+    try center.map(Listener.self, fileID: #fileID, line: line, column: 1, transform)
   }
 
   nonisolated(nonsending) func tellLater<Failure: Error>(
-    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
-    _ body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
+    line: Int = #line, _ body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) {
     try await center.notify(
-      Listener.self, fileID: fileID, line: line, column: column, awaiting: body)
+      Listener.self, fileID: #fileID, line: line, column: 1, awaiting: body)
   }
 }
 
@@ -55,7 +49,6 @@ nonisolated func use(_ hub: Hub<any UserProtocol>, client: any UserProtocol) asy
   hub.tell(each: [1, 2]) { $0.login($1) }
   print(hub.ask { "\($0)" })
   try await hub.tellLater { try await $0.sync() }
-  hub.remove(client)
 }
 
 actor Session {
