@@ -258,15 +258,8 @@ proctype Thread(mtype task; byte c) {
   :: task == remove ->
      acquire(locked);
      isBeingRemoved[c] = true;
-#ifndef MUTANT_REMOVED_IN_THE_CURRENT_ONE_ONLY
-     g = 0;
-     do
-     :: g < made ->
-        when(life[g] == retired || g == successor, vacate(g));
-        g++
-     :: else -> break
-     od;
-#endif
+     unless(MUTANT_REMOVED_IN_THE_CURRENT_ONE_ONLY,
+       for (g : 0 .. made - 1) { when(life[g] == retired || g == successor, vacate(g)) })
      vacate(current)
 
   :: task == add ->
