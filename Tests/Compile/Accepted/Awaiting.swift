@@ -15,10 +15,6 @@ nonisolated func synchronous(
 ) async throws {
   center.notify(UserProtocol.self, { $0.login() })
   center.notify(UserProtocol.self) { _ in }
-  center[UserProtocol.self].notify { client in
-    client.login()
-    client.login()
-  }
   try delegates.notify { client in
     try client.save()
     client.login()

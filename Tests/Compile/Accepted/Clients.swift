@@ -27,11 +27,6 @@ final class Door: View, UserProtocol, Titled, Sink {
   func take(_ value: Int) {}
 }
 
-// The compiler lets values pass. It is the running program that stops.
-struct Point: UserProtocol {
-  func login() {}
-}
-
 func membership(center: MulticastCenter, delegates: MulticastDelegate<any UserProtocol>) {
   let door = Door()
   center.add(door, for: UserProtocol.self)
@@ -40,8 +35,6 @@ func membership(center: MulticastCenter, delegates: MulticastDelegate<any UserPr
   center.remove(door, for: UserProtocol.self)
   center.remove(door)
   delegates.remove(door)
-  center.removeAll(for: UserProtocol.self)
-  center.add(Point(), for: UserProtocol.self)
   let key = UserProtocol.self
   for client in center.clients(for: key) {
     center.add(client, for: key)
@@ -80,10 +73,6 @@ func sendable<Listener: Sendable>(_ client: Listener, delegates: MulticastDelega
 func opaque(_ client: some UserProtocol, center: MulticastCenter) {
   center.add(client, for: UserProtocol.self)
   center.remove(client, for: UserProtocol.self)
-}
-
-extension UserProtocol {
-  func listen(to center: MulticastCenter) { center.add(self, for: UserProtocol.self) }
 }
 
 // Actors are called through methods that are nonisolated, or awaited.

@@ -10,25 +10,15 @@ protocol UserProtocol {
 
 let applicationCenter = MulticastCenter { print($0) }
 
-class Controller: UserProtocol {
-  init() {}
-  func login() {}
-  func sync() async {}
-}
-
-final class ProfileController: Controller {
-  let center: MulticastCenter
+final class Controller: UserProtocol {
   var count = 0
 
-  init(center: MulticastCenter) {
-    self.center = center
-    super.init()
-    center.add(self, for: UserProtocol.self)
-  }
+  init() { applicationCenter.add(self, for: UserProtocol.self) }
 
-  override func login() { count += 1 }
+  func login() { count += 1 }
+  func sync() async {}
 
-  isolated deinit { center.remove(self) }
+  isolated deinit { applicationCenter.remove(self) }
 }
 
 struct LoginView {

@@ -29,7 +29,7 @@ import Multicast
     delegates.add(screen)
     center.notify(ScreenProtocol.self) { screen in
       screen.draw()
-      self.increase()
+      count += 1
     }
     delegates.notify(forEach: [1, 2]) { screen, number in
       screen.draw()
@@ -49,8 +49,6 @@ import Multicast
     Task { center.notify(ScreenProtocol.self) { $0.draw() } }
     Task { await delegates.notify { await $0.load() } }
   }
-
-  func increase() { count += 1 }
 
   // A method of the main actor is a body there.
   func draw(_ screen: any ScreenProtocol) { screen.draw() }

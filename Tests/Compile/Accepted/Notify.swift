@@ -49,14 +49,6 @@ func bodies(center: MulticastCenter) -> Int {
 }
 
 // A body need not be a closure.
-func functions(delegates: MulticastDelegate<any UserProtocol>, body: (any UserProtocol) -> Void) {
-  func local(_ client: any UserProtocol) { client.ping() }
-  let stored: (any UserProtocol) -> Void = { $0.ping() }
-  delegates.notify(local)
-  delegates.notify(stored)
-  delegates.notify(body)
-}
-
 final class Receptionist {
   let center = MulticastCenter()
   var greeted = 0

@@ -28,17 +28,6 @@ nonisolated struct Value: Sendable {
   }
 }
 
-nonisolated final class Owner {
-  lazy var center = MulticastCenter()
-  weak var other: MulticastCenter?
-
-  func notify() {
-    center.notify(UserProtocol.self) { $0.login() }
-    let called: Int? = other?.notify(UserProtocol.self) { $0.login() }
-    print(called ?? 0)
-  }
-}
-
 // The macro looks for the module Observation, which no name of ours may hide.
 @Observable @MainActor final class Model {
   let delegates = MulticastDelegate<any UserProtocol>()

@@ -17,13 +17,6 @@ nonisolated struct Hub<Listener>: Sendable {
     try center.notify(Listener.self, fileID: fileID, line: line, column: column, body)
   }
 
-  func tell<Events: Collection>(
-    each events: Events, line: Int = #line, _ body: (Listener, Events.Element) -> Void
-  ) {
-    center.notify(
-      Listener.self, forEach: events, fileID: #fileID, line: line, column: 1, body)
-  }
-
   func ask<Answer, Failure: Error>(
     line: Int = #line, _ transform: (Listener) throws(Failure) -> Answer
   ) throws(Failure) -> [Answer] {
@@ -46,7 +39,6 @@ nonisolated protocol UserProtocol: Sendable {
 nonisolated func use(_ hub: Hub<any UserProtocol>, client: any UserProtocol) async throws {
   hub.add(client)
   hub.tell { $0.login(1) }
-  hub.tell(each: [1, 2]) { $0.login($1) }
   print(hub.ask { "\($0)" })
   try await hub.tellLater { try await $0.sync() }
 }

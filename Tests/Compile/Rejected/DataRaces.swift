@@ -8,26 +8,12 @@ nonisolated protocol UserProtocol {
 }
 
 nonisolated final class Client: UserProtocol {
-  var count = 0
-  func login() { count += 1 }
+  func login() {}
 }
 
 @MainActor func addFromTask(_ client: Client, to center: MulticastCenter) {
   // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
   Task.detached { center.add(client, for: UserProtocol.self) }
-}
-
-actor Session {
-  func add(_ client: Client, to center: MulticastCenter) {
-    center.add(client, for: UserProtocol.self)
-  }
-}
-
-nonisolated func addInActor(_ session: Session, center: MulticastCenter) async {
-  let client = Client()
-  // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
-  await session.add(client, to: center)
-  client.login()
 }
 
 // A body may use its client, and not hand it to a task.
@@ -43,13 +29,6 @@ nonisolated func notify(center: MulticastCenter, delegates: MulticastDelegate<an
 nonisolated func notifyLater(delegates: MulticastDelegate<any UserProtocol>) async {
   // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
   await delegates.notify(awaiting: { client in Task { client.login() } })
-}
-
-// What a body captures is safe where the body runs, and a task may run elsewhere.
-nonisolated func captures(center: MulticastCenter, client: Client) {
-  // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
-  Task.detached { center.notify(UserProtocol.self) { _ in client.count += 1 } }
-  print(client.count)
 }
 
 // Awaiting does not help: an asynchronous method that does not run in its caller's actor takes the

@@ -31,11 +31,7 @@ nonisolated func asynchronous(center: MulticastCenter) async {
 
 // To the main actor, another actor is as foreign as no actor.
 actor Loader {
-  func synchronous(_ delegates: MulticastDelegate<any ScreenProtocol>) {
-    delegates.notify { $0.draw() }  // expected-error {{call to main actor-isolated instance}}
-  }
-
-  func asynchronous(_ delegates: MulticastDelegate<any ScreenProtocol>) async {
+  func load(_ delegates: MulticastDelegate<any ScreenProtocol>) async {
     delegates.notify { $0.draw() }  // expected-error {{call to main actor-isolated instance}}
     // expected-error@+1 {{main actor-isolated instance method 'draw()' cannot be called from}}
     await delegates.notify(awaiting: { $0.draw() })
@@ -65,13 +61,6 @@ actor Session {
   nonisolated func notify() {
     // expected-error@+1 {{actor-isolated property 'count' can not be mutated}}
     center.notify(ScreenProtocol.self) { _ in count += 1 }
-  }
-
-  func notifyInTask() {
-    Task.detached { [center] in
-      // expected-error@+1 {{actor-isolated property 'count' can not be mutated}}
-      center.notify(ScreenProtocol.self) { _ in self.count += 1 }
-    }
   }
 }
 
