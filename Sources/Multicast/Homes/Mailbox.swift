@@ -265,9 +265,13 @@ extension ClientGroup {
     list.vacateDead(in: mailbox)
     guard count == 0 else { return }
     mailbox.giveUpLetters(in: office) { letter in
+      guard unsafe letter.post.list === list else { return false }
       // Counted again with the office's lock held. A client added meanwhile may have a letter here.
-      guard case .home = letter.addressee, unsafe letter.post.list === list else { return false }
-      return list.count(inGroupOf: mailbox) == 0
+      return switch letter.addressee {
+      case .home: list.count(inGroupOf: mailbox) == 0
+      case .everyone: list.moment.count == 0
+      case .one: false
+      }
     }
   }
 
