@@ -66,7 +66,7 @@ extension PostOffice {
       guard isForAll || box.isInNoGroup || here.map(box.isIn) == true else { continue }
       called += start.walk.call(box, in: 0..<upper, collecting: &departure, call)
     }
-    if !departure.isEmpty || posting.keeper != nil || list.hasMoved {
+    if !departure.isEmpty || posting.keeper != nil {
       let post = make()
       var seen = upper
       while true {
