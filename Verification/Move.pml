@@ -56,33 +56,34 @@ proctype Poster() {
      /* beginPost, which counts the replacements */
      atomic { walked = registered; toGroup = livesElsewhere[walked]; isMoved = false; isQueued = false };
      when(!toGroup, take(walked, p));
-     do
-     :: /* leave */
-        only(MUTANT_QUEUED_BEFORE_IT_LEAVES, atomic { when(isQueued && hasQueue, queue!p; isQueued = false) };)
-        acquire(office);
-        atomic {
-          unless(MUTANT_MOVE_NOT_NOTED, isMoved = isMoved || (toGroup && walked == OLD && registered == NEW);)
-          toGroup = toGroup && registered == walked
-        };
-        if
-        :: isQueued && !hasQueue ->
-           /* takeClosedQueues */
-           only(GOAL_QUEUE_HAD_ENDED, assert(false);)
-           office = false;
-           isQueued = false;
-           take(NEW, p)
-        :: !(isQueued && !hasQueue) && isMoved && !livesElsewhere[NEW] ->
-           office = false;
-           only(GOAL_CALLED_AGAIN, assert(false);)
-           isMoved = false;
-           take(NEW, p)
-        :: else ->
-           when(isQueued, queue!p; isQueued = false);
-           when(isMoved || toGroup, lastNumber++; letters[(isMoved -> NEW : walked)]!lastNumber,p);
-           office = false;
-           break
-        fi
-     od;
+     when(toGroup || isMoved || isQueued,
+       do
+       :: /* leave */
+          only(MUTANT_QUEUED_BEFORE_IT_LEAVES, atomic { when(isQueued && hasQueue, queue!p; isQueued = false) };)
+          acquire(office);
+          atomic {
+            unless(MUTANT_MOVE_NOT_NOTED, isMoved = isMoved || (toGroup && walked == OLD && registered == NEW);)
+            toGroup = toGroup && registered == walked
+          };
+          if
+          :: isQueued && !hasQueue ->
+             /* takeClosedQueues */
+             only(GOAL_QUEUE_HAD_ENDED, assert(false);)
+             office = false;
+             isQueued = false;
+             take(NEW, p)
+          :: !(isQueued && !hasQueue) && isMoved && !livesElsewhere[NEW] ->
+             office = false;
+             only(GOAL_CALLED_AGAIN, assert(false);)
+             isMoved = false;
+             take(NEW, p)
+          :: else ->
+             when(isQueued, queue!p; isQueued = false);
+             when(isMoved || toGroup, lastNumber++; letters[(isMoved -> NEW : walked)]!lastNumber,p);
+             office = false;
+             break
+          fi
+       od);
      p++
   :: else -> break
   od
