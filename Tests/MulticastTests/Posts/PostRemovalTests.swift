@@ -39,6 +39,22 @@ import Testing
     #expect(journal.read() == "")
   }
 
+  @MainActor @Test(arguments: Way.allCases)
+  func aRemovalOfTheLastClientGivesUpABodyThatNamesItsActor(way: Way) {
+    let client = kept(Listener { [journal] _ in journal.write("called") })
+    center.add(client, for: PingProtocol.self)
+    onNewThread { [center, journal] in
+      let sentinel = Sentinel(journal)
+      center.post(PingProtocol.self) { @MainActor in $0.ping(sentinel.number) }
+    }
+    let other = kept(Listener { _ in })
+    center.add(other, for: PingProtocol.self)
+    if way != .removeAll { remove(other, from: PingProtocol.self, way) }
+    #expect(journal.read() == "")
+    remove(client, from: PingProtocol.self, way)
+    #expect(journal.read() == "end")
+  }
+
   @Test(arguments: End.allCases) func aRemovalGivesUpWhatWaitsForAHandler(end: End) {
     let topic = Topic<Sentinel>()
     let observation = center.observe(topic, owner: owner, on: place.queue) { [journal] _, _ in
