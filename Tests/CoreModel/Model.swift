@@ -47,7 +47,7 @@ public final class Model<Generator: RandomNumberGenerator> {
   private var generator: Generator
   private let maximumOfClients: Int
 
-  /// The clients that the test owns, by name.
+  /// The clients that the model owns, by name.
   private var owned: [Int: Listener] = [:]
   private var registrations: [Registration] = []
   private var passes: [Pass] = []
@@ -91,11 +91,14 @@ extension Model {
     case 5...6: removeOwned()
     case 7...8: releaseOwned()
     case 9: look()
-    case 10: if Int.random(in: 0..<20, using: &generator) == 0 { removeAll() }
+    case 10 where Int.random(in: 0..<20, using: &generator) == 0:
+      delegate.removeAll()
+      registrations.removeAll()
+    case 10: break
     case 11: churn()
     default: notify()
     }
-    compareClients()
+    expect(delegate.clients.map { ($0 as? Listener)?.name ?? -2 }, alive, "the clients")
   }
 
   private func addNew() {
@@ -122,13 +125,7 @@ extension Model {
   }
 
   private func releaseOwned() {
-    guard let listener = randomOwned() else { return }
-    owned[listener.name] = nil
-  }
-
-  private func removeAll() {
-    delegate.removeAll()
-    registrations.removeAll()
+    if let listener = randomOwned() { owned[listener.name] = nil }
   }
 
   /// Clients that come and go at once, so that storage is reclaimed, and replaced during notifies.
@@ -140,12 +137,10 @@ extension Model {
 
   private func look() {
     guard let listener = randomOwned() else { return }
-    expect(
-      delegate.contains(listener), isRegistered(listener.name),
-      "looking for client \(listener.name)")
-    let alive = aliveRegistrations().count
-    expect(delegate.count, alive, "count")
-    expect(delegate.isEmpty, alive == 0, "isEmpty")
+    let name = listener.name
+    expect(delegate.contains(listener), isRegistered(name), "looking for client \(name)")
+    expect(delegate.count, alive.count, "count")
+    expect(delegate.isEmpty, alive.isEmpty, "isEmpty")
   }
 
   private func notify() {
@@ -230,18 +225,12 @@ extension Model {
     registrations.contains { $0.name == name }
   }
 
-  private func aliveRegistrations() -> [Registration] {
-    registrations.filter { isAlive($0.name) }
-  }
+  /// The names of the clients that are registered and alive.
+  private var alive: [Int] { registrations.map(\.name).filter(isAlive) }
 
   private func randomOwned() -> Listener? {
     // Sorted, so that a seed repeats the same run.
     owned.keys.sorted().randomElement(using: &generator).flatMap { owned[$0] }
-  }
-
-  private func compareClients() {
-    let clients = delegate.clients.map { ($0 as? Listener)?.name ?? -2 }
-    expect(clients, aliveRegistrations().map(\.name), "the clients")
   }
 
   private func expect<Value: Equatable>(_ value: Value, _ expected: Value, _ what: String) {
