@@ -1,7 +1,13 @@
-import TestSupport
 import Foundation
 import Multicast
 import Synchronization
+import TestSupport
+
+@testable import MulticastFoundation
+
+#if canImport(ObjectiveC)
+  import ObjectiveC
+#endif
 
 /// The listener protocol of most tests.
 protocol PowerProtocol {
@@ -34,6 +40,16 @@ final class Counter: PowerProtocol, Sendable {
   func powerChanged(_ level: Int) {
     number.add(1, ordering: .relaxed)
   }
+}
+
+@MainActor protocol ScreenProtocol {
+  func show(_ level: Int)
+}
+
+/// A client of the main actor.
+@MainActor final class Screen: ScreenProtocol {
+  var shown: [Int] = []
+  func show(_ level: Int) { shown.append(level) }
 }
 
 /// The message of most tests.
@@ -76,4 +92,62 @@ extension MulticastCenter {
     self[PowerProtocol.self].add(kept(client), isolation: nil)
     return client
   }
+
+  /// Relays the levels to clients.
+  @discardableResult
+  func relayLevels(
+    of name: Notification.Name = .power, from source: NotificationCenter,
+    object: AnyObject? = nil, line: Int = #line
+  ) -> NotificationRelay {
+    relay(
+      name, from: source, object: object, to: PowerProtocol.self, line: line, map: { $0.level }
+    ) { $0.powerChanged($1) }
+  }
+}
+
+extension Journal {
+  func readLevels() -> [Int] { read().split(separator: " ").compactMap { Int($0) } }
+}
+
+extension AsyncStream<Power> {
+  /// The levels of the first messages.
+  func levels(_ count: Int) async -> [Int] {
+    await prefix(count).reduce(into: []) { $0.append($1.level) }
+  }
+}
+
+/// A variable for any thread, to be read by a closure that is made before it has its value.
+final class Slot<Value: Sendable>: Sendable {
+  private let contents = Locked<Value?>(nil)
+
+  var value: Value? {
+    get { contents.withLock { $0 } }
+    set { contents.withLock { $0 = newValue } }
+  }
+}
+
+/// What shows whether Foundation still has a relay's observer, once the relay's tokens are gone.
+final class RelayTrace: @unchecked Sendable {
+  // Unchecked, because a weak reference is a variable. It is not changed after `init`.
+  //
+  // The block that Foundation keeps is the last to own the status.
+  private weak var status: RelayStatus?
+
+  init(_ relay: NotificationRelay) {
+    status = relay.status
+  }
+
+  var isObserving: Bool { status != nil }
+}
+
+/// Runs `body`, and releases what Foundation keeps for the caller meanwhile.
+///
+/// On Apple's platforms, `addObserver(forName:)` may leave its token, and with it the block, in an
+/// autorelease pool. Who looks whether a relay's block is gone has to empty that.
+func drained<Result>(_ body: () -> Result) -> Result {
+  #if canImport(ObjectiveC)
+    autoreleasepool(invoking: body)
+  #else
+    body()
+  #endif
 }

@@ -23,31 +23,10 @@ import Testing
     let level: Int
   }
 
-  @MainActor protocol ScreenProtocol {
-    func show(_ level: Int)
-  }
-
-  @MainActor final class Screen: ScreenProtocol {
-    var shown: [Int] = []
-    func show(_ level: Int) { shown.append(level) }
-  }
-
   let journal = Journal()
   let center = MulticastCenter()
   let source = NotificationCenter()
   let owner = kept(Owner())
-
-  private var levels: [Int] { journal.read().split(separator: " ").compactMap { Int($0) } }
-
-  /// The first messages of a topic that is posted to until then.
-  private func first(_ number: Int, of messages: AsyncStream<Power>) async -> [Int] {
-    var levels: [Int] = []
-    for await power in messages {
-      levels.append(power.level)
-      if levels.count == number { break }
-    }
-    return levels
-  }
 
   // MARK: Of the main actor
 
@@ -99,7 +78,7 @@ import Testing
       $0.label.level > 1 ? Power(level: $0.label.level) : nil
     }
     for level in 1...3 { source.post(Shown(label: .init(level))) }
-    #expect(levels == [2, 3])
+    #expect(journal.readLevels() == [2, 3])
     #expect(relay.dropped == 1)
   }
 
@@ -138,7 +117,7 @@ import Testing
     }
     source.post(Changed(level: -1))
     for level in 0..<1000 { source.post(Changed(level: level), subject: Sender()) }
-    #expect(await first(1000, of: messages) == Array(0..<1000))
+    #expect(await messages.levels(1000) == Array(0..<1000))
     #expect(relay.dropped == 1)
   }
 
@@ -170,7 +149,7 @@ import Testing
     while trace.isObserving { await Task.yield() }
     center.relay(Changed.self, from: source, to: .power) { Power(level: $0.level) }
     for level in 1...100 { source.post(Changed(level: level)) }
-    #expect(await first(100, of: messages) == Array(1...100))
+    #expect(await messages.levels(100) == Array(1...100))
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
@@ -200,6 +179,6 @@ import Testing
       Changed(level: -$0.level)
     }
     center.post(.power, Power(level: 4))
-    #expect(await first(3, of: messages) == [2, 3, -4])
+    #expect(await messages.levels(3) == [2, 3, -4])
   }
 }
