@@ -28,13 +28,17 @@ import Testing
   let source = NotificationCenter()
   let owner = kept(Owner())
 
+  @MainActor private func addScreen() -> Screen {
+    let screen = kept(Screen())
+    center.add(screen, for: ScreenProtocol.self)
+    return screen
+  }
+
   // MARK: Of the main actor
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @MainActor @Test func aMainActorProtocolIsCalledWithinThePost() {
-    let screen = Screen()
-    defer { extendLifetime(screen) }
-    center.add(screen, for: ScreenProtocol.self)
+    let screen = addScreen()
     let relay = center.relay(Shown.self, from: source, to: ScreenProtocol.self) {
       $0.show($1.label.level)
     }
@@ -49,9 +53,7 @@ import Testing
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @MainActor @Test func onlyTheSubjectsMessagesAreRelayedWhileItLives() {
-    let screen = Screen()
-    defer { extendLifetime(screen) }
-    center.add(screen, for: ScreenProtocol.self)
+    let screen = addScreen()
     var subject: Sender? = Sender()
     weak let weakSubject = subject
     let relay = center.relay(Shown.self, from: source, of: subject, to: ScreenProtocol.self) {
@@ -123,8 +125,7 @@ import Testing
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @MainActor @Test(.timeLimit(.minutes(5))) func asynchronousMessagesCallClientsAtHome() async {
-    let screen = Screen()
-    center.add(screen, for: ScreenProtocol.self)
+    let screen = addScreen()
     center.relay(Changed.self, from: source, to: ScreenProtocol.self) { @MainActor in
       $0.show($1.level)
     }
