@@ -28,9 +28,9 @@ public final class Model<Generator: RandomNumberGenerator> {
   }
 
   /// One registration of a client: another one after it has been removed and added again.
-  private struct Registration: Equatable {
+  private final class Registration {
     let name: Int
-    let serial: Int
+    init(_ name: Int) { self.name = name }
   }
 
   /// A notify under way: the registrations it found, and how many events each client gets.
@@ -55,7 +55,6 @@ public final class Model<Generator: RandomNumberGenerator> {
   /// How many calls each client is in: it lives that long, whoever owns it.
   private var callsUnderWay: [Int: Int] = [:]
   private var nextName = 0
-  private var nextSerial = 0
   private var budget: Int
   private var mismatch: Mismatch?
 
@@ -107,14 +106,14 @@ extension Model {
     nextName += 1
     owned[listener.name] = listener
     expect(delegate.add(listener), true, "adding the new client \(listener.name)")
-    register(listener.name)
+    registrations.append(Registration(listener.name))
   }
 
   private func addOwned() {
     guard let listener = randomOwned() else { return }
     let isNew = !isRegistered(listener.name)
     expect(delegate.add(listener), isNew, "adding client \(listener.name) again")
-    if isNew { register(listener.name) }
+    if isNew { registrations.append(Registration(listener.name)) }
   }
 
   private func removeOwned() {
@@ -199,7 +198,7 @@ extension Model {
       let registration = pass.snapshot[pass.next]
       // In the middle of its events a client is held by the notify.
       let isAlive = isAlive(registration.name) || pass.event > 0
-      if isAlive && registrations.contains(registration) { return }
+      if isAlive && registrations.contains(where: { $0 === registration }) { return }
       pass.next += 1
       pass.event = 0
     }
@@ -209,11 +208,6 @@ extension Model {
 // MARK: - The model
 
 extension Model {
-  private func register(_ name: Int) {
-    registrations.append(Registration(name: name, serial: nextSerial))
-    nextSerial += 1
-  }
-
   private func isAlive(_ name: Int) -> Bool {
     owned[name] != nil || callsUnderWay[name, default: 0] > 0
       || passes.contains { pass in

@@ -42,9 +42,8 @@ struct CommandLineTests {
   func misuse(_ arguments: [String], problem: String) async throws {
     let usage = try await Program.run("--help").output
     let outcome = try await Program(arguments).outcome()
-    #expect(outcome.errors == "DirectoryScan: error: \(problem)\n\n\(usage)")
-    #expect(outcome.output == "")
-    #expect(outcome.status == 64)
+    let errors = "DirectoryScan: error: \(problem)\n\n\(usage)"
+    #expect(outcome == Program.Outcome(status: 64, errors: errors))
   }
 
   @Test(arguments: [
@@ -56,9 +55,8 @@ struct CommandLineTests {
     try tree.file("file")
     let path = name.hasPrefix("-") ? name : "\(tree.path)/\(name)"
     let outcome = try await Program.run("--", path)
-    #expect(outcome.errors == "DirectoryScan: error: \(path): \(problem)\n")
-    #expect(outcome.output == "")
-    #expect(outcome.status == 1)
+    let errors = "DirectoryScan: error: \(path): \(problem)\n"
+    #expect(outcome == Program.Outcome(status: 1, errors: errors))
   }
 
   @Test func slowCallsAreShown() async throws {
@@ -109,9 +107,7 @@ struct CommandLineTests {
       let outcome = try await Program.run(
         "--json", "\(other.path)/report", tree.path, launcher: launcher("<&- >&- 2>&-"))
       #expect(try !ScanReport(other.text("report")).interrupted)
-      #expect(outcome.output == "")
-      #expect(outcome.errors == "")
-      #expect(outcome.status == 1)
+      #expect(outcome == Program.Outcome(status: 1))
     }
   }
 

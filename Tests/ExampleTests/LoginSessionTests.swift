@@ -35,7 +35,7 @@ struct LoginSessionTests {
     try folder.file("events.txt", "login 7\n")
     let usage = try await run(["--help"]).output
     let errors = "LoginSession: error: \(problem)\n\n\(usage)"
-    #expect(try await run(arguments) == Program.Outcome(status: 64, output: "", errors: errors))
+    #expect(try await run(arguments) == Program.Outcome(status: 64, errors: errors))
   }
 
   // MARK: Events that are played
@@ -63,7 +63,7 @@ struct LoginSessionTests {
 
       """
     let outcome = try await run(["--input", path], input: path == "-" ? events : "")
-    #expect(outcome == Program.Outcome(status: 0, output: expected, errors: ""))
+    #expect(outcome == Program.Outcome(output: expected))
   }
 
   @Test(arguments: [
@@ -95,7 +95,7 @@ struct LoginSessionTests {
   private func expectError(_ error: String, of arguments: [String], input: String = "") async throws
   {
     let outcome = try await run(arguments, input: input)
-    #expect(outcome == Program.Outcome(status: 1, output: "", errors: "\(error)\n"))
+    #expect(outcome == Program.Outcome(status: 1, errors: "\(error)\n"))
   }
 
   private static let needsUserID = "login without a user id; write login <id>, as in login 19000"

@@ -4,9 +4,9 @@ import Testing
 /// A run of a built example, as a process of its own, as its users run it.
 final class Program {
   struct Outcome: Equatable {
-    let status: Int32
-    let output: String
-    let errors: String
+    var status: Int32 = 0
+    var output = ""
+    var errors = ""
 
     var report: ScanReport { get throws { try ScanReport(output) } }
   }
@@ -55,17 +55,12 @@ final class Program {
     try await run("--quiet", "--json", "-", path, launcher: launcher).report
   }
 
-  /// Waits for something that the program does while it runs.
-  func wait(until condition: () throws -> Bool) async throws {
-    while try !condition() {
+  /// Waits for a text on standard error while the program runs.
+  func wait(for text: String) async throws {
+    while try !folder.text("errors").contains(text) {
       try #require(process.isRunning)
       try await Task.sleep(for: .milliseconds(10))
     }
-  }
-
-  /// Waits for something that stands on standard error while the program runs.
-  func wait(for text: String) async throws {
-    try await wait { try folder.text("errors").contains(text) }
   }
 
   /// Does what Ctrl-C does, when `condition` holds while the program runs.

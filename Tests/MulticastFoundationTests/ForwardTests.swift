@@ -103,13 +103,18 @@ import Testing
     }
   }
 
-  @Test func cancelEndsAForward() {
-    let observation = forward(in: center)
-    #expect(observation.isActive)
-    observation.cancel()
-    #expect(!observation.isActive)
-    #expect(post(1) == 0)
-    #expect(journal.read() == "end")
+  @Test func aForwardEndsWhenItIsRemoved() {
+    let removals: [(TopicObservation) -> Void] = [
+      { $0.cancel() }, { _ in center.removeObservers(of: .power) }, { _ in center.removeAll() },
+    ]
+    for remove in removals {
+      let observation = forward(in: center)
+      #expect(observation.isActive)
+      remove(observation)
+      #expect(!observation.isActive)
+      #expect(post(1) == 0)
+      #expect(journal.read() == "end")
+    }
   }
 
   @Test func aForwardEndsWithItsCenter() {
@@ -118,17 +123,6 @@ import Testing
     center = nil
     #expect(journal.read() == "end")
     #expect(!observation.isActive)
-  }
-
-  @Test func aForwardIsRemovedWithAllHandlers() {
-    _ = forward(in: center)
-    center.removeObservers(of: .power)
-    #expect(post(1) == 0)
-    #expect(journal.read() == "end")
-    _ = forward(in: center)
-    center.removeAll()
-    #expect(post(1) == 0)
-    #expect(journal.read() == "end")
   }
 
   @Test func aForwardKeepsItsTargetUntilItEnds() {
