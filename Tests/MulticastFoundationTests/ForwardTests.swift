@@ -12,10 +12,8 @@ import Testing
   let target = NotificationCenter()
 
   /// Has the journal written by an observer of the target, until this ends.
-  private func listen(
-    to name: Notification.Name = .power, _ entry: @escaping @Sendable (Notification) -> String
-  ) {
-    _ = target.addObserver(forName: name, object: nil, queue: nil) { notification in
+  private func listen(_ entry: @escaping @Sendable (Notification) -> String) {
+    _ = target.addObserver(forName: .power, object: nil, queue: nil) { notification in
       journal.write(entry(notification))
     }
   }
@@ -143,10 +141,8 @@ import Testing
 
   @Test func theSenderIsTheNotificationsObject() {
     let sender = kept(Sender())
-    let identity = ObjectIdentifier(sender)
     let observer = target.addObserver(forName: .power, object: sender, queue: nil) {
-      let object = $0.object.map { ObjectIdentifier($0 as AnyObject) }
-      journal.write("\($0.level ?? -1)\(object == identity)")
+      journal.write("\($0.level ?? -1)\($0.object as? Sender === sender)")
     }
     center.forward(.power, to: target, as: .power, object: sender) { ["level": $0.level] }
     center.forward(.power, to: target, as: .otherPower, object: sender)
