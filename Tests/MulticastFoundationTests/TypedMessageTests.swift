@@ -55,7 +55,8 @@ import Testing
   @MainActor @Test func onlyTheSubjectsMessagesAreRelayedWhileItLives() {
     let screen = addScreen()
     var subject: Sender? = Sender()
-    weak let weakSubject = subject
+    weak var weakSubject: Sender?
+    weakSubject = subject
     let relay = center.relay(Shown.self, from: source, of: subject, to: ScreenProtocol.self) {
       $0.show($1.label.level)
     }
@@ -157,7 +158,8 @@ import Testing
   @Test(.timeLimit(.minutes(5))) func aRelayEndsWithItsCenter() async {
     var center: MulticastCenter? = MulticastCenter()
     let relay = center!.relay(Changed.self, from: source, to: .power) { Power(level: $0.level) }
-    weak let weakCenter = center
+    weak var weakCenter: MulticastCenter?
+    weakCenter = center
     source.post(Changed(level: 1))
     center = nil
     // A message may be under way, and hold it.
