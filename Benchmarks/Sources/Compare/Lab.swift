@@ -20,8 +20,8 @@ typealias Sampler = () -> [Double]
 
 extension Lab {
   /// Measures all by turns, each round in another order. So what disturbs the machine disturbs all alike.
-  /// Returns the measurements of the first one, then those of the second one, and so on.
-  func byTurns(_ samplers: [Sampler], rounds: Int? = nil) -> [Measurement] {
+  /// Returns the measurements of each.
+  func byTurns(_ samplers: [Sampler], rounds: Int? = nil) -> [[Measurement]] {
     var samples = samplers.map { _ in [[Double]]() }
     for round in 0..<(rounds ?? self.rounds) {
       for turn in samplers.indices {
@@ -29,7 +29,7 @@ extension Lab {
         samples[index].append(samplers[index]())
       }
     }
-    return samples.flatMap { rounds in
+    return samples.map { rounds in
       rounds[0].indices.map { number in Measurement(rounds.map { $0[number] }) }
     }
   }
@@ -39,11 +39,11 @@ extension Lab {
   /// - Parameter time: How many times longer than usual a measurement takes.
   func byTurns(_ trials: [Trial], time: Double = 1, rounds: Int? = nil) -> [Measurement] {
     defer { for trial in trials { trial.check() } }
-    return byTurns(
-      trials.map { trial in
-        let sampler = repeating(step: trial.step, time: time, trial.send)
-        return { sampler().map { $0 / Double(max(1, trial.clients.count)) } }
-      }, rounds: rounds)
+    let samplers = trials.map { trial in
+      let sampler = repeating(step: trial.step, time: time, trial.send)
+      return { sampler().map { $0 / Double(max(1, trial.clients.count)) } }
+    }
+    return byTurns(samplers, rounds: rounds).map { $0[0] }
   }
 
   /// A sampler that repeats its work as often as fits into the time of a measurement, in multiples of the step.
@@ -59,14 +59,6 @@ extension Lab {
     }
     let chosen = max(1, Int(Double(count) * wanted / max(time, 1) / Double(step))) * step
     return { [stopwatch { run(chosen) } / Double(chosen)] }
-  }
-}
-
-extension [Measurement] {
-  /// The same in so many columns, one after the other.
-  func columns(_ count: Int) -> [[Measurement]] {
-    let height = self.count / count
-    return (0..<count).map { Array(self[($0 * height)...].prefix(height)) }
   }
 }
 
@@ -89,17 +81,17 @@ final class Trial {
 
   /// - Parameters:
   ///   - scattered: Whether the clients stand in the list in another order than in memory.
-  ///   - isLate: Whether clients are called later. A delivery ends when the last one had the last event.
-  init(_ contender: Contender, clientCount: Int, scattered: Bool = false, isLate: Bool = false) {
+  ///   - late: Where clients are called later. A delivery ends when the last one had the last event.
+  init(_ contender: Contender, clientCount: Int, scattered: Bool = false, late: Place? = nil) {
     let countdown = Countdown()
-    var clients = isLate ? makeClients(clientCount, countdown) : makeClients(clientCount)
-    var generator = SeededGenerator()
-    if scattered { clients.shuffle(using: &generator) }
+    var clients =
+      late.map { makeClients(clientCount, at: $0, countdown) } ?? makeClients(clientCount)
+    if scattered { clients.shuffle() }
     (self.clients, title, step) = (clients, contender.title, contender.step(clientCount))
     let send = contender.make(clients)
     deliver =
-      isLate
-      ? { count in countdown.wait(for: 0..<count, clients: clientCount) { send(count) } } : send
+      late == nil
+      ? send : { count in countdown.wait(for: 0..<count, clients: clientCount) { send(count) } }
   }
 
   func send(_ count: Int) {
@@ -112,18 +104,5 @@ final class Trial {
     for client in clients {
       precondition(client.calls == events, "\(title): \(client.calls) of \(events) events arrived")
     }
-  }
-}
-
-/// Random numbers that are the same in every run: SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64 = 1
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var number = state
-    number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
-    return number ^ (number >> 31)
   }
 }

@@ -14,13 +14,12 @@ extension Lab {
       let samplers = Registry.all.map { registry in
         {
           let clients = makeClients(count)
-          var generator = SeededGenerator()
-          let operations = registry.prepare(clients, clients.shuffled(using: &generator))
+          let operations = registry.prepare(clients, clients.shuffled())
           return operations.map { stopwatch($0) / Double(count) }
         }
       }
       // As many operations at every size, but twice at least.
-      return byTurns(samplers, rounds: max(2, rounds * 1_000 / count))
+      return byTurns(samplers, rounds: max(2, rounds * 1_000 / count)).flatMap(\.self)
     }
   }
 }
@@ -51,7 +50,7 @@ private struct Registry: Sendable {
     },
     Registry(operations: ["Multicast topic observe", "Multicast topic cancel"]) { clients, _ in
       let center = MulticastCenter()
-      return observing(clients, { $0.observe(.event, in: center, at: .here) }) { $0.cancel() }
+      return observing(clients, { $0.observe(.event, in: center) }) { $0.cancel() }
     },
     Registry(
       operations: ["NotificationCenter addObserver", "NotificationCenter removeObserver"]
@@ -66,12 +65,8 @@ private struct Registry: Sendable {
     end: @escaping (Token) -> Void
   ) -> [() -> Void] {
     var tokens: [Token] = []
-    var generator = SeededGenerator()
     return [
-      {
-        tokens = clients.map(begin)
-        tokens.shuffle(using: &generator)
-      },
+      { tokens = clients.map(begin).shuffled() },
       { for token in tokens { end(token) } },
     ]
   }

@@ -67,6 +67,11 @@ struct Table {
   }
 }
 
+/// A table's rows as columns.
+func transposed<Cell>(_ rows: [[Cell]]) -> [[Cell]] {
+  rows[0].indices.map { column in rows.map { $0[column] } }
+}
+
 private func padded(_ text: String, _ width: Int) -> String {
   String(repeating: " ", count: max(0, width - text.count)) + text
 }

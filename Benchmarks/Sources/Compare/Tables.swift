@@ -10,9 +10,9 @@ extension Lab {
   var tables: [Table] {
     [
       delivery, fixedCost, membership, memory, threads, churn, manyLists, million,
-      late(to: "a serial queue", Contender.toQueue),
-      late(to: "the main actor", Contender.toMainActor),
-      late(to: "streams", Contender.toStreams),
+      late("a serial queue", .queue(Contender.late), Contender.toQueue),
+      late("the main actor", .mainActor, Contender.toMainActor),
+      late("streams", .here, Contender.toStreams),
     ]
   }
 
@@ -43,17 +43,18 @@ extension Lab {
       rows: (contenders + [.lock]).map(\.title),
       note: "Fixed: the time with 1 client, less that of a further one."
     ) {
-      let trials = [0, 1, 101].flatMap { count in
-        contenders.map { Trial($0, clientCount: count) }
+      let trials = contenders.flatMap { contender in
+        [0, 1, 101].map { Trial(contender, clientCount: $0) }
       }
       let measured = byTurns(trials + [Trial(.lock, clientCount: 0)], rounds: 2 * rounds)
-      let columns = measured.dropLast().columns(3)
-      let lock = measured[measured.count - 1]
-      let further = zip(columns[1], columns[2]).map { ($1.best * 101 - $0.best) / 100 }
-      let fixed = zip(columns[1], further).map { $0.best - $1 }
-      let computed = [further, fixed, fixed.map { $0 / lock.best }]
-      return [columns[0] + [lock], columns[1] + [nil]]
-        + computed.map { $0.map { Measurement(exactly: $0) } + [nil] }
+      let lock = measured[trials.count]
+      let rows = contenders.indices.map { index -> [Measurement?] in
+        let (none, one) = (measured[3 * index], measured[3 * index + 1])
+        let further = (measured[3 * index + 2].best * 101 - one.best) / 100
+        let fixed = one.best - further
+        return [none, one] + [further, fixed, fixed / lock.best].map { Measurement(exactly: $0) }
+      }
+      return transposed(rows + [[lock, nil, nil, nil, nil]])
     }
   }
 
@@ -84,7 +85,7 @@ extension Lab {
   }
 
   /// What it takes to call handlers elsewhere, from another thread.
-  private func late(to home: String, _ contenders: [Contender]) -> Table {
+  private func late(_ home: String, _ place: Place, _ contenders: [Contender]) -> Table {
     let counts = [1, 16, 256]
     return Table(
       title: "Late delivery to \(home)",
@@ -96,7 +97,7 @@ extension Lab {
       onAnotherThread {
         counts.map { count in
           // Longer than elsewhere: to wake a thread, once, is not to count.
-          byTurns(contenders.map { Trial($0, clientCount: count, isLate: true) }, time: 4)
+          byTurns(contenders.map { Trial($0, clientCount: count, late: place) }, time: 4)
         }
       }
     }
@@ -116,17 +117,10 @@ extension Lab {
         """
     ) {
       let samplers = counts.map { count in
-        var generator = SeededGenerator()
-        let keys = NumberedKey.make(count, in: MulticastCenter()).shuffled(using: &generator)
-        return repeating { events in
-          var next = 0
-          for event in 0..<events {
-            keys[next].notify(event)
-            next = next + 1 == keys.count ? 0 : next + 1
-          }
-        }
+        let notify = notifiers(of: Int.self, count: count, in: MulticastCenter()).shuffled()
+        return repeating { events in for event in 0..<events { notify[event % count](event) } }
       }
-      return byTurns(samplers).columns(counts.count)
+      return byTurns(samplers)
     }
   }
 
@@ -164,9 +158,39 @@ extension Lab {
         }
       }
       // The median, because something that ended before may give back its memory meanwhile.
-      return byTurns(samplers, rounds: 3).map { Measurement(exactly: $0.median) }
+      return byTurns(samplers, rounds: 3).map { Measurement(exactly: $0[0].median) }
     }
   }
+}
+
+/// A listener protocol for every type: `any NumberedListener<Number>` is another key for each `Number`, so that thousands
+/// of keys need not be written down.
+private protocol NumberedListener<Number>: AnyObject, Sendable {
+  associatedtype Number
+
+  func event(_ number: Int)
+}
+
+private final class NumberedClient<Number>: NumberedListener {
+  private let client = makeClients(1)[0]
+
+  func event(_ number: Int) { client.event(number) }
+}
+
+/// Registers a client for each of so many keys, and returns how to notify each. The compiler writes this once, and the
+/// runtime makes the types on the way.
+private func notifiers<Number>(
+  of number: Number.Type, count: Int, in center: MulticastCenter
+) -> [(_ event: Int) -> Void] {
+  guard count > 0 else { return [] }
+  let (client, listener) = (NumberedClient<Number>(), (any NumberedListener<Number>).self)
+  center.add(client, for: listener)
+  let notify = { (event: Int) in
+    center.notify(listener) { $0.event(event) }
+    extendLifetime(client)
+  }
+  return [notify] + notifiers(of: Number?.self, count: count / 2, in: center)
+    + notifiers(of: [Number].self, count: count - 1 - count / 2, in: center)
 }
 
 /// The bytes that the process has allocated, with what the allocator adds to each piece.

@@ -18,25 +18,22 @@ extension Lab {
     ) {
       // Threads must be long at work compared with what it takes to start them.
       let events = max(1, Int(sampleTime / 10) / 100)
-      let pairs = duels.map { duel in
+      let samplers = duels.map { duel in
         let (clients, others) = (makeClients(100), makeClients(100))
         let (send, sendOther) = duel.prepare(clients, others)
-        return (
-          one: { @Sendable in
+        func repeated(_ send: @escaping Send) -> @Sendable () -> Void {
+          {
             for event in 0..<events { send(event) }
-            extendLifetime(clients)
-          },
-          other: { @Sendable in
-            for event in 0..<events { sendOther(event) }
-            extendLifetime(others)
+            extendLifetime((clients, others))
           }
-        )
+        }
+        let (one, other) = (repeated(send), repeated(sendOther))
+        return {
+          [together(one, {}), together(one, one), together(one, other)]
+            .map { $0 / Double(events * 100) }
+        }
       }
-      let runs =
-        pairs.map { pair in { together(pair.one, {}) } }
-        + pairs.map { pair in { together(pair.one, pair.one) } }
-        + pairs.map { pair in { together(pair.one, pair.other) } }
-      return byTurns(runs.map { run in { [run() / Double(events * 100)] } }).columns(3)
+      return transposed(byTurns(samplers))
     }
   }
 
@@ -51,7 +48,7 @@ extension Lab {
         "Multicast notify, alone", "Multicast notify, disturbed",
         "Multicast add or remove, by the other thread",
       ]
-    ) { counts.map { byTurns([disturbance(clientCount: $0)]) } }
+    ) { counts.map { byTurns([disturbance(clientCount: $0)])[0] } }
   }
 
   /// Samples the time per delivery alone and disturbed, and per operation of the other thread.
@@ -95,9 +92,11 @@ extension Lab {
   }
 }
 
+private typealias Send = @Sendable (_ event: Int) -> Void
+
 /// Registers two sets of clients under two keys of one center, and returns how to send an event to each.
 private typealias Prepare =
-  @Sendable (_ clients: [any Client], _ others: [any Client]) -> (Channel.Handler, Channel.Handler)
+  @Sendable (_ clients: [any Client], _ others: [any Client]) -> (Send, Send)
 
 private let duels: [(title: String, prepare: Prepare)] = [
   (
@@ -116,8 +115,8 @@ private let duels: [(title: String, prepare: Prepare)] = [
     "Multicast topic post",
     { clients, others in
       let (center, otherTopic) = (MulticastCenter(), Topic<Int>("other"))
-      for client in clients { client.observe(.event, in: center, at: .here) }
-      for other in others { other.observe(otherTopic, in: center, at: .here) }
+      for client in clients { client.observe(.event, in: center) }
+      for other in others { other.observe(otherTopic, in: center) }
       return ({ center.post(.event, $0) }, { center.post(otherTopic, $0) })
     }
   ),

@@ -11,7 +11,7 @@ extension Notification.Name {
 package struct Channel<Token>: Sendable {
   package typealias Handler = @Sendable (_ number: Int) -> Void
 
-  /// Returns what ends the calls; nil if the system has no such place.
+  /// Returns what is given back to end the calls; nil if the system has no such place.
   package let subscribe: @Sendable (Place, @escaping Handler) -> Token?
 
   package let cancel: @Sendable (Token) -> Void
@@ -26,11 +26,12 @@ package struct Channel<Token>: Sendable {
   }
 }
 
-extension Channel where Token == any NSObjectProtocol {
+package enum Channels {
   /// Foundation's center with something to say: a dictionary, a key and a cast.
   package static func notifications(
-    _ name: Notification.Name = .event, in center: NotificationCenter = NotificationCenter()
-  ) -> Self {
+    _ name: String = "event", in center: NotificationCenter = NotificationCenter()
+  ) -> Channel<any NSObjectProtocol> {
+    let name = Notification.Name(name)
     // By the serial queue that each stands for. The center does not keep them.
     let queues = Mutex<[ObjectIdentifier: OperationQueue]>([:])
     return Channel(
@@ -47,18 +48,16 @@ extension Channel where Token == any NSObjectProtocol {
               return operations
             }
           }
-        return center.addObserver(forName: name, object: nil, queue: queue) { notification in
-          if let number = notification.userInfo?["number"] as? Int { handler(number) }
+        return center.addObserver(forName: name, object: nil, queue: queue) {
+          if let number = $0.userInfo?["number"] as? Int { handler(number) }
         }
       },
       cancel: { center.removeObserver($0) },
       send: { center.post(name: name, object: nil, userInfo: ["number": $0]) })
   }
-}
 
-extension Channel where Token == Int {
   /// A stream and a task for each closure.
-  package static func streams() -> Self {
+  package static func streams() -> Channel<Int> {
     let streams = Streams()
     return Channel(
       subscribe: { place, handler in

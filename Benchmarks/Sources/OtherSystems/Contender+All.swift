@@ -26,7 +26,7 @@ extension Contender {
           extendLifetime(tokens)
         }
       },
-      closures("NotificationCenter, userInfo") { .notifications() },
+      closures("NotificationCenter, userInfo") { Channels.notifications() },
       sinks("OpenCombine subject") { $0 },
       // Waits after each burst. To wait after each event would measure how tasks are woken, which no user of
       // streams does for every event.
@@ -91,7 +91,7 @@ extension Contender {
 
   // MARK: - Called later
 
-  private static let late = DispatchQueue(label: "late")
+  package static let late = DispatchQueue(label: "late")
 
   /// The contenders that call their clients elsewhere, later. The others of each list are compared with its first.
   package static let toQueue = [
@@ -102,8 +102,8 @@ extension Contender {
         }
       }
     },
-    topic(at: .queue(late)), post(on: late),
-    closures("NotificationCenter, OperationQueue", at: .queue(late)) { .notifications() },
+    topic, post(on: late),
+    closures("NotificationCenter, OperationQueue", at: .queue(late)) { Channels.notifications() },
     sinks("OpenCombine receive(on:)") { $0.receive(on: late.ocombine) },
   ]
 
@@ -115,11 +115,11 @@ extension Contender {
         }
       }
     },
-    topic(at: .mainActor), post(on: .main),
+    topic, post(on: .main),
   ]
 
   package static let toStreams = [
-    closures("AsyncStream fan-out") { .streams() },
+    closures("AsyncStream fan-out") { Channels.streams() },
     Contender("Multicast messages(of:)") { clients in
       let center = MulticastCenter()
       for client in clients {

@@ -31,7 +31,7 @@ package protocol Client: OpaqueListener, BoundListener {
 
   /// Observes a topic, as an object does that knows its own class.
   @discardableResult
-  func observe(_ topic: Topic<Int>, in center: MulticastCenter, at place: Place) -> TopicObservation
+  func observe(_ topic: Topic<Int>, in center: MulticastCenter) -> TopicObservation
 }
 
 /// Makes clients, of several classes by turns, so that no call can be devirtualised.
@@ -48,14 +48,8 @@ private protocol Worker: Client {
 extension Worker {
   func event(_ number: Int) { work(number) }
 
-  func observe(
-    _ topic: Topic<Int>, in center: MulticastCenter, at place: Place
-  ) -> TopicObservation {
-    switch place {
-    case .here: center.observe(topic, owner: self) { $0.event($1) }
-    case .queue(let queue): center.observe(topic, owner: self, on: queue) { $0.event($1) }
-    case .mainActor: center.observe(topic, owner: self) { @MainActor in $0.event($1) }
-    }
+  func observe(_ topic: Topic<Int>, in center: MulticastCenter) -> TopicObservation {
+    center.observe(topic, owner: self) { owner, number in owner.event(number) }
   }
 }
 
@@ -104,16 +98,29 @@ private struct Tally: ~Copyable {
 // MARK: - Clients that are called later
 
 /// Makes clients that are called elsewhere, and tell the countdown.
-package func makeClients(_ count: Int, _ countdown: Countdown) -> [any Client] {
-  (0..<count).map { _ in Recipient(countdown) }
+package func makeClients(
+  _ count: Int, at place: Place, _ countdown: Countdown
+) -> [any Client] {
+  (0..<count).map { _ in Recipient(place, countdown) }
 }
 
 private final class Recipient: Worker {
   let tally = Tally()
+  let place: Place
   let countdown: Countdown
   var calls: Int { tally.count }
 
-  init(_ countdown: Countdown) { self.countdown = countdown }
+  init(_ place: Place, _ countdown: Countdown) {
+    (self.place, self.countdown) = (place, countdown)
+  }
+
+  func observe(_ topic: Topic<Int>, in center: MulticastCenter) -> TopicObservation {
+    switch place {
+    case .here: center.observe(topic, owner: self) { $0.event($1) }
+    case .queue(let queue): center.observe(topic, owner: self, on: queue) { $0.event($1) }
+    case .mainActor: center.observe(topic, owner: self) { @MainActor in $0.event($1) }
+    }
+  }
 
   func work(_ number: Int) {
     tally.add(number)

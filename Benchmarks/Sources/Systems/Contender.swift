@@ -37,9 +37,10 @@ extension Contender {
       return { events in for event in 0..<events { tell(loop, event) } }
     },
     weakLoop, multicast, multicastOpaque,
-    row(
-      "Multicast notify, onDelivery", in: { MulticastCenter(onDelivery: { _ in }) }, add: bound,
-      send: notifyBound),
+    row("Multicast notify, onDelivery", in: { MulticastCenter(onDelivery: { _ in }) }, add: bound) {
+      center, events in
+      for event in 0..<events { center.notify((any BoundListener).self) { $0.event(event) } }
+    },
     row("Multicast forEach, class-bound", step: { _ in batch }, add: bound) { center, events in
       for batch in batches(of: events) {
         center.notify((any BoundListener).self, forEach: batch) { $0.event($1) }
@@ -74,7 +75,10 @@ extension Contender {
   }
 
   /// What the others are compared with.
-  package static let multicast = row("Multicast notify, class-bound", add: bound, send: notifyBound)
+  package static let multicast = row("Multicast notify, class-bound", add: bound) {
+    center, events in
+    for event in 0..<events { center.notify((any BoundListener).self) { $0.event(event) } }
+  }
 
   package static let multicastOpaque = row("Multicast notify, opaque", add: opaque) {
     center, events in
@@ -82,12 +86,9 @@ extension Contender {
   }
 
   /// A closure for each client, as for users of notification centers.
-  package static let topic = topic(at: .here)
-
-  package static func topic(at place: Place) -> Contender {
-    row("Multicast topic post", add: { $1.observe(.event, in: $0, at: place) }) { center, events in
-      for event in 0..<events { center.post(.event, event) }
-    }
+  package static let topic = row("Multicast topic post", add: { $1.observe(.event, in: $0) }) {
+    center, events in
+    for event in 0..<events { center.post(.event, event) }
   }
 
   /// A list without a center around it.
@@ -124,9 +125,6 @@ extension Contender {
   private static let opaque: Add = { $0.add($1, for: (any OpaqueListener).self) }
 
   private typealias SendIn = @Sendable (MulticastCenter, _ events: Int) -> Void
-  private static let notifyBound: SendIn = { center, events in
-    for event in 0..<events { center.notify((any BoundListener).self) { $0.event(event) } }
-  }
   private static let postBound: SendIn = { center, events in
     for event in 0..<events { center.post((any BoundListener).self) { $0.event(event) } }
   }
