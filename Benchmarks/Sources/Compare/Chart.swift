@@ -80,11 +80,9 @@ struct Chart {
       let points = zip(counts, row.times).map { point(x($0), y($1)) }
       let (last, end) = (row.times.last ?? 1, y(row.times.last ?? 1))
       place = max(end, place + 20)
-      let classes = [
-        isVariant ? "variant" : nil, row.title.hasPrefix("Multicast") ? "ours" : nil,
-      ].compactMap(\.self)
+      let ours = row.title.hasPrefix("Multicast") ? "ours" : ""
       return """
-        <g class="\(classes.joined(separator: " "))" style="--hue: \(hue)">
+        <g class="\(ours) \(isVariant ? "variant" : "")" style="--hue: \(hue)">
         <polyline points="\(points.joined(separator: " "))"/>
         <path class="leader" d="M\(point(plot.maxX + 7, end))L\(point(plot.maxX + 34, place))"/>
         \(label(row.title, plot.maxX + 40, place + 5, "name"))\(label(digits(last), 1036, place + 5, "end"))

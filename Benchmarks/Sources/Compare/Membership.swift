@@ -50,24 +50,21 @@ private struct Registry: Sendable {
     },
     Registry(operations: ["Multicast topic observe", "Multicast topic cancel"]) { clients, _ in
       let center = MulticastCenter()
-      return observing(clients, { $0.observe(.event, in: center) }) { $0.cancel() }
+      var tokens: [TopicObservation] = []
+      return [
+        { tokens = clients.map { $0.observe(.event, in: center) }.shuffled() },
+        { for token in tokens { token.cancel() } },
+      ]
     },
     Registry(
       operations: ["NotificationCenter addObserver", "NotificationCenter removeObserver"]
     ) { clients, _ in
       let center = NotificationCenter()
-      return observing(clients, { center.add($0) }) { center.removeObserver($0) }
+      var tokens: [any NSObjectProtocol] = []
+      return [
+        { tokens = clients.map { center.add($0) }.shuffled() },
+        { for token in tokens { center.removeObserver(token) } },
+      ]
     },
   ]
-
-  private static func observing<Token>(
-    _ clients: [any Client], _ begin: @escaping (any Client) -> Token,
-    end: @escaping (Token) -> Void
-  ) -> [() -> Void] {
-    var tokens: [Token] = []
-    return [
-      { tokens = clients.map(begin).shuffled() },
-      { for token in tokens { end(token) } },
-    ]
-  }
 }
