@@ -42,10 +42,7 @@ inline deliver(b) {
       when(taken != 0, calls[taken]++; called++; assert(called == 1 && calls[taken] == 1))
     }
   };
-  if
-  :: taken != 0 -> identity[b] = false /* ClientList.remove of this registration */
-  :: else
-  fi
+  when(taken != 0, identity[b] = false /* ClientList.remove of this registration */)
 }
 
 proctype Poster() {
@@ -76,29 +73,19 @@ proctype Replacer() {
        :: b < count && !identity[b] -> b++
        :: else -> break
        od;
-       if
-       :: b == count ->
-          assert(count < BOXES);
-          identity[count] = true; handler[count] = 2; count++;
-          break
-       :: else
-       fi
+       when(b == count,
+         assert(count < BOXES);
+         identity[count] = true; handler[count] = 2; count++;
+         break)
      };
-     /* replace: is it still registered? */
-     if
-     :: identity[b] ->
-        /* TopicObserver.replace */
-        atomic {
-          if
-          :: is(MUTANT_REPLACED_THOUGH_ENDED) || handler[b] != 0 ->
-             handler[b] = 2; version[b]++;
-             only(GOAL_REPLACED, assert(false);)
-             break
-          :: else
-          fi
-        }
-     :: else
-     fi;
+     /* replace, if it is still registered: TopicObserver.replace */
+     when(identity[b],
+       atomic {
+         when(is(MUTANT_REPLACED_THOUGH_ENDED) || handler[b] != 0,
+           handler[b] = 2; version[b]++;
+           only(GOAL_REPLACED, assert(false);)
+           break)
+       });
      /* removeEnded */
      only(GOAL_ENDED_WHEN_REPLACED, assert(false);)
      when(handler[b] == 0, identity[b] = false)
@@ -114,27 +101,14 @@ proctype Canceller() {
   bool did;
   byte b;
   /* Finds the registration by its number, which is never reused. */
-  if
-  :: identity[0] ->
-     atomic {
-       did = handler[0] != 0 && (is(MUTANT_CANCELLED_IN_ANY_VERSION) || version[0] == 0);
-       when(did, handler[0] = 0)
-     };
-     if
-     :: did ->
-#ifdef MUTANT_REMOVED_BY_OWNER
-        b = 0;
-        do
-        :: b < count -> identity[b] = false; b++
-        :: else -> break
-        od
-#else
-        identity[0] = false
-#endif
-     :: else
-     fi
-  :: else
-  fi
+  when(identity[0],
+    atomic {
+      did = handler[0] != 0 && (is(MUTANT_CANCELLED_IN_ANY_VERSION) || version[0] == 0);
+      when(did, handler[0] = 0)
+    };
+    when(did,
+      identity[0] = false
+      only(MUTANT_REMOVED_BY_OWNER, ; for (b : 1 .. count - 1) { identity[b] = false })))
 }
 
 init {

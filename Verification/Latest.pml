@@ -38,8 +38,6 @@ byte due[2];                           /* by observer: a bit for each post that 
 byte first[2];                         /* by observer: the post that was kept when it was placed */
 byte left;                             /* a bit for each post that has left */
 
-inline lockOffice() { atomic { !office -> office = true } }
-
 inline receive(o, p) {
   d_step {
     assert(!has(o, p));
@@ -68,7 +66,7 @@ inline post(p) {
   do
   :: /* leave */
      only(MUTANT_QUEUED_BEFORE_IT_LEAVES, atomic { when(isQueued && hasQueue, queue!p; isQueued = false) };)
-     lockOffice();
+     acquire(office);
      now = nextNumber;
      if
      :: isQueued && !hasQueue ->
@@ -103,21 +101,21 @@ proctype Poster(byte one; byte other) {
   when(other != 0, post(other))
 }
 
-/* The posts that are due from the placement on. */
-inline notePlacement(o) {
-  first[o] = kept;
-  when(kept != 0, due[o] = 1 << kept)
+/* Places an observer, and notes the posts that are due from then on. */
+inline place(o) {
+  atomic {
+    first[o] = kept;
+    when(kept != 0, due[o] = 1 << kept);
+    number[o] = nextNumber;
+    nextNumber++
+  }
 }
 
 proctype Homeless() {
-  byte p, others;
-  unless(MUTANT_PLACED_WITHOUT_THE_LOCK, lockOffice();)
+  byte p;
+  unless(MUTANT_PLACED_WITHOUT_THE_LOCK, acquire(office);)
   p = kept;
-  atomic {
-    notePlacement(HOMELESS);
-    number[HOMELESS] = nextNumber;
-    nextNumber++
-  };
+  place(HOMELESS);
   /* enqueue */
   when(p != 0, queue!p);
   unless(MUTANT_PLACED_WITHOUT_THE_LOCK, office = false;)
@@ -126,32 +124,25 @@ proctype Homeless() {
   :: queue?p ->
      receive(HOMELESS, p);
      /* It posts. */
-     lockOffice();
+     acquire(office);
      assert(p == first[HOMELESS] || (left >> p) & 1);
      office = false
   :: empty(queue) ->
      /* closeEmptyQueue */
-#ifndef MUTANT_QUEUE_CLOSED_WITHOUT_A_LOOK
-     lockOffice();
+     acquire(office);
      if
      :: empty(queue) -> hasQueue = false; office = false; break
-     :: nempty(queue) -> office = false
+     :: nempty(queue) ->
+        only(MUTANT_QUEUE_CLOSED_WITHOUT_A_LOOK, hasQueue = false; office = false; break;)
+        office = false
      fi
-#else
-     hasQueue = false;
-     break
-#endif
   od
 }
 
 proctype AtHome() {
   byte p, limit;
-  lockOffice();
-  atomic {
-    notePlacement(AT_HOME);
-    number[AT_HOME] = nextNumber;
-    nextNumber++
-  };
+  acquire(office);
+  place(AT_HOME);
   when(kept != 0, letters!kept,255);
   office = false;
 end:

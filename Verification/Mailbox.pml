@@ -36,7 +36,8 @@ byte callers[2];
 byte had[2];                  /* by home: a bit for each post that was called there */
 #define hasHad(h, p)  ((had[h] >> (p)) & 1)
 
-inline lockOffice() { atomic { !office -> office = true } }
+/* One step, unless a mutant splits it. */
+#define takeOverOrEnd choose(MUTANT_END_IN_TWO_STEPS, , atomic)
 
 /* Calls the clients of a home with a post. */
 inline call(h, p) {
@@ -61,7 +62,7 @@ inline put(h, p) {
 
 /* The second step of a post: leaves letters in all homes except one, and starts drains. */
 inline leaveLetters(p, but) {
-  unless(MUTANT_LEFT_WITHOUT_THE_LOCK, lockOffice();)
+  unless(MUTANT_LEFT_WITHOUT_THE_LOCK, acquire(office);)
   when(but != 1, put(1, p));
   when(but != 0, put(0, p));
   unless(MUTANT_LEFT_WITHOUT_THE_LOCK, office = false;)
@@ -106,17 +107,13 @@ end:
   :: atomic { jobs[h] > 0 -> jobs[h]-- };
      /* drainForATurn, beginCalling */
      atomic {
-       goesOn = !isCalling[h];
+       goesOn = !isCalling[h] || is(MUTANT_DRAINED_BESIDE_A_CALL);
        if
-#ifdef MUTANT_DRAINED_BESIDE_A_CALL
-       :: true -> goesOn = true; isCalling[h] = true
-#else
        :: goesOn -> isCalling[h] = true
        :: else ->
           unless(MUTANT_REFUSED_AND_STILL_SCHEDULED, isScheduled[h] = false;)
           only(GOAL_DRAIN_REFUSED, assert(false);)
           skip
-#endif
        fi
      };
      handled = 0;
@@ -131,29 +128,20 @@ end:
      :: goesOn && handled < TURN ->
         /* next */
         atomic { popNext(h) };
-        if
-        :: letter != 0
-        :: else ->
-#ifdef MUTANT_END_IN_TWO_STEPS
-           atomic { takeOver(h); popNext(h) };
-           when(letter == 0, isScheduled[h] = false; isCalling[h] = false; goesOn = false)
-#else
-           lockOffice();
-           atomic {
-             takeOver(h);
-             popNext(h);
-             when(letter == 0, isScheduled[h] = false; isCalling[h] = false; goesOn = false)
-           };
-           office = false
-#endif
-        fi;
+        when(letter == 0,
+          unless(MUTANT_END_IN_TWO_STEPS, acquire(office);)
+          takeOverOrEnd {
+            atomic { takeOver(h); popNext(h) };
+            when(letter == 0, isScheduled[h] = false; isCalling[h] = false; goesOn = false)
+          };
+          unless(MUTANT_END_IN_TWO_STEPS, office = false));
         when(letter != 0, handle(h, letter); handled++)
      od
 
   :: posts ->
      posts = false;
      /* enter */
-     lockOffice();
+     acquire(office);
      atomic {
        goesOn = is(MUTANT_CALLED_BESIDE_A_DRAIN) || !isCalling[h];
        when(goesOn, isCalling[h] = true; takeOver(h); waiting = len(outgoing[h]))
@@ -161,30 +149,22 @@ end:
      office = false;
      if
      :: goesOn ->
-#ifndef MUTANT_CALLED_BEFORE_WHAT_WAITED
         do
-        :: waiting > 0 -> atomic { popNext(h) }; handle(h, letter); waiting--
-        :: waiting == 0 -> break
+        :: waiting > 0 && !is(MUTANT_CALLED_BEFORE_WHAT_WAITED) ->
+           atomic { popNext(h) }; handle(h, letter); waiting--
+        :: else -> break
         od;
-#endif
         atomic { assert(empty(outgoing[h])) };
         call(h, AT_HOME);
         leaveLetters(AT_HOME, h);
         /* leave */
-#ifdef MUTANT_LETTERS_FORGOTTEN_AT_HOME
-        isCalling[h] = false
-#else
         atomic {
           isCalling[h] = false;
-          if
-          :: !isScheduled[h] && len(incoming[h]) + len(outgoing[h]) > 0 ->
-             isScheduled[h] = true; jobs[h]++;
-             only(GOAL_DRAIN_STARTED_AT_HOME, assert(false);)
-             skip
-          :: else
-          fi
+          when(!isScheduled[h] && len(incoming[h]) + len(outgoing[h]) > 0 && !is(MUTANT_LETTERS_FORGOTTEN_AT_HOME),
+            isScheduled[h] = true; jobs[h]++;
+            only(GOAL_DRAIN_STARTED_AT_HOME, assert(false);)
+            skip)
         }
-#endif
      :: else -> leaveLetters(AT_HOME, 9)
      fi
   od

@@ -34,8 +34,6 @@ chan letters[3] = [4] of { byte, byte };
 byte currentNumber, currentPost; /* the letter being handled in the old home; 0 for none */
 byte had;                        /* the last post handled */
 
-inline lockOffice() { atomic { !office -> office = true } }
-
 inline receive(p) { atomic { assert(p == had + 1); had = p } }
 
 /* TopicObserver.take on posting, in the box of registration r. */
@@ -58,37 +56,34 @@ proctype Poster() {
      /* beginPost, which counts the replacements */
      atomic { walked = registered; toGroup = livesElsewhere[walked]; isMoved = false; isQueued = false };
      when(!toGroup, take(walked, p));
-     do
-     :: /* leave */
-        only(MUTANT_QUEUED_BEFORE_IT_LEAVES, atomic { when(isQueued && hasQueue, queue!p; isQueued = false) };)
-        lockOffice();
-        atomic {
-          unless(MUTANT_MOVE_NOT_NOTED, isMoved = isMoved || (toGroup && walked == OLD && registered == NEW);)
-          toGroup = toGroup && registered == walked
-        };
-        if
-        :: isQueued && !hasQueue ->
-           /* takeClosedQueues */
-           only(GOAL_QUEUE_HAD_ENDED, assert(false);)
-           office = false;
-           isQueued = false;
-           take(NEW, p)
-        :: !(isQueued && !hasQueue) && isMoved && !livesElsewhere[NEW] ->
-           office = false;
-           only(GOAL_CALLED_AGAIN, assert(false);)
-           isMoved = false;
-           take(NEW, p)
-        :: else ->
-           when(isQueued, queue!p; isQueued = false);
-           if
-           :: isMoved -> lastNumber++; letters[NEW]!lastNumber,p
-           :: !isMoved && toGroup -> lastNumber++; letters[walked]!lastNumber,p
-           :: else
-           fi;
-           office = false;
-           break
-        fi
-     od;
+     when(toGroup || isMoved || isQueued,
+       do
+       :: /* leave */
+          only(MUTANT_QUEUED_BEFORE_IT_LEAVES, atomic { when(isQueued && hasQueue, queue!p; isQueued = false) };)
+          acquire(office);
+          atomic {
+            unless(MUTANT_MOVE_NOT_NOTED, isMoved = isMoved || (toGroup && walked == OLD && registered == NEW);)
+            toGroup = toGroup && registered == walked
+          };
+          if
+          :: isQueued && !hasQueue ->
+             /* takeClosedQueues */
+             only(GOAL_QUEUE_HAD_ENDED, assert(false);)
+             office = false;
+             isQueued = false;
+             take(NEW, p)
+          :: !(isQueued && !hasQueue) && isMoved && !livesElsewhere[NEW] ->
+             office = false;
+             only(GOAL_CALLED_AGAIN, assert(false);)
+             isMoved = false;
+             take(NEW, p)
+          :: else ->
+             when(isQueued, queue!p; isQueued = false);
+             when(isMoved || toGroup, lastNumber++; letters[(isMoved -> NEW : walked)]!lastNumber,p);
+             office = false;
+             break
+          fi
+       od);
      p++
   :: else -> break
   od
@@ -104,18 +99,8 @@ end:
      };
      /* A walk over the group, or at the registration. */
      found = registered;
-     if
-     :: found == r ->
-        atomic {
-          if
-          :: r == OLD && hasSuccessor
-          :: else ->
-             receive(p);
-             when(r == OLD, lastLetter = n)
-          fi
-        }
-     :: else
-     fi;
+     when(found == r,
+       atomic { when(r != OLD || !hasSuccessor, receive(p); when(r == OLD, lastLetter = n)) });
      when(r == OLD, atomic { currentNumber = 0; currentPost = 0 })
   od
 }
@@ -123,7 +108,7 @@ end:
 proctype Mover() {
   byte n, p, last, count;
   chan taken = [4] of { byte, byte };
-  lockOffice();
+  acquire(office);
   /* unhandledLetters. The letters stay, and find no recipient. */
   atomic {
     when(currentNumber != 0, taken!currentNumber,currentPost);
@@ -158,7 +143,7 @@ proctype Mover() {
      :: queue?p -> receive(p)
      :: empty(queue) ->
         /* closeEmptyQueue */
-        lockOffice();
+        acquire(office);
         atomic {
           if
           :: empty(queue) -> hasQueue = false
@@ -172,15 +157,10 @@ proctype Mover() {
 }
 
 init {
+  byte lives;
   atomic {
-    if
-    :: livesElsewhere[OLD] = true
-    :: true
-    fi;
-    if
-    :: livesElsewhere[NEW] = true
-    :: true
-    fi;
+    select(lives : 0 .. 1); livesElsewhere[OLD] = lives;
+    select(lives : 0 .. 1); livesElsewhere[NEW] = lives;
     hasHandler[OLD] = true;
     run Poster();
     run Mover();

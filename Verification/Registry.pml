@@ -67,7 +67,7 @@ inline ask(k) {
   if
   :: found != 0
   :: else ->
-     atomic { !locked -> locked = true };
+     acquire(locked);
      t = current;
      unless(MUTANT_NO_SECOND_LOOK, search(t, k, found);)
      if
@@ -78,21 +78,12 @@ inline ask(k) {
         assert(made[k] == 0);
         made[k] = k;
         count++;
-        if
-#ifndef MUTANT_NO_GROWTH
-        :: count * 2 > capacity(t) ->
-           only(MUTANT_CURRENT_BEFORE_CONTENTS, current = t + 1;)
-           q = 0;
-           do
-           :: q < capacity(t) ->
-              when(key[place(t, q)] != 0, insert(t + 1, key[place(t, q)], registry[place(t, q)]));
-              q++
-           :: else -> break
-           od;
-           t++
-#endif
-        :: else
-        fi;
+        when(!is(MUTANT_NO_GROWTH) && count * 2 > capacity(t),
+          only(MUTANT_CURRENT_BEFORE_CONTENTS, current = t + 1;)
+          for (q : 0 .. capacity(t) - 1) {
+            when(key[place(t, q)] != 0, insert(t + 1, key[place(t, q)], registry[place(t, q)]))
+          }
+          t++);
         insert(t, k, made[k]);
         only(MUTANT_OUTGROWN_FREED, when(current != t, freed[current] = true);)
         current = t;
@@ -117,11 +108,9 @@ proctype Finder() {
   byte round;
   do
   :: round < 2 ->
-     if
-     :: k = 1
-     :: k = 3
-     :: k = 5
-     fi;
+     /* Key 1, 3 or 5. */
+     select(k : 0 .. 2);
+     k = 2 * k + 1;
      wasKnown = known[k];
      t = current;
      search(t, k, found);

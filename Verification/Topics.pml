@@ -31,15 +31,12 @@ inline forget(l) {
 /* ClientList.closeIfEmpty. Checks for live owners first, without the lock. */
 inline closeIfEmpty(l) {
   isEmpty = observers[l] == 0;
-  if
-  :: isEmpty ->
-     atomic {
-       isClosed[l] = isClosed[l] || observers[l] == 0 || is(MUTANT_CLOSED_WITHOUT_A_SECOND_LOOK);
-       only(GOAL_SOMEBODY_CAME, assert(observers[l] == 0);)
-       isEmpty = isClosed[l]
-     }
-  :: else
-  fi
+  when(isEmpty,
+    atomic {
+      isClosed[l] = isClosed[l] || observers[l] == 0 || is(MUTANT_CLOSED_WITHOUT_A_SECOND_LOOK);
+      only(GOAL_SOMEBODY_CAME, assert(observers[l] == 0);)
+      isEmpty = isClosed[l]
+    })
 }
 
 proctype Observer(byte me; bool cancels) {
@@ -78,16 +75,9 @@ proctype Finder() {
        expected = expected & observing;
        assert(expected == 0 || (list != 0 && (observers[list] & expected) == expected))
      };
-     if
-     :: list != 0 ->
-        closeIfEmpty(list);
-        if
-        :: isEmpty ->
-           forget(list)
-        :: else
-        fi
-     :: else
-     fi;
+     when(list != 0,
+       closeIfEmpty(list);
+       when(isEmpty, forget(list)));
      round++
   :: else -> break
   od

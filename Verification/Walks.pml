@@ -60,26 +60,16 @@ byte group;                            /* the count of its clients */
 byte references[NEW + 1];              /* to companions */
 bool alive[NEW], isBeingRemoved[NEW], isRemoved[NEW];
 
-inline lock() { atomic { !locked -> locked = true } }
-inline unlock() { locked = false }
-
 inline release(x, b) {
-  if
-  :: companion[at(x, b)] != 0 ->
-     assert(references[companion[at(x, b)]] > 0);
-     references[companion[at(x, b)]]--; companion[at(x, b)] = 0
-  :: else
-  fi
+  when(companion[at(x, b)] != 0,
+    assert(references[companion[at(x, b)]] > 0);
+    references[companion[at(x, b)]]--; companion[at(x, b)] = 0)
 }
 
 inline free(x) {
   d_step {
     life[x] = freed; written[x]++;
-    j = 0;
-    do
-    :: j < count[x] -> release(x, j); j++
-    :: else -> break
-    od;
+    for (j : 0 .. count[x] - 1) { release(x, j) }
     j = 0
   }
 }
@@ -108,19 +98,13 @@ inline vacate(x) {
     :: else -> break
     od
   };
-  if
-  :: i < count[x] ->
-     vacateBox(x, i);
-     if
-     :: did && companions ->
-        if
-        unless(MUTANT_COMPANION_RELEASED_AT_ONCE, :: isWalked(x) -> lingers[x] = true)
-        :: else -> d_step { release(x, i); written[x]++ }
-        fi
-     :: else
-     fi
-  :: else
-  fi
+  when(i < count[x],
+    vacateBox(x, i);
+    when(did && companions,
+      if
+      unless(MUTANT_COMPANION_RELEASED_AT_ONCE, :: isWalked(x) -> lingers[x] = true)
+      :: else -> d_step { release(x, i); written[x]++ }
+      fi))
 }
 
 /* ClientGeneration.append. */
@@ -139,24 +123,18 @@ inline append(x, who, note) {
 /* ClientGeneration.compact, one step, because no walk is active. */
 inline compact() {
   d_step {
-    i = 0; j = 0;
-    do
-    :: i < count[current] ->
-       if
-       :: identity[at(current, i)] ->
-          if
-          :: i != j ->
-             client[at(current, j)] = client[at(current, i)]; companion[at(current, j)] = companion[at(current, i)];
-             counted[at(current, j)] = counted[at(current, i)]; identity[at(current, j)] = true;
-             companion[at(current, i)] = 0
-          :: else
-          fi;
-          j++
-       :: else -> release(current, i)
-       fi;
-       i++
-    :: else -> break
-    od;
+    j = 0;
+    for (i : 0 .. count[current] - 1) {
+      if
+      :: identity[at(current, i)] ->
+         when(i != j,
+           client[at(current, j)] = client[at(current, i)]; companion[at(current, j)] = companion[at(current, i)];
+           counted[at(current, j)] = counted[at(current, i)]; identity[at(current, j)] = true;
+           companion[at(current, i)] = 0);
+         j++
+      :: else -> release(current, i)
+      fi
+    }
     count[current] = j; vacated[current] = 0; lingers[current] = false; written[current]++; limit = BOXES;
     i = 0; j = 0
   }
@@ -168,11 +146,8 @@ inline advance(most) {
   do
   :: copied < end ->
      atomic {
-       if
-       :: alive[client[at(current, copied)]] && (is(MUTANT_VACATED_COPIED) || identity[at(current, copied)]) ->
-          append(successor, client[at(current, copied)], companion[at(current, copied)])
-       :: else
-       fi
+       when(alive[client[at(current, copied)]] && (is(MUTANT_VACATED_COPIED) || identity[at(current, copied)]),
+         append(successor, client[at(current, copied)], companion[at(current, copied)]))
      };
      countOut(current, copied);
      copied++
@@ -181,20 +156,13 @@ inline advance(most) {
 }
 
 inline installSuccessor() {
-  if
-  :: successor != NONE ->
-     advance(BOXES);
-     atomic { i = current; current = successor; successor = NONE; copied = 0; limit = BOXES };
-     if
-#ifndef MUTANT_RETIRED_FREED_AT_ONCE
-     :: isWalked(i) ->
-        life[i] = retired;
-        only(GOAL_RETIRED, assert(false);)
-#endif
-     :: else -> free(i)
-     fi
-  :: else
-  fi
+  when(successor != NONE,
+    advance(BOXES);
+    atomic { i = current; current = successor; successor = NONE; copied = 0; limit = BOXES };
+    if
+    unless(MUTANT_RETIRED_FREED_AT_ONCE, :: isWalked(i) -> life[i] = retired; only(GOAL_RETIRED, assert(false)))
+    :: else -> free(i)
+    fi)
 }
 
 inline beginSuccessor() {
@@ -202,62 +170,37 @@ inline beginSuccessor() {
 }
 
 inline replaceCurrent() {
-  if
-  :: successor != NONE
-  :: else ->
-     if
-#ifdef MUTANT_COMPACTED_UNDER_A_WALK
-     :: count[current] <= step -> compact()
-#else
-     :: count[current] <= step && !isWalked(current) ->
-        compact();
-        only(GOAL_COMPACTED, assert(false);)
-#endif
-     :: else ->
-        beginSuccessor();
-        when(count[current] <= step, installSuccessor())
-     fi
-  fi
+  when(successor == NONE,
+    if
+    :: count[current] <= step && (is(MUTANT_COMPACTED_UNDER_A_WALK) || !isWalked(current)) ->
+       compact();
+       only(GOAL_COMPACTED, assert(false);)
+    :: else ->
+       beginSuccessor();
+       when(count[current] <= step, installSuccessor())
+    fi)
 }
 
 inline reclaim() {
-  if
-  :: currentNeedsReclaiming || areRetired || needsReclaiming ->
-     unless(MUTANT_ANNOUNCED_AFTER_THE_LOOK, needsReclaiming = true;)
-     atomic {
-       g = 0;
-       do
-       :: g < made ->
-          when(life[g] == retired && !isWalked(g), free(g));
-          g++
-       :: else -> break
-       od;
-       g = 0
-     };
-     if
-     :: currentNeedsReclaiming && successor == NONE && !isWalked(current) ->
-        if
-        :: isSparse(current) -> replaceCurrent()
-        :: else ->
-           d_step {
-             i = 0;
-             do
-             :: i < count[current] ->
-                when(!identity[at(current, i)], release(current, i));
-                i++
-             :: else -> break
-             od;
-             i = 0; lingers[current] = false; written[current]++
-           }
-        fi
-     :: else
-     fi;
-     if
-     :: !areRetired && !currentNeedsReclaiming -> needsReclaiming = false
-     choose(MUTANT_ANNOUNCED_AFTER_THE_LOOK, :: else -> needsReclaiming = true, :: else)
-     fi
-  :: else
-  fi
+  when(currentNeedsReclaiming || areRetired || needsReclaiming,
+    unless(MUTANT_ANNOUNCED_AFTER_THE_LOOK, needsReclaiming = true;)
+    atomic {
+      for (g : 0 .. made - 1) { when(life[g] == retired && !isWalked(g), free(g)) }
+      g = 0
+    };
+    when(currentNeedsReclaiming && successor == NONE && !isWalked(current),
+      if
+      :: isSparse(current) -> replaceCurrent()
+      :: else ->
+         d_step {
+           for (i : 0 .. count[current] - 1) { when(!identity[at(current, i)], release(current, i)) }
+           i = 0; lingers[current] = false; written[current]++
+         }
+      fi);
+    if
+    :: !areRetired && !currentNeedsReclaiming -> needsReclaiming = false
+    choose(MUTANT_ANNOUNCED_AFTER_THE_LOOK, :: else -> needsReclaiming = true, :: else)
+    fi)
 }
 
 proctype Thread(mtype task; byte c) {
@@ -269,11 +212,8 @@ proctype Thread(mtype task; byte c) {
      /* ClientList.beginWalk */
      choose(MUTANT_BEGUN_WITHOUT_THE_LOCK, g = current; atomic {, atomic { !locked -> g = current;)
        begun[g]++; n = count[g]; seen = written[g];
-       i = 0;
-       do
-       :: i < n -> members = members | (identity[at(g, i)] << client[at(g, i)]); i++
-       :: else -> i = 0; break
-       od
+       for (i : 0 .. n - 1) { members = members | (identity[at(g, i)] << client[at(g, i)]) }
+       i = 0
      };
      do
      :: i < n ->
@@ -302,42 +242,29 @@ proctype Thread(mtype task; byte c) {
      od;
      assert(written[g] == seen);
      /* ClientList.endWalk */
-     if
-     :: foundDead ->
-        lock();
-        if
-        :: current == g ->
-           lingers[g] = companions;
-           when(currentNeedsReclaiming, needsReclaiming = true)
-        :: else
-        fi;
-        unlock()
-     :: else
-     fi;
+     when(foundDead,
+       acquire(locked);
+       when(current == g,
+         lingers[g] = companions;
+         when(currentNeedsReclaiming, needsReclaiming = true));
+       locked = false);
      choose(MUTANT_END_LOOKS_FIRST, did = needsReclaiming; ended[g]++;, ended[g]++; did = needsReclaiming;)
      if
      :: !did -> goto done
-     :: else -> lock()
+     :: else -> acquire(locked)
      fi;
      when(isSparse(current) && isWalked(current), replaceCurrent())
 
   :: task == remove ->
-     lock();
+     acquire(locked);
      isBeingRemoved[c] = true;
-#ifndef MUTANT_REMOVED_IN_THE_CURRENT_ONE_ONLY
-     g = 0;
-     do
-     :: g < made ->
-        when(life[g] == retired || g == successor, vacate(g));
-        g++
-     :: else -> break
-     od;
-#endif
+     unless(MUTANT_REMOVED_IN_THE_CURRENT_ONE_ONLY,
+       for (g : 0 .. made - 1) { when(life[g] == retired || g == successor, vacate(g)) })
      vacate(current)
 
   :: task == add ->
 adding:
-     lock();
+     acquire(locked);
      if
      :: successor != NONE || count[current] < limit ->
         append(current, LATECOMER, (companions -> LATECOMER : 0));
@@ -354,11 +281,10 @@ adding:
 
   :: task == replace ->
      /* ClientList.replaceHandingOut */
-     lock();
-#ifndef MUTANT_REPLACED_UNDER_A_WALK
-     when(successor == NONE && isWalked(current), beginSuccessor());
-     installSuccessor();
-#endif
+     acquire(locked);
+     unless(MUTANT_REPLACED_UNDER_A_WALK,
+       when(successor == NONE && isWalked(current), beginSuccessor());
+       installSuccessor();)
      d_step {
        i = 0;
        do
@@ -372,21 +298,21 @@ adding:
 reclaiming:
   reclaim();
 leave:
-  unlock();
+  locked = false;
   isRemoved[c] = isRemoved[c] || task == remove;
   /* ClientList.makeSuccessor */
   do
   :: hasBegun ->
-     lock();
+     acquire(locked);
      if
-     :: successor == NONE -> hasBegun = false; unlock()
+     :: successor == NONE -> hasBegun = false; locked = false
      :: else ->
         advance(step);
         if
         :: copied == count[current] -> installSuccessor(); goto reclaiming
         :: else ->
            only(GOAL_COPIED_IN_STEPS, assert(false);)
-           unlock()
+           locked = false
         fi
      fi
   :: else -> break
@@ -402,23 +328,14 @@ proctype Death(byte c) { alive[c] = false }
 init {
   byte i, boxes;
   atomic {
-    if
-    :: companions = false
-    :: companions = true
-    fi;
-    if
-    :: step = 2
-    :: step = 3
-    fi;
+    select(companions : 0 .. 1);
+    select(step : 2 .. 3);
     life[0] = live;
-    do
-    :: i < 3 ->
-       i++;
-       client[at(0, i - 1)] = i; identity[at(0, i - 1)] = true; counted[at(0, i - 1)] = true;
-       companion[at(0, i - 1)] = (companions -> i : 0); references[i] = companions;
-       alive[i] = true
-    :: else -> break
-    od;
+    for (i : 1 .. 3) {
+      client[at(0, i - 1)] = i; identity[at(0, i - 1)] = true; counted[at(0, i - 1)] = true;
+      companion[at(0, i - 1)] = (companions -> i : 0); references[i] = companions;
+      alive[i] = true
+    }
     count[0] = 3; group = 3; alive[LATECOMER] = true;
     run Thread(walk, 0);
     if
@@ -441,23 +358,15 @@ init {
   _nr_pr == 1;
   atomic {
     assert(!areRetired && successor == NONE && !isSparse(current) && !lingers[current]);
-    i = 0;
-    do
-    :: i < count[current] ->
-       when(identity[at(current, i)], boxes++);
-       if
-       :: companion[at(current, i)] != 0 ->
-          assert(identity[at(current, i)]); references[companion[at(current, i)]]--
-       :: else -> assert(!identity[at(current, i)] || !companions)
-       fi;
-       i++
-    :: else -> break
-    od;
+    for (i : 0 .. count[current] - 1) {
+      boxes = boxes + identity[at(current, i)];
+      if
+      :: companion[at(current, i)] != 0 ->
+         assert(identity[at(current, i)]); references[companion[at(current, i)]]--
+      :: else -> assert(!identity[at(current, i)] || !companions)
+      fi
+    }
     assert(boxes == group && boxes + vacated[current] == count[current]);
-    i = 1;
-    do
-    :: i <= NEW -> assert(references[i] == 0); i++
-    :: else -> break
-    od
+    for (i : 1 .. NEW) { assert(references[i] == 0) }
   }
 }

@@ -1,12 +1,14 @@
 /*
  * What the models share. A variant is a model that is compiled with -DNAME.
  *
+ *   acquire(LOCK)                 waits for a lock, which `LOCK = false` releases
  *   when(CONDITION, STEPS)        the steps if the condition holds
  *   only(NAME, STEPS)             the steps in this variant
  *   unless(NAME, STEPS)           the steps in all others
  *   choose(NAME, STEPS, OTHERS)   one or the other; STEPS have no comma outside of parentheses
  */
 
+#define acquire(lock) atomic { !lock -> lock = true }
 #define when(condition, ...) if :: condition -> __VA_ARGS__ :: else fi
 #define only(name, ...) paste(only_, is(name))(__VA_ARGS__)
 #define unless(name, ...) paste(unless_, is(name))(__VA_ARGS__)

@@ -13,7 +13,7 @@ struct ActivePost: ~Copyable {
   static var now: Moment { (.max, .max) }
 
   struct Pending {
-    let post: any Post
+    let post: Post
     let moment: Moment
     let keeper: LatestPost?
     let receipt: Receipt?
@@ -26,10 +26,12 @@ struct ActivePost: ~Copyable {
   let draining: ObjectIdentifier?
 
   private(set) var site: CallSite
-  private(set) var parent: Cause?
+
+  /// The post whose call made this one. A post on the heap has its own.
+  private let parent: Cause?
 
   /// The post, once it is on the heap. The code that delivers it retains it.
-  private unowned(unsafe) var post: (any Post)?
+  private unowned(unsafe) var post: Post?
 
   /// This post as a cause; nil until it has an effect.
   private var ownCause: Cause?
@@ -43,24 +45,24 @@ struct ActivePost: ~Copyable {
     draining = nil
   }
 
-  init(office: PostOffice, _ post: any Post, draining: Mailbox?) {
+  init(office: PostOffice, _ post: Post, draining: Mailbox?) {
     self.office = ObjectIdentifier(office)
     self.draining = draining.map { ObjectIdentifier($0) }
     unsafe self.post = post
     site = post.site
-    parent = post.parent
+    parent = nil
   }
 
-  mutating func follow(_ post: any Post) {
+  mutating func follow(_ post: Post) {
     unsafe self.post = post
     site = post.site
-    parent = post.parent
     ownCause = nil
   }
 
   /// The cause of the posts that are made now.
   mutating func cause() -> Cause {
     if let ownCause { return ownCause }
+    let parent = unsafe post == nil ? parent : post?.parent
     let cause = Cause(
       site: site, parent: parent,
       recurrences: unsafe post?.recurrences ?? parent?.recurrences ?? Recurrences())

@@ -96,28 +96,27 @@ extension PostOffice {
   ///
   /// - Parameter seen: The number below which clients without a home have been called.
   func leave(
-    _ post: any Post, _ departure: inout Departure, seen: UInt64, _ posting: borrowing Posting,
+    _ post: Post, _ departure: inout Departure, seen: UInt64, _ posting: borrowing Posting,
     tellingTo pass: DeliveryPass?
   ) -> LeaveOutcome {
     var toBeDrained: [Mailbox] = []
     var others: [(Mailbox, Registration)] = []
-    var dropped: (any Post)?
+    var dropped: Post?
     let outcome: LeaveOutcome = withLock { state in
-      let list = post.list
       let closed = departure.takeClosedQueues()
       guard closed.isEmpty else { return .callAgain(closed) }
       if let keeper = posting.keeper {
         // A replacement begins anew, and is among the new observers.
         departure.moved = []
-        let now = list.nextNumber
+        let now = post.list.nextNumber
         guard now == seen else { return .callNew(now) }
-        departure.groups = list.groups
+        departure.groups = post.list.groups
         dropped = keeper.exchange(post)
       } else {
-        departure.noteSinceWalk(list, before: seen)
+        departure.noteSinceWalk(post.list, before: seen)
         var near: [Registration] = []
         for registration in departure.moved {
-          guard let (last, group) = list.current(registration) else { continue }
+          guard let (last, group) = post.list.current(registration) else { continue }
           if let group {
             others.append((group.mailbox, last))
           } else {
@@ -133,9 +132,10 @@ extension PostOffice {
       for (queue, _) in departure.queues {
         queue.enqueue(QueuedPost(post, receipt: posting.receipt))
       }
-      for group in departure.groups where group.count > 0 {
-        count += group.count
-        let mailbox = group.mailbox
+      // By index, because a loop over the elements would retain each.
+      for index in departure.groups.indices where departure.groups[index].count > 0 {
+        count += departure.groups[index].count
+        let mailbox = departure.groups[index].mailbox
         let letter = Letter(number, post, to: .home, before: seen, receipt: posting.receipt)
         if mailbox.put(letter) { toBeDrained.append(mailbox) }
       }

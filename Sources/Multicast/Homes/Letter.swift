@@ -17,7 +17,7 @@ struct Letter: Sendable {
     case one(Registration)
   }
 
-  unowned(unsafe) let post: any Post
+  private let post: Unmanaged<Post>
 
   /// Kept until the letter ends. Its release resumes the poster that waits.
   unowned(unsafe) let receipt: (AnyObject & Sendable)?
@@ -31,23 +31,29 @@ struct Letter: Sendable {
 
   /// Makes a letter. The caller must see that ``end()`` is called.
   init(
-    _ number: UInt64, _ post: any Post, to addressee: Addressee, before limit: UInt64 = .max,
+    _ number: UInt64, _ post: Post, to addressee: Addressee, before limit: UInt64 = .max,
     receipt: (AnyObject & Sendable)?
   ) {
-    unsafe self.post = post
+    unsafe self.post = .passRetained(post)
     unsafe self.receipt = receipt
     self.addressee = addressee
     self.limit = limit
     self.number = number
-    _ = unsafe Unmanaged.passRetained(post as AnyObject)
     if let receipt { _ = unsafe Unmanaged.passRetained(receipt as AnyObject) }
   }
+
+  /// Calls `body` with the post, without retaining it. The letter must not end before `body` returns.
+  func withPost<Result>(_ body: (Post) -> Result) -> Result {
+    unsafe post._withUnsafeGuaranteedRef(body)
+  }
+
+  func isOf(_ list: ClientList) -> Bool { withPost { $0.list === list } }
 
   /// Releases the post and the receipt. Called with no lock held, because these may be the last references.
   func end() {
     if let receipt = unsafe receipt {
       unsafe Unmanaged.passUnretained(receipt as AnyObject).release()
     }
-    unsafe Unmanaged.passUnretained(post as AnyObject).release()
+    unsafe post.release()
   }
 }

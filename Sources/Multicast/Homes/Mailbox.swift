@@ -164,7 +164,7 @@ extension Mailbox {
         }
     }
     for letter in letters {
-      if case .home = letter.addressee { unsafe letter.post.list.vacateDead(in: self) }
+      if case .home = letter.addressee { letter.withPost { $0.list.vacateDead(in: self) } }
       letter.end()
     }
   }
@@ -210,21 +210,21 @@ extension Mailbox {
 
   /// Handles a letter as a post: calls its recipients, then delivers the posts that they made.
   private func handle(_ letter: Letter, of office: PostOffice) {
-    let post = unsafe letter.post
-    let list = post.list
-    defer { extendLifetime(list) }
-    office.handle(post, in: self) {
-      post.handle(in: home, on: .letter(letter.number)) { call in
-        switch letter.addressee {
-        case .home:
-          var walk = list.beginWalk(inGroupOf: self)
-          walk.call(letter, call)
-        case .everyone:
-          var walk = list.beginWalk()
-          walk.call(letter, call)
-        case .one(let registration):
-          guard var walk = list.beginWalk(at: registration) else { return }
-          walk.call(letter, call)
+    // The letter ends after this, and keeps the post and its list for the walk.
+    letter.withPost { post in
+      office.handle(post, in: self) {
+        post.handle(in: home, on: .letter(letter.number)) { call in
+          switch letter.addressee {
+          case .home:
+            var walk = post.list.beginWalk(inGroupOf: self)
+            walk.call(letter, call)
+          case .everyone:
+            var walk = post.list.beginWalk()
+            walk.call(letter, call)
+          case .one(let registration):
+            guard var walk = post.list.beginWalk(at: registration) else { return }
+            walk.call(letter, call)
+          }
         }
       }
     }
@@ -237,7 +237,7 @@ extension Mailbox {
   private func drainLane(of office: PostOffice) async {
     while let letter = next(of: office) {
       guard case .one(let registration) = letter.addressee else { continue }
-      let post = unsafe letter.post
+      let post = letter.withPost { $0 }
       let cause = Cause(site: post.site, parent: post.parent, recurrences: post.recurrences)
       await AwaitedCall.run(in: self, cause: cause) {
         await post.handle(in: home, registration, letter: letter.number)
@@ -265,9 +265,13 @@ extension ClientGroup {
     list.vacateDead(in: mailbox)
     guard count == 0 else { return }
     mailbox.giveUpLetters(in: office) { letter in
+      guard letter.isOf(list) else { return false }
       // Counted again with the office's lock held. A client added meanwhile may have a letter here.
-      guard case .home = letter.addressee, unsafe letter.post.list === list else { return false }
-      return list.count(inGroupOf: mailbox) == 0
+      return switch letter.addressee {
+      case .home: list.count(inGroupOf: mailbox) == 0
+      case .everyone: list.moment.count == 0
+      case .one: false
+      }
     }
   }
 

@@ -1,29 +1,50 @@
 import Synchronization
 
-/// A post on the heap, type-erased.
-protocol Post: AnyObject, Sendable {
-  var list: ClientList { get }
-  var site: CallSite { get }
+/// A post on the heap, shared by all of its letters. ``PostOf`` adds its content.
+///
+/// A class and not a protocol, because each access to a protocol's property would retain the value.
+///
+/// Unchecked, because the compiler accepts only final classes. The properties are constants of Sendable types
+/// or atomic, here and in the only subclass.
+class Post: @unchecked Sendable {
+  final let list: ClientList
+  final let site: CallSite
 
   /// The post whose call made this one.
-  var parent: Cause? { get }
-
-  /// Counts the recurring posts that this one has set off.
-  var recurrences: Recurrences { get }
-
-  /// The actor that the body names, if any. All clients are called there.
-  var actor: (any Actor)? { get }
-
-  /// Whether calls are awaited.
-  var isAwaited: Bool { get }
+  final let parent: Cause?
 
   /// Reports the post and carries a value; nil if there is neither.
-  var trace: PostTrace? { get }
+  final let trace: PostTrace?
+
+  private let ownRecurrences = AtomicLazyReference<Recurrences>()
+
+  fileprivate init(
+    list: ClientList, site: CallSite, parent: Cause?, recurrences: Recurrences?, trace: PostTrace?
+  ) {
+    self.list = list
+    self.site = site
+    self.parent = parent
+    self.trace = trace
+    // A root post may have set off others before it moved to the heap.
+    if parent == nil, let recurrences { _ = ownRecurrences.storeIfNil(recurrences) }
+  }
+
+  /// Counts the recurring posts that this one has set off.
+  final var recurrences: Recurrences {
+    if let parent { return parent.recurrences }
+    return ownRecurrences.load() ?? ownRecurrences.storeIfNil(Recurrences())
+  }
+
+  /// The actor that the body names, if any. All clients are called there.
+  var actor: (any Actor)? { nil }
+
+  /// Whether calls are awaited.
+  var isAwaited: Bool { false }
 
   /// Calls the client in a box, if it is alive.
-  func call(_ box: WeakBox, on occasion: CallOccasion) -> CallOutcome
+  func call(_ box: WeakBox, on occasion: CallOccasion) -> CallOutcome { .refused }
 
-  func callAwaiting(_ registration: Registration, letter: UInt64) async
+  func callAwaiting(_ registration: Registration, letter: UInt64) async {}
 }
 
 /// The occasion of a call: a post is made or was pending, the letter of this number is handled, or the
@@ -61,7 +82,7 @@ protocol PostQueue: AnyObject, Sendable {
 }
 
 struct QueuedPost: Sendable {
-  let post: any Post
+  let post: Post
 
   /// Kept until the post was handled or discarded.
   let receipt: (AnyObject & Sendable)?
@@ -69,7 +90,7 @@ struct QueuedPost: Sendable {
   /// The letter's number; 0 if the post was in no letter.
   let number: UInt64
 
-  init(_ post: any Post, receipt: (AnyObject & Sendable)?) {
+  init(_ post: Post, receipt: (AnyObject & Sendable)?) {
     self.post = post
     self.receipt = receipt
     number = 0
@@ -77,7 +98,7 @@ struct QueuedPost: Sendable {
 
   /// Takes the contents of a letter, which the caller ends later.
   init(_ letter: Letter) {
-    post = unsafe letter.post
+    post = letter.withPost { $0 }
     receipt = unsafe letter.receipt
     number = letter.number
   }
@@ -100,41 +121,26 @@ extension PostContent {
   func callAwaiting(_ registration: Registration, letter: UInt64, in list: ClientList) async {}
 }
 
-/// A post on the heap, shared by all of its letters.
-final class PostOf<Content: PostContent>: Post {
-  let list: ClientList
-  let site: CallSite
-  let parent: Cause?
+/// A post of known content.
+final class PostOf<Content: PostContent>: Post, @unchecked Sendable {
   let content: Content
-  let trace: PostTrace?
-  private let ownRecurrences = AtomicLazyReference<Recurrences>()
 
   init(
     _ content: Content, list: ClientList, site: CallSite, parent: Cause?, recurrences: Recurrences?,
     trace: PostTrace?
   ) {
     self.content = content
-    self.list = list
-    self.site = site
-    self.parent = parent
-    self.trace = trace
-    // A root post may have set off others before it moved to the heap.
-    if parent == nil, let recurrences { _ = ownRecurrences.storeIfNil(recurrences) }
+    super.init(list: list, site: site, parent: parent, recurrences: recurrences, trace: trace)
   }
 
-  var actor: (any Actor)? { content.actor }
-  var isAwaited: Bool { content.isAwaited }
+  override var actor: (any Actor)? { content.actor }
+  override var isAwaited: Bool { content.isAwaited }
 
-  var recurrences: Recurrences {
-    if let parent { return parent.recurrences }
-    return ownRecurrences.load() ?? ownRecurrences.storeIfNil(Recurrences())
-  }
-
-  func call(_ box: WeakBox, on occasion: CallOccasion) -> CallOutcome {
+  override func call(_ box: WeakBox, on occasion: CallOccasion) -> CallOutcome {
     content.call(box, of: list, on: occasion)
   }
 
-  func callAwaiting(_ registration: Registration, letter: UInt64) async {
+  override func callAwaiting(_ registration: Registration, letter: UInt64) async {
     await content.callAwaiting(registration, letter: letter, in: list)
   }
 }

@@ -13,7 +13,7 @@ extension PostOffice {
   func deliver(
     _ posting: borrowing Posting, _ trace: PostTrace?,
     made moment: ActivePost.Moment = ActivePost.now,
-    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> any Post
+    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> Post
   ) -> Int {
     guard let trace else {
       return unsafe deliver(
@@ -29,44 +29,43 @@ extension PostOffice {
   /// Calls and leaves one post. Returns the number of clients that were called or will be.
   private func deliver(
     _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, made moment: ActivePost.Moment,
-    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> any Post
+    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> Post
   ) -> Int {
-    let list = posting.list
     // A walk does not keep its list.
-    defer { extendLifetime(list) }
-    if list.isEmpty, posting.keeper == nil { return 0 }
+    defer { extendLifetime(posting.list) }
+    if posting.list.isEmpty, posting.keeper == nil { return 0 }
     if let actor = posting.actor, !posting.isAwaited {
       return unsafe deliver(
         posting, tellingTo: pass, in: actor, limit: moment.limit, active: active, call: call,
         make: make)
     }
-    var start = list.beginPost()
+    var start = posting.list.beginPost()
     let upper = min(moment.limit, start.walk.limit)
     var departure = Departure()
     departure.moves = start.moves
     if moment.moves < start.moves {
-      let (all, count) = list.moves(since: moment.moves)
+      let (all, count) = posting.list.moves(since: moment.moves)
       departure.note(all.dropLast(count - start.moves), before: upper)
     }
     var here: ClientGroup?
-    if !posting.isAwaited {
+    let isForAll = posting.isAwaited || start.groups.isEmpty
+    if !isForAll {
       departure.groups = start.groups
       // A topic's latest message reaches every home by letter, in the order in which messages are kept.
       let index =
         posting.keeper != nil
         ? nil
-        : departure.groups.firstIndex { group in
-          unsafe enter(group.mailbox, for: posting, active)
+        : departure.groups.indices.first { index in
+          unsafe enter(departure.groups[index].mailbox, for: posting, active)
         }
       if let index { here = departure.groups.remove(at: index) }
     }
     var called = 0
-    let isForAll = posting.isAwaited || start.groups.isEmpty
     while let box = start.walk.next() {
       guard isForAll || box.isInNoGroup || here.map(box.isIn) == true else { continue }
       called += start.walk.call(box, in: 0..<upper, collecting: &departure, call)
     }
-    if !departure.isEmpty || posting.keeper != nil || list.hasMoved {
+    if !departure.isEmpty || posting.keeper != nil {
       let post = make()
       var seen = upper
       while true {
@@ -79,7 +78,7 @@ extension PostOffice {
           }
           continue
         case .callNew(let limit):
-          var walk = list.beginWalk()
+          var walk = posting.list.beginWalk()
           while let box = walk.next() {
             guard box.isInNoGroup else { continue }
             called += walk.call(box, in: seen..<limit, collecting: &departure, call)
@@ -92,7 +91,7 @@ extension PostOffice {
     }
     here?.mailbox.leave(of: self)
     if posting.keeper != nil {
-      for group in list.groups where unsafe enter(group.mailbox, for: posting, active) {
+      for group in posting.list.groups where unsafe enter(group.mailbox, for: posting, active) {
         group.mailbox.leave(of: self)
       }
     }
@@ -101,7 +100,7 @@ extension PostOffice {
 
   /// Calls a client without a home by its registration, or records what to do instead.
   private func call(
-    _ registration: Registration, with post: any Post, _ departure: inout Departure,
+    _ registration: Registration, with post: Post, _ departure: inout Departure,
     tellingTo pass: DeliveryPass?
   ) -> Int {
     defer { extendLifetime(post) }
@@ -117,7 +116,7 @@ extension PostOffice {
   /// Calls all clients in one actor, or leaves a letter there.
   private func deliver(
     _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, in actor: any Actor, limit: UInt64,
-    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> any Post
+    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> Post
   ) -> Int {
     defer { extendLifetime(posting.list) }
     let (next, count, _) = posting.list.moment

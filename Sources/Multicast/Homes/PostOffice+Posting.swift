@@ -7,7 +7,7 @@ extension PostOffice {
   ///   - make: Makes the post on the heap.
   func post(
     _ posting: borrowing Posting, subject: () -> DeliverySubject, call: (WeakBox) -> CallOutcome,
-    make: (Cause?, Recurrences?, PostTrace?) -> any Post
+    make: (Cause?, Recurrences?, PostTrace?) -> Post
   ) -> Int {
     let chain = DeliveryChain(threads)
     if let active = unsafe chain.innermostPost(of: self) {
@@ -57,7 +57,7 @@ extension PostOffice {
   }
 
   /// Handles a letter in its home. `body` calls the recipients.
-  func handle(_ post: any Post, in mailbox: Mailbox?, _ body: () -> Void) {
+  func handle(_ post: Post, in mailbox: Mailbox?, _ body: () -> Void) {
     var active = ActivePost(office: self, post, draining: mailbox)
     unsafe withUnsafeMutablePointer(to: &active) { active in
       unsafe perform(active, list: post.list, in: DeliveryChain(threads), body)

@@ -113,7 +113,7 @@ extension PostOffice {
   func giveUpLane(_ key: LaneKey, of list: ClientList) {
     guard lanesExist.load(ordering: .relaxed) else { return }
     let lane = withLock { state in state.existingLane(key) }
-    lane?.giveUpLetters(in: self) { letter in unsafe letter.post.list === list }
+    lane?.giveUpLetters(in: self) { letter in letter.isOf(list) }
   }
 }
 

@@ -39,12 +39,12 @@ struct Posting: ~Copyable {
 
 /// A topic's latest post, for later observers.
 final class LatestPost: Sendable {
-  private let post = Locked<(any Post)?>(nil)
+  private let post = Locked<Post?>(nil)
 
-  var current: (any Post)? { post.withLock { $0 } }
+  var current: Post? { post.withLock { $0 } }
 
   /// Replaces the post and returns the previous one. The office's lock is held.
-  func exchange(_ new: (any Post)?) -> (any Post)? {
+  func exchange(_ new: Post?) -> Post? {
     post.withLock { post in
       let old = post
       post = new

@@ -215,7 +215,7 @@ extension TopicList {
     let lane = observer.laneKey(of: registration, in: clientList)
     guard let mailbox = observer.mailbox ?? state.existingLane(lane) else { return [] }
     return mailbox.unhandledLetters { letter in
-      guard unsafe letter.post.list === clientList else { return false }
+      guard letter.isOf(clientList) else { return false }
       return switch letter.addressee {
       case .home: registration.number < letter.limit
       case .one(let other): other == registration

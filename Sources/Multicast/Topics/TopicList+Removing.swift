@@ -48,7 +48,7 @@ extension TopicList {
         }
         observer.mailbox?.giveUpLetters(in: list.office) { letter in
           guard case .one(let other) = letter.addressee else { return false }
-          return unsafe letter.post.list === clients && other.number == registration.number
+          return letter.isOf(clients) && other.number == registration.number
         }
       }
       for group in groups { group.giveUpLettersIfEmpty(in: clients, of: list.office) }

@@ -1,56 +1,76 @@
 import Multicast
 
-// A body that throws makes notify throw, and only such a body does.
+// The error that a body throws is the error that notify throws: none, any, or one type.
 
-protocol StoreProtocol {
+enum StoreError: Error {
+  case full
+  case gone
+}
+
+protocol StoreProtocol: Sendable {
   func save() throws
-  func load() throws -> Int
+  func load() throws(StoreError) -> Int
   func close()
+  func send() async throws
+  func sync() async throws(StoreError)
 }
 
-struct DiskFull: Error {}
-
-func throwing(center: MulticastCenter, delegates: MulticastDelegate<any StoreProtocol>) throws {
+func throwing(
+  center: MulticastCenter, delegates: MulticastDelegate<any StoreProtocol>
+) async throws {
   try center.notify(StoreProtocol.self) { try $0.save() }
-  try delegates.notify { try $0.save() }
-  try center.notify(StoreProtocol.self, forEach: [1]) { client, _ in try client.save() }
   try delegates.notify(forEach: [1]) { client, _ in try client.save() }
-  print(try center.map(StoreProtocol.self) { try $0.load() })
-  let answers = try delegates.map { try $0.load() }
-  try center.notify(StoreProtocol.self) { client in
-    if answers.isEmpty { throw DiskFull() }
-    try client.save()
+  let answers = try center.map(StoreProtocol.self) { try $0.load() }
+  try await center.notify(StoreProtocol.self) { try await $0.send() }
+  try await delegates.notify { client in
+    try await client.sync()
+    if answers.isEmpty { throw StoreError.gone }
   }
 }
 
-func silent(center: MulticastCenter, delegates: MulticastDelegate<any StoreProtocol>) {
-  center.notify(StoreProtocol.self) { $0.close() }
+func silent(center: MulticastCenter, delegates: MulticastDelegate<any StoreProtocol>) async {
   center.notify(StoreProtocol.self) { try? $0.save() }
-  delegates.notify { client in
-    do { try client.save() } catch { print(error) }
-  }
   print(delegates.map { try? $0.load() })
-}
-
-func handled(center: MulticastCenter) {
-  do {
-    try center.notify(StoreProtocol.self) { try $0.save() }
-  } catch is DiskFull {
-    print("full")
-  } catch {
-    print(error)
-  }
-  _ = try? center.notify(StoreProtocol.self) { try $0.save() }
+  await delegates.notify { try? await $0.send() }
   _ = Result { try center.notify(StoreProtocol.self) { try $0.save() } }
 }
 
-func rethrowing(
-  center: MulticastCenter, _ body: (any StoreProtocol) throws -> Void
-) rethrows {
+func typed(
+  center: MulticastCenter, delegates: MulticastDelegate<any StoreProtocol>
+) async throws(StoreError) {
+  try delegates.notify { _ throws(StoreError) in throw .gone }
+  try center.notify(StoreProtocol.self, forEach: [1]) { (client, _) throws(StoreError) in
+    print(try client.load())
+  }
+  print(try delegates.map { (client) throws(StoreError) in try client.load() })
+  try await center.notify(
+    StoreProtocol.self, awaiting: { (client) async throws(StoreError) in try await client.sync() })
+  try await delegates.notify { (client) async throws(StoreError) in try await client.sync() }
+}
+
+// The compiler knows that these two are all.
+func caught(center: MulticastCenter) {
+  do {
+    try center.notify(StoreProtocol.self) { _ throws(StoreError) in throw .full }
+  } catch {
+    switch error {
+    case .full, .gone: print(error)
+    }
+  }
+}
+
+func generic<Failure: Error>(
+  center: MulticastCenter, _ body: (any StoreProtocol) throws(Failure) -> Void
+) throws(Failure) {
   try center.notify(StoreProtocol.self, body)
+  try center.notify(StoreProtocol.self) { (client) throws(Failure) in try body(client) }
+}
+
+func rethrowing(center: MulticastCenter, _ body: (any StoreProtocol) throws -> Void) rethrows {
   try center.notify(StoreProtocol.self) { try body($0) }
 }
 
-func rethrowsNothing(center: MulticastCenter) {
+func nothing(center: MulticastCenter) {
+  generic(center: center) { $0.close() }
   rethrowing(center: center) { $0.close() }
 }

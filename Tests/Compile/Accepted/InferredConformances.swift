@@ -17,6 +17,5 @@ final class Screen: UserProtocol {
 func notify(center: MulticastCenter, delegates: MulticastDelegate<any UserProtocol>) {
   let screen = Screen(center: center)
   delegates.add(screen)
-  center.notify(UserProtocol.self) { $0.login() }
   delegates.notify { $0.login() }
 }

@@ -10,35 +10,20 @@ protocol UserProtocol {
 
 let applicationCenter = MulticastCenter { print($0) }
 
-class Controller: UserProtocol {
-  init() {}
-  func login() {}
-  func sync() async {}
-}
-
-final class ProfileController: Controller {
-  let center: MulticastCenter
+final class Controller: UserProtocol {
   var count = 0
 
-  init(center: MulticastCenter) {
-    self.center = center
-    super.init()
-    center.add(self, for: UserProtocol.self)
-  }
+  init() { applicationCenter.add(self, for: UserProtocol.self) }
 
-  override func login() { count += 1 }
+  func login() { count += 1 }
+  func sync() async {}
 
-  isolated deinit {
-    center.remove(self)
-    print(count)
-  }
+  isolated deinit { applicationCenter.remove(self) }
 }
 
 struct LoginView {
-  let center = MulticastCenter.default
-
-  func tap() { center.notify(UserProtocol.self) { $0.login() } }
-  func refresh() async { await center.notify(UserProtocol.self) { await $0.sync() } }
+  func tap() { applicationCenter.notify(UserProtocol.self) { $0.login() } }
+  func refresh() async { await applicationCenter.notify(UserProtocol.self) { await $0.sync() } }
   func tapLater() {
     Task { applicationCenter.notify(UserProtocol.self) { $0.login() } }
     Task { await applicationCenter.notify(UserProtocol.self) { await $0.sync() } }

@@ -21,17 +21,8 @@ public nonisolated final class Download: Sendable {
 
   /// Tells everybody.
   @inlinable
-  public func finish() {
+  public func finish(_ site: CallSite = CallSite()) {
     center.notify(DownloadDelegate.self) { $0.finished() }
-    delegates.notify { $0.finished() }
+    print(site.description, delegates.map { $0.finished() })
   }
-
-  /// Asks the delegates.
-  @inlinable
-  public func ask<Answer>(_ transform: (any DownloadDelegate) -> Answer) -> [Answer] {
-    delegates.map(transform)
-  }
-
-  /// Names the place of the call.
-  public func describe(_ site: CallSite = CallSite()) -> String { site.description }
 }

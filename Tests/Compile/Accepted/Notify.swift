@@ -4,69 +4,95 @@ import Multicast
 // for the protocol and for the code that notifies.
 
 protocol UserProtocol {
-  func userLogin(_ userID: UInt)
-  func logout() -> Bool
+  func login(_ userID: Int)
+  func name() -> String
   @discardableResult func ping() -> Int
-}
-
-extension UserProtocol {
-  func userLogin(_ userID: UInt) {}
-  func logout() -> Bool { true }
-  func ping() -> Int { 0 }
-}
-
-protocol Pausing {
-  func pause()
 }
 
 final class ProfileScreen: UserProtocol {
   init(center: MulticastCenter) { center.add(self, for: UserProtocol.self) }
-  func userLogin(_ userID: UInt) {}
+  func login(_ userID: Int) {}
+  func name() -> String { "" }
+  func ping() -> Int { 0 }
 }
 
-func notify(center: MulticastCenter) {
-  center.notify(UserProtocol.self) { $0.userLogin(19000) }
-  center.notify((any UserProtocol).self) { $0.userLogin(19000) }
-  center.notify(UserProtocol.self, { $0.userLogin(19000) })
-  center.notify(UserProtocol.self) { client in client.userLogin(19000) }
-  center[UserProtocol.self].notify { $0.userLogin(19000) }
-  MulticastCenter.default.notify(UserProtocol.self) { $0.userLogin(19000) }
+func notify(center: MulticastCenter, delegates: MulticastDelegate<UserProtocol>) {
+  center.notify(UserProtocol.self) { $0.login(19000) }
+  center.notify((any UserProtocol).self, { $0.login(19000) })
+  center[UserProtocol.self].notify { client in client.login(19000) }
+  let optional: MulticastCenter? = .default
+  optional?.notify(UserProtocol.self) { $0.login(19000) }
+  center.notify(UserProtocol.self, forEach: 1...4) { $0.login($1) }
+  delegates.notify(forEach: ["a": 1]) { client, event in
+    client.login(event.value)
+    client.ping()
+  }
+  let names: [String] = delegates.map { $0.name() }
+  let open = center.map(UserProtocol.self) { $0.ping() > 0 ? nil : $0.name() }.compactMap { $0 }
+  for (client, name) in delegates.map({ ($0, $0.name()) }) { print(client.ping(), name) }
+  print(names, open)
 }
 
-func notify(delegates: MulticastDelegate<UserProtocol>, optional: MulticastCenter?) {
-  delegates.notify { $0.userLogin(19000) }
-  delegates.notify({ $0.userLogin(19000) })
-  optional?.notify(UserProtocol.self) { $0.userLogin(19000) }
-  optional?[UserProtocol.self].notify { $0.userLogin(19000) }
-}
-
-// Neither the number of clients nor a discardable answer has to be used.
-func results(center: MulticastCenter) -> Int {
+// Bodies of any shape return nothing. Nobody has to use the number of clients.
+func bodies(center: MulticastCenter) -> Int {
+  center.notify(UserProtocol.self) { _ in }
   center.notify(UserProtocol.self) { $0.ping() }
-  center.notify(UserProtocol.self) { _ = $0.logout() }
+  center.notify(UserProtocol.self) { _ = $0.name() }
+  center.notify(UserProtocol.self) { ($0 as? ProfileScreen)?.login(1) }
+  center.notify(UserProtocol.self) {
+    guard $0.ping() > 1 else { return }
+    $0.login(1)
+  }
   if center.notify(UserProtocol.self, { $0.ping() }) == 0 { print("nobody") }
   let called: Int = center.notify(UserProtocol.self) { $0.ping() }
   return called + center.notify(UserProtocol.self) { $0.ping() }
 }
 
-// Bodies of any shape are still bodies that return nothing.
-func bodies(center: MulticastCenter) {
-  center.notify(UserProtocol.self) { _ in }
-  center.notify(UserProtocol.self) { if $0.logout() { $0.ping() } }
-  center.notify(UserProtocol.self) { ($0 as? any Pausing)?.pause() }
-  center.notify(UserProtocol.self) { print($0.ping()) }
-  center.notify(UserProtocol.self) { client in
-    client.userLogin(1)
-    client.userLogin(2)
+// A body need not be a closure.
+final class Receptionist {
+  let center = MulticastCenter()
+  var greeted = 0
+
+  func greet(_ client: any UserProtocol) { greeted += 1 }
+  func greet(_ client: any UserProtocol, times: Int) { greeted += times }
+  func ask(_ client: any UserProtocol) -> String { client.name() }
+
+  func open() {
+    center.notify(UserProtocol.self, self.greet(_:))
+    center.notify(UserProtocol.self, forEach: 1...3, greet(_:times:))
+    print(center.map(UserProtocol.self, ask))
+    center.notify(UserProtocol.self) { [weak self] client in self?.greet(client) }
   }
-  center.notify(UserProtocol.self) {
-    guard $0.ping() > 1 else { return }
-    $0.userLogin(1)
-  }
-  center.notify(UserProtocol.self) { client in
-    switch client.ping() {
-    case 0: client.userLogin(0)
-    default: break
+
+  func openLater() async { center.notify(UserProtocol.self, greet(_:)) }
+}
+
+// It runs before notify returns, where notify was called, so it may change what it captures.
+struct Report {
+  var names: [String] = []
+  var count = 0
+
+  mutating func run(center: MulticastCenter, total: inout Int) {
+    center.notify(UserProtocol.self) {
+      names.append($0.name())
+      total += 1
+    }
+    center.notify(UserProtocol.self, forEach: [1, 2]) { _, number in count += number }
+    names += center.map(UserProtocol.self) { client in
+      count += 1
+      return client.name()
     }
   }
+}
+
+final class Node {
+  var name = ""
+}
+
+// Events and answers need not be Sendable: they stay where they are, in asynchronous code too.
+func objects(_ nodes: [Node], center: MulticastCenter) async -> [Node] {
+  center.notify(UserProtocol.self, forEach: nodes) { client, node in node.name = client.name() }
+  let answers = center.map(UserProtocol.self) { _ in nodes[0] }
+  nodes[0].name = ""
+  return answers
 }

@@ -1,6 +1,7 @@
-// Posts to protocols, in every isolation.
 import Dispatch
 import Multicast
+
+// Posts to protocols, in every isolation, and clients that live on a queue.
 
 nonisolated protocol UserProtocol {
   func login(_ id: Int)
@@ -15,43 +16,38 @@ nonisolated protocol StoreProtocol: Sendable {
   func count(_ id: Int)
 }
 
-nonisolated final class Plain: UserProtocol {
+nonisolated final class Client: UserProtocol {
   func login(_ id: Int) {}
 }
 
 @MainActor final class Screen: ScreenProtocol {
   let center = MulticastCenter()
   let delegates = MulticastDelegate<any UserProtocol>()
-  let plain = Plain()
-
-  func add(_ queue: DispatchQueue) {
-    center.add(self, for: ScreenProtocol.self)
-    center.add(plain, for: UserProtocol.self)
-    delegates.add(plain, isolation: nil)
-  }
+  let client = Client()
 
   func show(_ id: Int) {}
 
   func post() async {
+    center.add(self, for: ScreenProtocol.self)
+    center.add(client, for: UserProtocol.self)
+    delegates.add(client, isolation: nil)
     center.post(UserProtocol.self) { $0.login(1) }
     center.post(ScreenProtocol.self) { @MainActor in $0.show(1) }
     center.post(StoreProtocol.self) { await $0.save(1) }
     center.post(StoreProtocol.self) { $0.count(1) }
-    await center.postAndWait(UserProtocol.self) { $0.login(1) }
     await center.postAndWait(ScreenProtocol.self) { @MainActor in $0.show(1) }
     await center.postAndWait(StoreProtocol.self) { await $0.save(1) }
     delegates.post { $0.login(1) }
-    let called = await delegates.postAndWait { $0.login(1) }
-    print(called)
+    print(await delegates.postAndWait { $0.login(1) })
   }
 }
 
 actor Session {
   let center = MulticastCenter()
-  let plain = Plain()
+  let client = Client()
 
   func post() async {
-    center.add(plain, for: UserProtocol.self)
+    center.add(client, for: UserProtocol.self)
     center.post(UserProtocol.self) { $0.login(1) }
     center.post(ScreenProtocol.self) { @MainActor in $0.show(1) }
     center.post(StoreProtocol.self) { await $0.save(1) }
@@ -62,9 +58,9 @@ actor Session {
 }
 
 nonisolated func post(
-  center: MulticastCenter, stores: MulticastDelegate<any StoreProtocol>
+  center: MulticastCenter, stores: MulticastDelegate<any StoreProtocol>, line: Int = #line
 ) async {
-  center.post(UserProtocol.self) { $0.login(1) }
+  center.post(UserProtocol.self, fileID: #fileID, line: line, column: 1) { $0.login(1) }
   center.post(ScreenProtocol.self) { @MainActor in $0.show(1) }
   center.post(StoreProtocol.self) { @MainActor in
     $0.count(1)
@@ -77,8 +73,12 @@ nonisolated func post(
   await center.postAndWait(UserProtocol.self) { $0.login(1) }
 }
 
-nonisolated func post(from fileID: StaticString = #fileID, line: Int = #line, column: Int = #column)
-{
-  let center = MulticastCenter()
-  center.post(UserProtocol.self, fileID: fileID, line: line, column: column) { $0.login(1) }
+nonisolated func add(
+  _ store: any StoreProtocol, _ client: sending Client, center: MulticastCenter,
+  stores: MulticastDelegate<any StoreProtocol>, queue: DispatchQueue
+) {
+  center.add(store, for: StoreProtocol.self, on: queue)
+  stores.add(store, on: .main)
+  center.add(client, for: UserProtocol.self, on: queue)
+  center.add(client, for: UserProtocol.self, isolation: nil)
 }

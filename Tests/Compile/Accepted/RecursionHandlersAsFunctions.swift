@@ -5,7 +5,6 @@ import Multicast
 
 nonisolated final class Log: Sendable {
   func add(_ report: RecursiveNotify) {}
-  static func print(_ report: RecursiveNotify) {}
 }
 
 nonisolated func handle(_ report: RecursiveNotify) {}
@@ -13,5 +12,4 @@ nonisolated func handle(_ report: RecursiveNotify) {}
 nonisolated func functions(log: Log) {
   _ = MulticastCenter(onRecursion: handle)
   _ = MulticastCenter(onRecursion: log.add)
-  _ = MulticastCenter(onRecursion: Log.print)
 }

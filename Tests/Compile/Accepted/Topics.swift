@@ -1,73 +1,77 @@
-// Closure observers in every isolation, each handler using its owner's state without a cast or a hop.
 import Dispatch
 import Multicast
 
-struct Login: Sendable {
-  let id: Int
-}
+// Closure observers in every isolation, each using its owner's state without a cast or a hop.
 
-extension Topic where Message == Login {
-  nonisolated static var login: Self { Topic("login") }
+extension Topic where Message == Int {
+  nonisolated static var login: Self { Topic("login", keepsLatest: true) }
 }
 
 @MainActor final class Screen {
   var badge = 0
   var observation: TopicObservation?
 
-  init(center: MulticastCenter) {
-    center.observe(.login, owner: self) { owner, login in owner.badge += login.id }
-  }
-
   func observe(_ center: MulticastCenter) async {
+    center.observe(.login, owner: self) { owner, id in owner.badge += id }
     observation = center.observe(.login, owner: self, id: "audit") { owner, _ in owner.badge += 1 }
     center.observe(.login, owner: self, id: 7, once: true) { [weak self] _, _ in self?.badge += 1 }
-    center.observe(.login, owner: self, id: "late") { owner, login in await owner.load(login) }
-    center.observe(.login, owner: self, on: .main) { _, login in print(login) }
+    center.observe(.login, owner: self, id: "late") { owner, id in await owner.load(id) }
+    center.observe(.login, owner: self, on: .main) { _, id in print(id) }
     observation?.cancel()
-    center.post(.login, Login(id: 1))
-    await center.postAndWait(.login, Login(id: 2))
+    center.post(.login, 1)
+    await center.postAndWait(.login, 2)
+    if let latest = center.latest(of: .login) { badge = latest }
+    center.removeLatest(of: .login)
+    for await id in center.messages(of: .login) { badge += id }
   }
 
-  func load(_ login: Login) async { badge = login.id }
-
-  func listen(_ center: MulticastCenter) async {
-    for await login in center.messages(of: .login) { badge += login.id }
-  }
+  func load(_ id: Int) async { badge = id }
 }
 
 actor Store {
-  private var logins: [Login] = []
+  private var ids: [Int] = []
 
-  func observe(_ center: MulticastCenter) {
-    center.observe(.login, owner: self) { owner, login in await owner.add(login) }
-    center.observe(.login, owner: self, id: "own") { _, login in self.logins.append(login) }
-    center.post(.login, Login(id: 1))
-  }
-
-  func add(_ login: Login) { logins.append(login) }
-
-  func listen(_ center: MulticastCenter) async {
-    for await login in center.messages(of: .login, buffering: .bufferingNewest(1)) {
-      logins.append(login)
+  func observe(_ center: MulticastCenter) async {
+    center.observe(.login, owner: self) { _, id in self.ids.append(id) }
+    center.observe(.login, owner: self, id: 1) { (store: isolated Store, id) in
+      store.ids.append(id)
     }
+    center.post(.login, 1)
+    for await id in center.messages(of: .login, buffering: .bufferingNewest(1)) { ids.append(id) }
   }
+
+  func add(_ id: Int) { ids.append(id) }
+
+  nonisolated func observeFromOutside(_ center: MulticastCenter) {
+    center.observe(.login, owner: self) { (store: isolated Store, id) in
+      store.ids.append(id)
+      store.add(id)
+    }
+    center.observe(.login, owner: self, id: 1, once: true) { (store: isolated Store, id: Int) in
+      store.add(id)
+    }
+    center.observe(.login, owner: self) { store, id in await store.add(id) }
+    center.observe(.login, owner: self) { _, id in print(id) }
+  }
+}
+
+@MainActor func observe(_ store: Store, _ center: MulticastCenter) {
+  center.observe(.login, owner: store) { (store: isolated Store, id) in store.add(id) }
 }
 
 nonisolated final class Audit: Sendable {
-  nonisolated func observe(_ center: MulticastCenter) {
-    center.observe(.login, owner: self) { audit, login in audit.write(login) }
+  func observe(_ center: MulticastCenter, queue: DispatchQueue) async -> Int? {
+    center.observe(.login, owner: self) { audit, id in audit.write(id) }
+    center.observe(.login, owner: self, on: queue) { audit, id in audit.write(id) }
     center.observe(Topic<(id: Int, name: String)>(), owner: self) { audit, message in
-      audit.write(Login(id: message.id))
+      audit.write(message.id)
     }
     center.removeObservers(of: .login, owner: self)
     center.removeObservers(of: .login)
+    center.post(.login, 7)
+    await center.postAndWait(.login, 2)
+    return center.removeLatest(of: .login)
   }
 
-  nonisolated func write(_ login: Login) {}
-}
-
-nonisolated func post(_ center: MulticastCenter) async {
-  center.post(.login, Login(id: 1))
-  center.post(Topic<Int>(), 7)
-  await center.postAndWait(.login, Login(id: 2))
+  func write(_ id: Int) {}
 }

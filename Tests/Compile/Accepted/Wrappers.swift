@@ -9,8 +9,6 @@ nonisolated struct Hub<Listener>: Sendable {
     center.add(client, for: Listener.self, isolation: isolation)
   }
 
-  func remove(_ client: Listener) { center.remove(client, for: Listener.self) }
-
   @discardableResult
   func tell<Failure: Error>(
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
@@ -19,28 +17,17 @@ nonisolated struct Hub<Listener>: Sendable {
     try center.notify(Listener.self, fileID: fileID, line: line, column: column, body)
   }
 
-  func tell<Events: Collection>(
-    each events: Events,
-    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
-    _ body: (Listener, Events.Element) -> Void
-  ) {
-    center.notify(
-      Listener.self, forEach: events, fileID: fileID, line: line, column: column, body)
-  }
-
   func ask<Answer, Failure: Error>(
-    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
-    _ transform: (Listener) throws(Failure) -> Answer
+    line: Int = #line, _ transform: (Listener) throws(Failure) -> Answer
   ) throws(Failure) -> [Answer] {
-    try center.map(Listener.self, fileID: fileID, line: line, column: column, transform)
+    try center.map(Listener.self, fileID: #fileID, line: line, column: 1, transform)
   }
 
   nonisolated(nonsending) func tellLater<Failure: Error>(
-    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
-    _ body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
+    line: Int = #line, _ body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) {
     try await center.notify(
-      Listener.self, fileID: fileID, line: line, column: column, awaiting: body)
+      Listener.self, fileID: #fileID, line: line, column: 1, awaiting: body)
   }
 }
 
@@ -52,10 +39,8 @@ nonisolated protocol UserProtocol: Sendable {
 nonisolated func use(_ hub: Hub<any UserProtocol>, client: any UserProtocol) async throws {
   hub.add(client)
   hub.tell { $0.login(1) }
-  hub.tell(each: [1, 2]) { $0.login($1) }
   print(hub.ask { "\($0)" })
   try await hub.tellLater { try await $0.sync() }
-  hub.remove(client)
 }
 
 actor Session {

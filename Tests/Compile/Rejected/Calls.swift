@@ -3,17 +3,42 @@ import Multicast
 // The compiler checks the call, which is what names and dictionaries cannot offer.
 
 protocol UserProtocol {
+  var title: String { get set }
+  mutating func clear()
   func login(_ userID: Int)
 }
 
 func calls(center: MulticastCenter, delegates: MulticastDelegate<any UserProtocol>) {
-  // expected-error@+1 {{value of type 'any UserProtocol' has no member 'logout'}}
-  center.notify(UserProtocol.self) { $0.logout() }
+  center.notify(UserProtocol.self) { $0.logout() }  // expected-error {{has no member 'logout'}}
   // expected-error@+1 {{cannot convert value of type 'String' to expected argument type 'Int'}}
   center.notify(UserProtocol.self) { $0.login("one") }
-  // expected-error@+1 {{missing argument for parameter #1 in call}}
-  delegates.notify { $0.login() }
+  delegates.notify { $0.login() }  // expected-error {{missing argument for parameter #1 in call}}
   // expected-error@+1 {{cannot convert value of type '()' to closure result type 'Bool'}}
   let answers: [Bool] = center.map(UserProtocol.self) { $0.login(1) }
   print(answers)
+}
+
+// The events are what the body takes.
+func batches(center: MulticastCenter, delegates: MulticastDelegate<any UserProtocol>) {
+  // expected-error@+1 {{cannot convert value of type 'String' to expected element type 'Int'}}
+  center.notify(UserProtocol.self, forEach: ["one"]) { client, id in client.login(id) }
+  // expected-error@+1 {{cannot convert value of type 'String' to expected element type 'Int'}}
+  delegates.notify(forEach: ["one"]) { $0.login($1) }
+  // expected-error@+1 {{requires that 'Int' conform to 'Collection'}}
+  center.notify(UserProtocol.self, forEach: 1) { client, id in client.login(id) }
+  // expected-error@+1 {{expects 2 arguments, but 1 was used in closure body}}
+  center.notify(UserProtocol.self, forEach: [1]) { client in client.login(1) }
+}
+
+// Without AnyObject a client may be a value for the compiler, and a body does not own it.
+func assignments(center: MulticastCenter) {
+  // expected-error@+1 {{cannot assign to property: '$0' is immutable}}
+  center.notify(UserProtocol.self) { $0.title = "ready" }
+  center.notify(UserProtocol.self) { $0.clear() }  // expected-error {{cannot use mutating member}}
+}
+
+// A file is passed on as what it is by default; a text made while the program runs is none.
+func callSites(center: MulticastCenter, file: String) {
+  // expected-error@+1 {{value of type 'String' to expected argument type 'StaticString'}}
+  center.notify(UserProtocol.self, fileID: file) { $0.login(1) }
 }

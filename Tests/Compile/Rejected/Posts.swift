@@ -1,7 +1,7 @@
 // only: 6-* (in mode 5 what is not Sendable is a warning, or nothing at all)
 import Multicast
 
-// A post's body is kept, and called wherever clients live.
+// A post's body, and a handler, is kept and called wherever somebody lives.
 
 nonisolated protocol UserProtocol {
   func login(_ id: Int)
@@ -17,16 +17,23 @@ nonisolated final class Mutable {
 
 nonisolated func post(_ center: MulticastCenter, _ mutable: Mutable) {
   var count = 0
-  // expected-error@+1 {{mutation of captured var 'count' in concurrently-executing code}}
-  center.post(UserProtocol.self) { _ in count += 1 }
-  // expected-error@+1 {{capture of 'mutable' with non-Sendable type 'Mutable' in a '@Sendable' closure}}
+  center.post(UserProtocol.self) { _ in count += 1 }  // expected-error {{mutation of captured var}}
+  // expected-error@+1 {{capture of 'mutable' with non-Sendable type 'Mutable' in a '@Sendable'}}
   center.post(UserProtocol.self) { $0.login(mutable.number) }
-  // expected-error@+1 {{call to main actor-isolated instance method 'show' in a synchronous}}
-  center.post(ScreenProtocol.self) { $0.show(1) }
+  center.post(ScreenProtocol.self) { $0.show(1) }  // expected-error {{call to main actor-isolated}}
   print(count)
 }
 
 @MainActor func postOnMainActor(_ center: MulticastCenter) {
-  // expected-error@+1 {{call to main actor-isolated instance method 'show' in a synchronous}}
-  center.post(ScreenProtocol.self) { $0.show(1) }
+  center.post(ScreenProtocol.self) { $0.show(1) }  // expected-error {{call to main actor-isolated}}
+}
+
+nonisolated func topics(_ center: MulticastCenter) {
+  // expected-error@+1 {{type 'Mutable' does not conform to the 'Sendable' protocol}}
+  center.observe(Topic<Int>(), owner: Mutable()) { _, _ in }
+  // What runs elsewhere cannot claim to run on the main actor.
+  // expected-error@+1 {{call to main actor-isolated instance method}}
+  center.post(Topic<Int>(), 1, isolation: MainActor.shared)
+  // expected-error@+1 {{cannot convert value of type 'String' to expected argument type 'Int'}}
+  center.post(Topic<Int>(), "text")
 }

@@ -35,6 +35,27 @@ import Testing
     #expect(journal.read() == "")
   }
 
+  @MainActor @Test(arguments: Way.allCases)
+  func aRemovalOfTheLastClientGivesUpABodyThatNamesItsActor(way: Way) {
+    let client = kept(Listener { [journal] _ in journal.write("called") })
+    center.add(client, for: PingProtocol.self)
+    onNewThread { [center, journal] in
+      let sentinel = Sentinel(journal)
+      center.post(PingProtocol.self) { @MainActor in $0.ping(sentinel.number) }
+    }
+    let other = kept(Listener { _ in })
+    center.add(other, for: PingProtocol.self)
+    if way == .remove { center.remove(other, for: PingProtocol.self) }
+    if way == .removeFromAll { center.remove(other) }
+    #expect(journal.read() == "")
+    switch way {
+    case .remove: center.remove(client, for: PingProtocol.self)
+    case .removeAll: center.removeAll()
+    case .removeFromAll: center.remove(client)
+    }
+    #expect(journal.read() == "end")
+  }
+
   @Test(arguments: ["cancel", "remove", "removeObservers", "removeTopic"])
   func aRemovalGivesUpWhatWaitsForAHandler(way: String) {
     let topic = Topic<Sentinel>()

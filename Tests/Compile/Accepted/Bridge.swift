@@ -1,7 +1,8 @@
-// Foundation's typed messages in and out, in every isolation.
 import Foundation
 import Multicast
 import MulticastFoundation
+
+// Notifications, and Foundation's typed messages, in and out, in every isolation.
 
 nonisolated protocol LevelProtocol {
   func levelChanged(_ level: Int)
@@ -11,7 +12,45 @@ nonisolated protocol LevelProtocol {
   func show(_ level: Int)
 }
 
-nonisolated final class Meter: Sendable {}
+extension Topic where Message == Int {
+  nonisolated static var level: Self { Topic("level") }
+}
+
+nonisolated func bridge(_ center: MulticastCenter, _ name: Notification.Name, sender: AnyObject) {
+  let relay = center.relay(name, from: .default, to: LevelProtocol.self) { $0.levelChanged(1) }
+  print(relay.isActive, relay.dropped)
+  Task.detached { relay.cancel() }
+  center.relay(
+    name, object: sender, to: LevelProtocol.self, map: { $0.userInfo?["level"] as? Int }
+  ) { client, level in client.levelChanged(level) }
+  center.relay(name, to: Topic<String>("other")) { _ in nil }
+  center.relay(name, to: .level) { ($0.userInfo?["level"] as? Double).map { Int($0) } }
+  center.forward(.level, as: name)
+  center.forward(.level, to: NotificationCenter(), as: name) { ["level": $0] }
+  // A main-actor protocol is called where it is.
+  center.relay(name, to: ScreenProtocol.self) { @MainActor in $0.show(1) }
+  center.relay(name, to: ScreenProtocol.self, map: { $0.userInfo?["level"] as? Int }) {
+    @MainActor in $0.show($1)
+  }
+}
+
+@MainActor final class Screen {
+  var level = 0
+  private var relay: NotificationRelay?
+
+  func show(_ center: MulticastCenter, _ name: Notification.Name) {
+    relay = center.relay(name, object: self, to: .level) { _ in 1 }
+    center.forward(.level, as: name, object: self)
+    center.forward(.level, as: name, object: self) { ["level": $0] }.cancel()
+  }
+}
+
+actor Meter {
+  func observe(_ center: MulticastCenter, _ name: Notification.Name) {
+    center.relay(name, to: .level) { _ in 1 }
+    center.forward(.level, as: name, object: self)
+  }
+}
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 nonisolated struct Shown: NotificationCenter.MainActorMessage {
@@ -28,12 +67,8 @@ nonisolated struct Changed: NotificationCenter.AsyncMessage {
   let level: Int
 }
 
-extension Topic where Message == Int {
-  nonisolated static var level: Self { Topic("level") }
-}
-
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-nonisolated func bridge(_ center: MulticastCenter, _ meter: Meter) {
+nonisolated func bridgeMessages(_ center: MulticastCenter, _ meter: Meter) {
   center.relay(Shown.self, to: ScreenProtocol.self) { $0.show($1.label.level) }
   center.relay(Shown.self, from: .default, of: meter, to: LevelProtocol.self) { client, message in
     client.levelChanged(message.label.level)
@@ -54,7 +89,7 @@ nonisolated func bridge(_ center: MulticastCenter, _ meter: Meter) {
 }
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-@MainActor func bridgeOnTheMainActor(_ center: MulticastCenter) {
+@MainActor func bridgeMessagesOnTheMainActor(_ center: MulticastCenter) {
   center.relay(Shown.self, to: ScreenProtocol.self) { $0.show($1.label.level) }
   center.relay(Changed.self, to: LevelProtocol.self) { $0.levelChanged($1.level) }
   center.forward(.level, as: Shown.self) { _ in Shown(label: Shown.Label()) }

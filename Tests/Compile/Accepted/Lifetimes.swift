@@ -1,8 +1,36 @@
 import Multicast
 
-// The same for clients of the main actor, whose deinitialiser may run anywhere unless it is
-// isolated.
+// A client joins in its initialiser, and may do anything in its deinitialiser.
 
+nonisolated protocol UserProtocol {
+  func login()
+}
+
+// An actor's synchronous initialiser is nonisolated once it has let `self` go.
+actor File: UserProtocol {
+  let center: MulticastCenter
+
+  init(center: MulticastCenter) {
+    self.center = center
+    center.add(self, for: UserProtocol.self)
+  }
+
+  nonisolated func login() {}
+
+  deinit {
+    center.remove(self)
+    center.notify(UserProtocol.self) { $0.login() }
+  }
+}
+
+actor IsolatedFile {
+  let delegates = MulticastDelegate<any UserProtocol>()
+  var count = 0
+
+  isolated deinit { delegates.notify { _ in count += 1 } }
+}
+
+// The main actor's deinitialisers may run anywhere unless they are isolated.
 @MainActor protocol ScreenProtocol {
   func draw()
 }
@@ -19,7 +47,6 @@ import Multicast
 
   deinit {
     center.add(self, for: ScreenProtocol.self)
-    center.remove(self, for: ScreenProtocol.self)
     center.remove(self)
   }
 }
@@ -28,7 +55,6 @@ import Multicast
   let delegates = MulticastDelegate<any ScreenProtocol>()
   var count = 0
 
-  init() { delegates.add(self) }
   nonisolated init(center: MulticastCenter) { center.add(self, for: ScreenProtocol.self) }
 
   func draw() {}

@@ -1,0 +1,60 @@
+// only: 6-* 5-complete-* (mode 5 does not look for data races otherwise)
+import Multicast
+
+// A client of a protocol that is not Sendable stays with the code that has it.
+
+nonisolated protocol UserProtocol {
+  func login()
+}
+
+nonisolated final class Client: UserProtocol {
+  func login() {}
+}
+
+@MainActor func addFromTask(_ client: Client, to center: MulticastCenter) {
+  // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
+  Task.detached { center.add(client, for: UserProtocol.self) }
+}
+
+// A body may use its client, and not hand it to a task.
+nonisolated func notify(center: MulticastCenter, delegates: MulticastDelegate<any UserProtocol>) {
+  // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
+  delegates.notify { client in Task.detached { client.login() } }
+  for client in center.clients(for: UserProtocol.self) {
+    // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
+    Task.detached { client.login() }
+  }
+}
+
+nonisolated func notifyLater(delegates: MulticastDelegate<any UserProtocol>) async {
+  // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
+  await delegates.notify(awaiting: { client in Task { client.login() } })
+}
+
+// Awaiting does not help: an asynchronous method that does not run in its caller's actor takes the
+// client out of it, and so does a method of the main actor.
+nonisolated protocol StoreProtocol {
+  @concurrent func save() async
+}
+
+@MainActor protocol ScreenProtocol {
+  func draw()
+}
+
+actor Store {
+  func notify(center: MulticastCenter) async {
+    // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
+    await center.notify(StoreProtocol.self) { await $0.save() }
+    // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
+    await center.notify(ScreenProtocol.self) { await $0.draw() }
+  }
+}
+
+nonisolated func saveAnywhere(
+  stores: MulticastDelegate<any StoreProtocol>, screens: MulticastDelegate<any ScreenProtocol>
+) async {
+  // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
+  await stores.notify { await $0.save() }
+  // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
+  await screens.notify(awaiting: { await $0.draw() })
+}

@@ -1,0 +1,86 @@
+import Multicast
+
+// A body that throws makes notify throw its error, and one that awaits is awaited. The compiler
+// wants to see it, and to see nothing else.
+
+enum StoreError: Error {
+  case full
+}
+
+struct NetworkError: Error {}
+
+protocol StoreProtocol: Sendable {
+  func open()
+  func save() throws
+  func load() throws(StoreError) -> Int
+  func sync() async
+}
+
+func unmarked(center: MulticastCenter, delegates: MulticastDelegate<any StoreProtocol>) throws {
+  center.notify(StoreProtocol.self) { try $0.save() }  // expected-error {{not marked with 'try'}}
+  delegates.notify { try $0.save() }  // expected-error {{call can throw but is not marked with}}
+  // expected-error@+1 {{call can throw but is not marked with 'try'}}
+  center.notify(StoreProtocol.self, forEach: [1]) { client, _ in try client.save() }
+  // expected-error@+1 {{call can throw but is not marked with 'try'}}
+  print(center.map(StoreProtocol.self) { try $0.load() })
+  // expected-warning@+2 {{no calls to throwing functions occur within 'try' expression}}
+  // expected-error@+1 {{call can throw, but it is not marked with 'try' and the error is not}}
+  try center.notify(StoreProtocol.self) { $0.save() }
+}
+
+func unhandled(center: MulticastCenter, delegates: MulticastDelegate<any StoreProtocol>) {
+  center.notify(StoreProtocol.self) { try $0.save() }  // expected-error {{call can throw, but it}}
+  print(delegates.map { try $0.load() })  // expected-error {{call can throw, but it is not marked}}
+}
+
+func other(center: MulticastCenter) throws(NetworkError) {
+  // expected-error@+1 {{'StoreError' cannot be converted to error type 'NetworkError'}}
+  try center.notify(StoreProtocol.self) { (_) throws(StoreError) in throw StoreError.full }
+}
+
+// The compiler takes the error of a closure as `any Error` unless the closure names it.
+func unnamed(center: MulticastCenter) throws(StoreError) {
+  // expected-error@+1 {{'any Error' cannot be converted to error type 'StoreError'}}
+  print(try center.map(StoreProtocol.self) { try $0.load() })
+}
+
+func otherInside(center: MulticastCenter) throws(StoreError) {
+  // expected-error@+1 {{'NetworkError' cannot be converted to error type 'StoreError'}}
+  try center.notify(StoreProtocol.self) { _ throws(StoreError) in throw NetworkError() }
+}
+
+func superfluous(
+  center: MulticastCenter, delegates: MulticastDelegate<any StoreProtocol>
+) async throws {
+  try center.notify(StoreProtocol.self) { $0.open() }  // expected-warning {{no calls to throwing}}
+  try delegates.notify { $0.open() }  // expected-warning {{no calls to throwing functions occur}}
+  await center.notify(StoreProtocol.self) { $0.open() }  // expected-warning {{no 'async'}}
+  await delegates.notify { $0.open() }  // expected-warning {{no 'async' operations occur within}}
+}
+
+// Only an asynchronous context can await.
+func synchronous(center: MulticastCenter, delegates: MulticastDelegate<any StoreProtocol>) {
+  center.notify(StoreProtocol.self) { $0.sync() }  // expected-error {{'async' call in a function}}
+  // expected-error@+1 {{'async' call in a function that does not support concurrency}}
+  center.notify(StoreProtocol.self) { await $0.sync() }
+  delegates.notify { await $0.sync() }  // expected-error {{'async' call in a function that does}}
+}
+
+func asynchronous(
+  center: MulticastCenter, delegates: MulticastDelegate<any StoreProtocol>
+) async throws {
+  center.notify(StoreProtocol.self) { $0.sync() }  // expected-error {{'async' call in a function}}
+  center.notify(StoreProtocol.self) { await $0.sync() }  // expected-error {{expression is 'async'}}
+  delegates.notify { await $0.sync() }  // expected-error {{expression is 'async' but is not}}
+  center.notify(StoreProtocol.self, awaiting: { _ in })  // expected-error {{expression is 'async'}}
+  // expected-error@+1 {{call can throw but is not marked with 'try'}}
+  await delegates.notify(awaiting: { client in try client.save() })
+}
+
+// Batches and answers are synchronous only.
+func others(center: MulticastCenter) async {
+  // expected-error@+1 {{to parameter expecting synchronous function type}}
+  await center.notify(StoreProtocol.self, forEach: [1]) { client, _ in await client.sync() }
+  // expected-error@+1 {{to parameter expecting synchronous function type}}
+  await center.map(StoreProtocol.self) { await $0.sync() }
+}
