@@ -27,9 +27,7 @@ let package = Package(
       resources: [.copy("Expected")]),
     .testTarget(
       name: "MulticastFoundationTests", dependencies: ["MulticastFoundation", "TestSupport"]),
-    .testTarget(
-      name: "LoginSessionTests", dependencies: ["LoginSession"], resources: [.copy("Expected")]),
-    .testTarget(name: "DirectoryScanTests", dependencies: ["DirectoryScan"]),
+    .testTarget(name: "ExampleTests", dependencies: ["LoginSession", "DirectoryScan"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -33,6 +33,7 @@ let package = Package(
     .executableTarget(
       name: "Behave",
       dependencies: [
+        "Systems", "OtherSystems",
         .product(name: "Multicast", package: "Multicast"),
         .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
         .product(name: "OpenCombine", package: "OpenCombine"),

@@ -13,13 +13,13 @@ let benchmarks: @Sendable () -> Void = {
       .wallClock: BenchmarkThresholds(relative: [.p90: 200]),
       .instructions: BenchmarkThresholds(relative: [.p90: 2]),
     ])
-  for contender in Contenders.all { measure(contender, clientCount: 100) }
-  for contender in [Contenders.multicast, Contenders.multicastOpaque, Contenders.topic] {
+  for contender in Contender.all { measure(contender, clientCount: 100) }
+  for contender in [.multicast, .multicastOpaque, .topic] as [Contender] {
     measure(contender, clientCount: 1)
   }
 }
 
-private func measure(_ contender: Contender<any Client>, clientCount: Int) {
+private func measure(_ contender: Contender, clientCount: Int) {
   // Thresholds are kept in files by this name, which are not found again if it has spaces.
   let name = contender.title.split { ", ".contains($0) }.joined(separator: "-")
   Benchmark("\(name)-\(clientCount)") { benchmark in

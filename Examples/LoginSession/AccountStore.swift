@@ -1,12 +1,20 @@
 import Multicast
 
+/// The listener protocol of the account store.
+protocol UserProtocol {
+  func userLogin(_ userID: UInt)
+  func logout()
+}
+
+// Every method has a default, so a client implements what it needs.
+extension UserProtocol {
+  func userLogin(_ userID: UInt) {}
+  func logout() {}
+}
+
 /// Announces logins and logouts. It knows the center and no client.
 struct AccountStore {
-  private let center: MulticastCenter
-
-  init(center: MulticastCenter) {
-    self.center = center
-  }
+  let center: MulticastCenter
 
   func login(_ userID: UInt) {
     center.notify(UserProtocol.self) { $0.userLogin(userID) }

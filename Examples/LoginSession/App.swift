@@ -18,7 +18,7 @@ final class App {
   }
 
   /// The names of the live clients, in the order of the calls.
-  var listening: String {
+  private var listening: String {
     center.clients(for: UserProtocol.self)
       .map { String(describing: type(of: $0)) }
       .joined(separator: ", ")
@@ -40,5 +40,22 @@ final class App {
   /// Releases the profile screen without removing it from the center.
   func closeProfileScreen() {
     profileScreen = nil
+  }
+
+  /// Plays the events of a file, or of standard input for nil.
+  func play(_ path: String?) throws(UserError) {
+    defer { extendLifetime(self) }
+    // All are read first, so an error in the last line is found before any is played.
+    let events = try Event.read(path)
+    print(
+      """
+      A login session: \(events.count) \(events.count == 1 ? "event" : "events") from \
+      \(path ?? "standard input").
+      An account store announces them to MulticastCenter.default, which calls its clients:
+      \(listening).
+
+      """)
+    for event in events { play(event) }
+    print("\nStill listening: \(listening).")
   }
 }

@@ -1,9 +1,9 @@
-enum Event {
+import Foundation
+
+enum Event: CustomStringConvertible {
   case login(UInt)
   case logout
-}
 
-extension Event: CustomStringConvertible {
   /// The event as in a file.
   var description: String {
     switch self {
@@ -13,43 +13,81 @@ extension Event: CustomStringConvertible {
   }
 }
 
-extension Event {
-  /// The error of a line, with a remedy.
-  struct Malformed: Error {
-    let problem: String
-  }
+// MARK: - Reading
 
+extension Event {
   /// Reads an event from the words of a line, at least one.
-  init(words: [Substring]) throws(Malformed) {
+  ///
+  /// - Parameter place: The line's place, for errors.
+  init(words: [Substring], at place: String) throws(UserError) {
+    let problem: String
     switch (words[0], words.count) {
     case ("login", 2):
-      self = .login(try Self.userID(words[1]))
+      // The initializer would also accept a sign, as in +7 and -0.
+      if words[1].first?.isNumber == true, let userID = UInt(words[1]) {
+        self = .login(userID)
+        return
+      }
+      let word = String(words[1]).debugDescription
+      problem = "\(word) is not a user id; write a whole number from 0 to \(UInt.max)"
     case ("login", 1):
-      throw Malformed(problem: "login without a user id; write login <id>, as in login 19000")
+      problem = "login without a user id; write login <id>, as in login 19000"
     case ("login", _):
-      throw Malformed(problem: "login with more than one user id; write a line for each login")
+      problem = "login with more than one user id; write a line for each login"
     case ("logout", 1):
       self = .logout
+      return
     case ("logout", _):
-      throw Malformed(
-        problem: "logout followed by \(Self.quoted(words[1])); write logout and nothing else")
+      let word = String(words[1]).debugDescription
+      problem = "logout followed by \(word); write logout and nothing else"
     default:
-      throw Malformed(
-        problem: "unknown event \(Self.quoted(words[0])); write login <id> or logout")
+      let word = String(words[0]).debugDescription
+      problem = "unknown event \(word); write login <id> or logout"
     }
+    throw UserError("\(place): error: \(problem)")
   }
 
-  private static func userID(_ word: Substring) throws(Malformed) -> UInt {
-    // The initializer would also accept a sign, as in +7 and -0.
-    guard word.first?.isNumber == true, let userID = UInt(word) else {
-      throw Malformed(
-        problem: "\(quoted(word)) is not a user id; write a whole number from 0 to \(UInt.max)")
+  /// Reads a file, or standard input for nil: UTF-8 text with one event in each line.
+  ///
+  /// Lines end in LF or CRLF; the last one need not end. Blank lines are skipped. Spaces and tabs may
+  /// surround words. There are no comments.
+  static func read(_ path: String?) throws(UserError) -> [Event] {
+    var events: [Event] = []
+    let lines = try bytes(of: path).split(
+      separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    for (index, line) in lines.enumerated() {
+      let place = "\(path ?? "standard input"):\(index + 1)"
+      // A carriage return is part of the line's end.
+      let content = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+      guard let text = String(validating: content, as: UTF8.self) else {
+        throw UserError("\(place): error: not valid UTF-8; save the file as text in UTF-8")
+      }
+      let words = text.split { $0 == " " || $0 == "\t" }
+      if !words.isEmpty { events.append(try Event(words: words, at: place)) }
     }
-    return userID
+    return events
   }
 
-  /// A word in quotation marks, with visible control characters.
-  private static func quoted(_ word: Substring) -> String {
-    String(word).debugDescription
+  /// The content without a byte order mark, with which some editors begin a file.
+  private static func bytes(of path: String?) throws(UserError) -> Data {
+    do {
+      // Unlike `Data(contentsOf:)`, a file handle reads pipes, too.
+      let file = try path.map { try FileHandle(forReadingFrom: URL(fileURLWithPath: $0)) }
+      let content = try (file ?? .standardInput).readToEnd() ?? Data()
+      let mark = Data("\u{FEFF}".utf8)
+      return content.starts(with: mark) ? content.dropFirst(mark.count) : content
+    } catch {
+      // The system's message says more than Foundation's.
+      let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+      let isSystems = cause?.domain == NSPOSIXErrorDomain
+      let reason =
+        isSystems
+        ? String(cString: strerror(Int32(cause?.code ?? 0))) : error.localizedDescription
+      throw UserError(
+        """
+        \(path ?? "standard input"): error: cannot be read (\(reason)); check that it exists, \
+        that it is a file and that you may read it
+        """)
+    }
   }
 }

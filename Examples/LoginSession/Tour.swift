@@ -82,8 +82,8 @@ import Multicast
       """)
     let center = MulticastCenter(onRecursion: { print($0) })
     let store = AccountStore(center: center)
-    let maintenanceMode = MaintenanceMode(center: center, store: store)
-    let autoLogin = AutoLogin(19003, center: center, store: store)
+    let maintenanceMode = MaintenanceMode(store)
+    let autoLogin = AutoLogin(19003, store)
     // The center does not keep the two alive.
     withExtendedLifetime((maintenanceMode, autoLogin)) {
       print("> \(Event.login(19003))")
@@ -123,12 +123,7 @@ import Multicast
          With notify, it would show 2 and then 3.
 
       """)
-    let center = MulticastCenter()
-    let filter = SpamFilter(center: center)
-    let label = UnreadLabel(center: center)
-    print("> mail, found in the background")
-    await MailService(center: center).fetch()
-    extendLifetime((filter, label))
+    await MailService.play(in: MulticastCenter())
   }
 
   private func showWiring() {

@@ -43,11 +43,7 @@ import Multicast
          the first post before.
 
       """)
-    let filter = SpamFilter(center: center)
-    let label = UnreadLabel(center: center)
-    print("> mail, found in the background")
-    await MailService(center: center).fetch()
-    extendLifetime((filter, label))
+    await MailService.play(in: center)
   }
 
   private func findWhoIsSlow() {

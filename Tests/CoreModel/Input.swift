@@ -13,7 +13,7 @@ public struct Input: Hashable, Sendable {
     guard let first = bytes.first else { return nil }
     let model = Model(
       operations: bytes.count / 3, maximumOfClients: Int(first) + 1,
-      generator: ByteGenerator(Array(bytes.dropFirst())))
+      generator: ByteGenerator(bytes.dropFirst()))
     do throws(Mismatch) {
       try model.run()
       return nil
@@ -58,20 +58,10 @@ extension Input: CustomStringConvertible {
 
   /// Reads what ``description`` has written; nil for anything else.
   public init?(_ text: String) {
-    guard text.utf8.count.isMultiple(of: 2) else { return nil }
-    var digits = text.utf8.makeIterator()
-    var bytes: [UInt8] = []
-    while let high = digits.next(), let low = digits.next() {
-      guard let high = UInt8(hexDigit: high), let low = UInt8(hexDigit: low) else { return nil }
-      bytes.append(high << 4 | low)
+    let digits = text.compactMap(\.hexDigitValue)
+    guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
+    bytes = stride(from: 0, to: digits.count, by: 2).map { index in
+      UInt8(digits[index] << 4 | digits[index + 1])
     }
-    self.bytes = bytes
-  }
-}
-
-extension UInt8 {
-  fileprivate init?(hexDigit: UInt8) {
-    guard let value = Character(Unicode.Scalar(hexDigit)).hexDigitValue else { return nil }
-    self = UInt8(value)
   }
 }

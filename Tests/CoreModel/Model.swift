@@ -28,9 +28,9 @@ public final class Model<Generator: RandomNumberGenerator> {
   }
 
   /// One registration of a client: another one after it has been removed and added again.
-  private struct Registration: Equatable {
+  private final class Registration {
     let name: Int
-    let serial: Int
+    init(_ name: Int) { self.name = name }
   }
 
   /// A notify under way: the registrations it found, and how many events each client gets.
@@ -47,7 +47,7 @@ public final class Model<Generator: RandomNumberGenerator> {
   private var generator: Generator
   private let maximumOfClients: Int
 
-  /// The clients that the test owns, by name.
+  /// The clients that the model owns, by name.
   private var owned: [Int: Listener] = [:]
   private var registrations: [Registration] = []
   private var passes: [Pass] = []
@@ -55,7 +55,6 @@ public final class Model<Generator: RandomNumberGenerator> {
   /// How many calls each client is in: it lives that long, whoever owns it.
   private var callsUnderWay: [Int: Int] = [:]
   private var nextName = 0
-  private var nextSerial = 0
   private var budget: Int
   private var mismatch: Mismatch?
 
@@ -91,11 +90,14 @@ extension Model {
     case 5...6: removeOwned()
     case 7...8: releaseOwned()
     case 9: look()
-    case 10: if Int.random(in: 0..<20, using: &generator) == 0 { removeAll() }
+    case 10 where Int.random(in: 0..<20, using: &generator) == 0:
+      delegate.removeAll()
+      registrations.removeAll()
+    case 10: break
     case 11: churn()
     default: notify()
     }
-    compareClients()
+    expect(delegate.clients.map { ($0 as? Listener)?.name ?? -2 }, alive, "the clients")
   }
 
   private func addNew() {
@@ -104,14 +106,14 @@ extension Model {
     nextName += 1
     owned[listener.name] = listener
     expect(delegate.add(listener), true, "adding the new client \(listener.name)")
-    register(listener.name)
+    registrations.append(Registration(listener.name))
   }
 
   private func addOwned() {
     guard let listener = randomOwned() else { return }
     let isNew = !isRegistered(listener.name)
     expect(delegate.add(listener), isNew, "adding client \(listener.name) again")
-    if isNew { register(listener.name) }
+    if isNew { registrations.append(Registration(listener.name)) }
   }
 
   private func removeOwned() {
@@ -122,13 +124,7 @@ extension Model {
   }
 
   private func releaseOwned() {
-    guard let listener = randomOwned() else { return }
-    owned[listener.name] = nil
-  }
-
-  private func removeAll() {
-    delegate.removeAll()
-    registrations.removeAll()
+    if let listener = randomOwned() { owned[listener.name] = nil }
   }
 
   /// Clients that come and go at once, so that storage is reclaimed, and replaced during notifies.
@@ -140,12 +136,10 @@ extension Model {
 
   private func look() {
     guard let listener = randomOwned() else { return }
-    expect(
-      delegate.contains(listener), isRegistered(listener.name),
-      "looking for client \(listener.name)")
-    let alive = aliveRegistrations().count
-    expect(delegate.count, alive, "count")
-    expect(delegate.isEmpty, alive == 0, "isEmpty")
+    let name = listener.name
+    expect(delegate.contains(listener), isRegistered(name), "looking for client \(name)")
+    expect(delegate.count, alive.count, "count")
+    expect(delegate.isEmpty, alive.isEmpty, "isEmpty")
   }
 
   private func notify() {
@@ -204,7 +198,7 @@ extension Model {
       let registration = pass.snapshot[pass.next]
       // In the middle of its events a client is held by the notify.
       let isAlive = isAlive(registration.name) || pass.event > 0
-      if isAlive && registrations.contains(registration) { return }
+      if isAlive && registrations.contains(where: { $0 === registration }) { return }
       pass.next += 1
       pass.event = 0
     }
@@ -214,11 +208,6 @@ extension Model {
 // MARK: - The model
 
 extension Model {
-  private func register(_ name: Int) {
-    registrations.append(Registration(name: name, serial: nextSerial))
-    nextSerial += 1
-  }
-
   private func isAlive(_ name: Int) -> Bool {
     owned[name] != nil || callsUnderWay[name, default: 0] > 0
       || passes.contains { pass in
@@ -230,18 +219,12 @@ extension Model {
     registrations.contains { $0.name == name }
   }
 
-  private func aliveRegistrations() -> [Registration] {
-    registrations.filter { isAlive($0.name) }
-  }
+  /// The names of the clients that are registered and alive.
+  private var alive: [Int] { registrations.map(\.name).filter(isAlive) }
 
   private func randomOwned() -> Listener? {
     // Sorted, so that a seed repeats the same run.
     owned.keys.sorted().randomElement(using: &generator).flatMap { owned[$0] }
-  }
-
-  private func compareClients() {
-    let clients = delegate.clients.map { ($0 as? Listener)?.name ?? -2 }
-    expect(clients, aliveRegistrations().map(\.name), "the clients")
   }
 
   private func expect<Value: Equatable>(_ value: Value, _ expected: Value, _ what: String) {

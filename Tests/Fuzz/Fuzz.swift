@@ -4,117 +4,123 @@ import Foundation
 /// The program.
 @main
 enum Fuzz {
-  static func main() {
-    do throws(Arguments.UsageError) {
-      switch try Arguments(CommandLine.arguments.dropFirst()) {
-      case .fuzz(let duration, let seed): fuzz(for: duration, seed: seed)
-      case .posts(let duration, let seed, let programs, let excluded):
-        runPrograms(for: duration, seed: seed, upTo: programs, without: excluded)
-      case .topics(let duration, let seed, let excluded):
-        stressTopics(for: duration, seed: seed, moves: !excluded.contains(.moving))
-      case .repeat(let input):
-        check(input)
-        print("No difference")
-      case .help: print(Arguments.usage)
-      }
-    } catch {
-      let message = "Fuzz: error: \(error.problem)\n\n\(Arguments.usage)\n"
-      FileHandle.standardError.write(Data(message.utf8))
-      // 64 is what sysexits.h calls a usage error.
-      exit(64)
-    }
-  }
+  private static let usage = """
+    Usage: Fuzz [--posts | --topics] [--seconds N] [--seed N]
+           Fuzz --bytes DIGITS
 
-  private static func fuzz(for duration: Duration, seed: UInt64) {
+    Without --posts or --topics, compares a delegate with a model of it that is too simple to be wrong,
+    after each of many random operations. Shows the shortest bytes it could find that lead to a difference.
+
+    With --topics, several threads observe, replace, remove and post without a break. With --posts, random
+    programs of clients and handlers that post run on several threads, in several homes. A seed repeats
+    what the threads leave to it.
+
+    Ends with status 1 at the first fault.
+
+      --seconds N     Go on for N seconds; 10 unless given.
+      --seed N        Begin with this number, to repeat what another run did.
+      --bytes DIGITS  Perform what these bytes, in hexadecimal, stand for.
+    """
+
+  static func main() {
+    var seconds = 10
+    var seed = UInt64.random(in: 0...UInt64.max)
+    var kind = "--delegates"
+    var arguments = CommandLine.arguments.dropFirst()
+    while let option = arguments.popFirst() {
+      if option == "--posts" || option == "--topics" {
+        kind = option
+        continue
+      }
+      let value = arguments.popFirst() ?? ""
+      if option == "--seconds", let number = Int(value), number > 0 {
+        seconds = number
+      } else if option == "--seed", let number = UInt64(value) {
+        seed = number
+      } else if option == "--bytes", let input = Input(value) {
+        check(input)
+        return print("No difference")
+      } else {
+        // 64 is what sysexits.h calls a usage error.
+        fail("Cannot understand: \(option) \(value)\n\n\(usage)", status: 64)
+      }
+    }
     // Said first: it is all there is, if the delegate brings the program down.
     print("Seed \(seed)")
     fflush(nil)
+    let end = ContinuousClock.now + .seconds(seconds)
+    switch kind {
+    case "--posts": runPrograms(until: end, seed: seed)
+    case "--topics": stressTopics(until: end, seed: seed)
+    default: compareDelegates(until: end, seed: seed)
+    }
+  }
+
+  private static func compareDelegates(until end: ContinuousClock.Instant, seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
-    let end = ContinuousClock.now + duration
     var inputs = 0
     var bytes = 0
     while ContinuousClock.now < end {
-      let input = Input.random(using: &generator)
-      check(input)
+      // Mostly short, so that a difference is found with little around it.
+      let longest = [20, 200, 2000].randomElement(using: &generator) ?? 20
+      let count = Int.random(in: 2...longest, using: &generator)
+      check(Input(bytes: (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }))
       inputs += 1
-      bytes += input.bytes.count
+      bytes += count
     }
     print("\(inputs) inputs of \(bytes) bytes: no difference")
-  }
-
-  private static func runPrograms(
-    for duration: Duration, seed: UInt64, upTo limit: Int,
-    without excluded: Set<PostProgram.Feature>
-  ) {
-    print("Seed \(seed)")
-    fflush(nil)
-    let end = ContinuousClock.now + duration
-    var seed = seed
-    var programs = 0
-    while ContinuousClock.now < end, programs < limit {
-      let program = PostProgram(seed: seed, without: excluded)
-      let faults = program.run()
-      programs += 1
-      guard faults.isEmpty else {
-        let options = excluded.map { " --without \($0)" }.sorted().joined()
-        print(
-          """
-          Program \(programs) is wrong:
-          \(faults.prefix(20).map { "  " + $0 }.joined(separator: "\n"))
-          It has \(program.features.map(\.rawValue).sorted().joined(separator: ", ")).
-          To repeat this: swift run Fuzz --posts --seed \(seed)\(options) --programs 1
-          """)
-        exit(1)
-      }
-      seed &+= 1
-    }
-    print("\(programs) programs: nothing wrong")
-  }
-
-  private static func stressTopics(for duration: Duration, seed: UInt64, moves: Bool) {
-    print("Seed \(seed)")
-    fflush(nil)
-    let stress = TopicStress(seed: seed, moves: moves)
-    stress.run(for: duration)
-    guard stress.faults.isEmpty else {
-      print(
-        """
-        The topics are wrong:
-        \(stress.faults.prefix(20).map { "  " + $0 }.joined(separator: "\n"))
-        To repeat this, as far as threads allow: swift run Fuzz --topics --seed \(seed)\(moves ? "" : " --without moving")
-        """)
-      exit(1)
-    }
-    print(stress.summary)
   }
 
   private static func check(_ input: Input) {
     guard input.mismatch() != nil else { return }
     let shortest = input.reduced()
     let reason = shortest.mismatch()?.description ?? "nothing any more"
-    print(
+    fail(
       """
       The delegate differs from its model in \(reason).
       To repeat this: swift run Fuzz --bytes \(shortest)
       """)
-    exit(1)
   }
-}
 
-extension Input {
-  /// Mostly short, so that a difference is found with little around it.
-  fileprivate static func random(using generator: inout some RandomNumberGenerator) -> Input {
-    let longest = [20, 200, 2000].randomElement(using: &generator) ?? 20
-    let count = Int.random(in: 2...longest, using: &generator)
-    return Input(bytes: (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
+  private static func runPrograms(until end: ContinuousClock.Instant, seed: UInt64) {
+    var programs: UInt64 = 0
+    while ContinuousClock.now < end {
+      let program = PostProgram(seed: seed &+ programs)
+      let faults = program.run()
+      programs += 1
+      guard faults.isEmpty else {
+        fail(
+          """
+          Program \(programs) is wrong:
+          \(list(faults))
+          It has \(program.features.map(\.rawValue).sorted().joined(separator: ", ")).
+          To begin with it: swift run Fuzz --posts --seed \(program.seed)
+          """)
+      }
+    }
+    print("\(programs) programs: nothing wrong")
   }
-}
 
-/// Calls `body` on a thread of its own, which is in the group until it ends.
-func onThread(in group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
-  group.enter()
-  Thread {
-    body()
-    group.leave()
-  }.start()
+  private static func stressTopics(until end: ContinuousClock.Instant, seed: UInt64) {
+    let stress = TopicStress(seed: seed)
+    stress.run(until: end)
+    guard stress.faults.isEmpty else {
+      fail(
+        """
+        The topics are wrong:
+        \(list(stress.faults))
+        To repeat this, as far as threads allow: swift run Fuzz --topics --seed \(seed)
+        """)
+    }
+    print(stress.summary)
+  }
+
+  private static func list(_ faults: [String]) -> String {
+    faults.prefix(20).map { "  " + $0 }.joined(separator: "\n")
+  }
+
+  private static func fail(_ text: String, status: Int32 = 1) -> Never {
+    print(text)
+    exit(status)
+  }
 }

@@ -19,36 +19,31 @@ final class TopicStress: Sendable {
   private let center = MulticastCenter()
   private let queues = (0..<2).map { DispatchQueue(label: "stress \($0)") }
   private let found = Locked<[String]>([])
-  private let counters = Counters()
+  private let messages = Counted.Counter()
+  private let handlers = Counted.Counter()
 
-  /// Grows with each round, so that names come and go.
-  private let firstName = Atomic<Int>(0)
+  /// A part of the topics' names, so that these come and go.
+  private let round = Atomic<Int>(0)
 
-  /// Whether handlers are replaced in other homes.
-  private let moves: Bool
-
-  init(seed: UInt64, moves: Bool) {
+  init(seed: UInt64) {
     self.seed = seed
-    self.moves = moves
   }
 
   var faults: [String] { found.withLock { $0 } }
 
   var summary: String {
-    let rounds = counters.rounds.load(ordering: .relaxed)
-    let messages = counters.allMessages.load(ordering: .relaxed)
-    let handlers = counters.allHandlers.load(ordering: .relaxed)
+    let rounds = round.load(ordering: .relaxed)
+    let messages = messages.all.load(ordering: .relaxed)
+    let handlers = handlers.all.load(ordering: .relaxed)
     return "\(rounds) rounds of \(messages) messages and \(handlers) handlers: nothing wrong"
   }
 
-  /// Goes on until the time is over, or until something is wrong.
-  func run(for duration: Duration) {
-    let end = ContinuousClock.now + duration
+  /// Goes on until this time, or until something is wrong.
+  func run(until end: ContinuousClock.Instant) {
     var generator = SeededGenerator(seed: seed)
     while ContinuousClock.now < end, faults.isEmpty {
-      runRound(seed: generator.next())
-      counters.rounds.add(1, ordering: .relaxed)
-      firstName.add(1, ordering: .relaxed)
+      runRound(using: &generator)
+      round.add(1, ordering: .relaxed)
     }
   }
 
@@ -59,47 +54,14 @@ final class TopicStress: Sendable {
   }
 
   private func topic(_ number: Int) -> Topic<StressMessage> {
-    Topic("\(firstName.load(ordering: .relaxed) + number)")
+    Topic("\(round.load(ordering: .relaxed) + number)")
   }
 }
 
-/// What is alive, and what there was.
-private final class Counters: Sendable {
-  let rounds = Atomic<Int>(0)
-  let messages = Atomic<Int>(0)
-  let handlers = Atomic<Int>(0)
-  let allMessages = Atomic<Int>(0)
-  let allHandlers = Atomic<Int>(0)
-}
-
-/// A message. It is counted as long as it lives.
-private final class StressMessage: Sendable {
+private struct StressMessage: Sendable {
   let poster: Int
   let number: Int
-  private let counters: Counters
-
-  init(_ number: Int, from poster: Int, _ counters: Counters) {
-    self.poster = poster
-    self.number = number
-    self.counters = counters
-    counters.messages.add(1, ordering: .relaxed)
-    counters.allMessages.add(1, ordering: .relaxed)
-  }
-
-  deinit { counters.messages.subtract(1, ordering: .releasing) }
-}
-
-/// Is captured by one handler, and counted as long as that lives.
-private final class HandlerSentinel: Sendable {
-  private let counters: Counters
-
-  init(_ counters: Counters) {
-    self.counters = counters
-    counters.handlers.add(1, ordering: .relaxed)
-    counters.allHandlers.add(1, ordering: .relaxed)
-  }
-
-  deinit { counters.handlers.subtract(1, ordering: .releasing) }
+  let counted: Counted
 }
 
 /// Owns handlers, and knows the last message of each poster.
@@ -127,82 +89,57 @@ private final class StressOwner: Sendable {
   var taken: [Int] { last.withLock { $0 } }
 }
 
-/// A flag that one thread sets when a removal has returned there.
-private final class Removal: Sendable {
-  private let thread = Atomic<Int>(0)
-
-  func note() { thread.store(Self.thread, ordering: .releasing) }
-
-  /// Whether the current thread has removed the handler before.
-  var isOver: Bool { thread.load(ordering: .acquiring) == Self.thread }
-
-  private static var thread: Int { Thread.current.hash }
-}
-
 // MARK: - A round
 
 extension TopicStress {
-  private func runRound(seed: UInt64) {
-    var generator = SeededGenerator(seed: seed)
+  private func runRound(using generator: inout SeededGenerator) {
     // Of each topic: its posters count their messages apart.
-    var owners: [[StressOwner]] = []
-    for number in 0..<Self.topics {
-      owners.append(observeAllTheTime(topic(number), number))
-    }
+    let owners = (0..<Self.topics).map { observeAllTheTime(topic($0), $0) }
     let posted = Locked(
       Array(repeating: Array(repeating: 0, count: Self.posters), count: Self.topics))
-    let group = DispatchGroup()
+    let posters = DispatchGroup()
     for poster in 0..<Self.posters {
-      let seed = generator.next()
-      onThread(in: group) { [self] in
-        let counts = post(as: poster, seed: seed)
+      onThread(in: posters, seed: generator.next()) { [self] generator in
+        let counts = post(as: poster, using: &generator)
         posted.withLock { posted in
           for (topic, count) in counts.enumerated() { posted[topic][poster] = count }
         }
       }
     }
     let others = DispatchGroup()
-    let seeds = (0..<4).map { _ in generator.next() }
-    let moving = owners.map { $0[3] }
+    let isOver = Atomic<Bool>(false)
     let replaced = owners.map { $0[2] }
-    let steady = OverFlag()
-    onThread(in: others) { [self] in
-      var generator = SeededGenerator(seed: seeds[0])
-      while !steady.isOver { replace(replaced, using: &generator) }
-    }
-    onThread(in: others) { [self] in
-      var generator = SeededGenerator(seed: seeds[1])
-      while !steady.isOver { comeAndGo(using: &generator) }
-    }
-    onThread(in: others) { [self] in
-      var generator = SeededGenerator(seed: seeds[2])
-      while !steady.isOver { useShortTopics(using: &generator) }
-    }
-    if moves {
-      onThread(in: others) { [self] in
-        var generator = SeededGenerator(seed: seeds[3])
-        while !steady.isOver { move(moving, using: &generator) }
+    let moving = owners.map { $0[3] }
+    let kinds: [@Sendable (TopicStress, inout SeededGenerator) -> Void] = [
+      { $0.replace(replaced, using: &$1) }, { $0.move(moving, using: &$1) },
+      { $0.comeAndGo(using: &$1) }, { $0.useShortTopics(using: &$1) },
+    ]
+    for work in kinds {
+      onThread(in: others, seed: generator.next()) { [self] generator in
+        while !isOver.load(ordering: .relaxed) { work(self, &generator) }
       }
     }
-    group.wait()
-    steady.end()
+    posters.wait()
+    isOver.store(true, ordering: .relaxed)
     others.wait()
-    waitForMessages()
+    waitForEnd(of: messages, "messages")
     let counts = posted.withLock { $0 }
     for (topic, owners) in owners.enumerated() {
       for owner in owners where owner.taken != counts[topic] && faults.isEmpty {
         fault("\(owner.name) has taken \(owner.taken) messages of \(counts[topic])")
       }
+      center.removeObservers(of: self.topic(topic))
     }
-    owners = []
-    for number in 0..<Self.topics { center.removeObservers(of: topic(number)) }
-    waitForHandlers()
+    waitForEnd(of: handlers, "handlers")
+  }
+
+  private func waitForEnd(of counter: Counted.Counter, _ what: String) {
+    let alive = counter.waitForEnd(seconds: 20)
+    if alive > 0 { fault("\(alive) \(what) have not ended") }
   }
 
   /// Registers those who must have every message: without a home, on a queue, and two that are replaced.
-  private func observeAllTheTime(
-    _ topic: Topic<StressMessage>, _ number: Int
-  ) -> [StressOwner] {
+  private func observeAllTheTime(_ topic: Topic<StressMessage>, _ number: Int) -> [StressOwner] {
     let names = ["without a home", "on a queue", "replaced", "moving"]
     let owners = names.map { StressOwner("topic \(number)'s \($0)", posters: Self.posters) }
     observe(topic, owners[0], on: nil)
@@ -212,31 +149,43 @@ extension TopicStress {
     return owners
   }
 
-  /// Observes, or replaces the handler.
+  /// Observes and takes messages, or replaces the handler that does.
   private func observe(
     _ topic: Topic<StressMessage>, _ owner: StressOwner, on queue: DispatchQueue?,
     isOrdered: Bool = true
   ) {
-    let sentinel = HandlerSentinel(counters)
-    let call: @Sendable (StressOwner, StressMessage) -> Void = { [unowned self] owner, message in
+    _ = observe(topic, owner, on: queue) { [unowned self] owner, message in
       if let text = owner.take(message), isOrdered { fault(text) }
-      extendLifetime(sentinel)
     }
-    if let queue {
+  }
+
+  private func observe(
+    _ topic: Topic<StressMessage>, _ owner: StressOwner, on queue: DispatchQueue?,
+    _ handler: @escaping @Sendable (StressOwner, StressMessage) -> Void
+  ) -> TopicObservation {
+    let counted = Counted(by: handlers)
+    let call: @Sendable (StressOwner, StressMessage) -> Void = { owner, message in
+      handler(owner, message)
+      extendLifetime(counted)
+    }
+    return if let queue {
       center.observe(topic, owner: owner, id: 0, on: queue, call)
     } else {
       center.observe(topic, owner: owner, id: 0, call)
     }
   }
 
+  private func message(_ number: Int, from poster: Int) -> StressMessage {
+    StressMessage(poster: poster, number: number, counted: Counted(by: messages))
+  }
+
   /// Posts to all topics in a random order. Returns how many to each.
-  private func post(as poster: Int, seed: UInt64) -> [Int] {
-    var generator = SeededGenerator(seed: seed)
+  private func post(as poster: Int, using generator: inout SeededGenerator) -> [Int] {
     var counts = Array(repeating: 0, count: Self.topics)
     for _ in 0..<Int.random(in: 50...400, using: &generator) {
       let number = Int.random(in: counts.indices, using: &generator)
       counts[number] += 1
-      center.post(topic(number), StressMessage(counts[number], from: poster, counters))
+      center.post(topic(number), message(counts[number], from: poster))
       if Int.random(in: 0..<50, using: &generator) == 0 { usleep(20) }
     }
     return counts
@@ -246,8 +195,8 @@ extension TopicStress {
   private func replace(_ owners: [StressOwner], using generator: inout SeededGenerator) {
     let number = Int.random(in: owners.indices, using: &generator)
     observe(topic(number), owners[number], on: number.isMultiple(of: 2) ? nil : queues[1])
-    let handlers = counters.handlers.load(ordering: .relaxed)
-    if handlers > Self.largestCountOfHandlers { fault("\(handlers) handlers are alive") }
+    let alive = handlers.alive.load(ordering: .relaxed)
+    if alive > Self.largestCountOfHandlers { fault("\(alive) handlers are alive") }
   }
 
   /// Replaces a handler in another home. While one home calls the old handler, another one may call the
@@ -261,24 +210,21 @@ extension TopicStress {
 
   /// Observes one of the busy topics and removes itself: no call must begin on this thread after that.
   private func comeAndGo(using generator: inout SeededGenerator) {
-    let owner = StressOwner("one that comes and goes", posters: Self.posters + 1)
+    let owner = StressOwner("one that comes and goes", posters: Self.posters)
     let topic = topic(Int.random(in: 0..<Self.topics, using: &generator))
-    let sentinel = HandlerSentinel(counters)
-    let removal = Removal()
-    let call: @Sendable (StressOwner, StressMessage) -> Void = { [unowned self] owner, _ in
-      if removal.isOver { fault("\(owner.name) was called after its removal") }
-      extendLifetime(sentinel)
+    let removingThread = Atomic<UInt>(0)
+    let queue = Bool.random(using: &generator) ? nil : queues[1]
+    let observation = observe(topic, owner, on: queue) { [unowned self] owner, _ in
+      if removingThread.load(ordering: .acquiring) == currentThread() {
+        fault("\(owner.name) was called after its removal")
+      }
     }
-    let observation =
-      Bool.random(using: &generator)
-      ? center.observe(topic, owner: owner, id: 0, call)
-      : center.observe(topic, owner: owner, id: 0, on: queues[1], call)
     switch Int.random(in: 0..<3, using: &generator) {
     case 0: observation.cancel()
     case 1: center.removeObservers(of: topic, owner: owner)
     default: center.remove(owner)
     }
-    removal.note()
+    removingThread.store(currentThread(), ordering: .releasing)
     if observation.isActive { fault("\(owner.name) is active after its removal") }
   }
 
@@ -286,11 +232,11 @@ extension TopicStress {
   private func useShortTopics(using generator: inout SeededGenerator) {
     let name = Int.random(in: 0..<40, using: &generator)
     let topic = Topic<StressMessage>("short \(name)")
-    let owner = StressOwner("the only one of a short topic", posters: Self.posters + 1)
+    let owner = StressOwner("the only one of a short topic", posters: 1)
     observe(topic, owner, on: nil)
     for number in 1...3 {
-      let count = center.post(topic, StressMessage(number, from: Self.posters, counters))
-      if count != 1 || owner.taken[Self.posters] != number {
+      let count = center.post(topic, message(number, from: 0))
+      if count != 1 || owner.taken != [number] {
         fault("\(owner.name) has missed message \(number)")
       }
     }
@@ -301,29 +247,4 @@ extension TopicStress {
       center.observe(topic, owner: owner, id: 0) { _, _ in }.cancel()
     }
   }
-
-  private func waitForMessages() {
-    wait(for: "messages") { counters.messages.load(ordering: .acquiring) }
-  }
-
-  private func waitForHandlers() {
-    wait(for: "handlers") { counters.handlers.load(ordering: .acquiring) }
-  }
-
-  private func wait(for what: String, _ count: () -> Int) {
-    let end = ContinuousClock.now + .seconds(20)
-    while count() > 0 {
-      guard ContinuousClock.now < end else { return fault("\(count()) \(what) have not ended") }
-      usleep(100)
-    }
-  }
-}
-
-/// Tells threads to end.
-private final class OverFlag: Sendable {
-  private let flag = Atomic<Bool>(false)
-
-  var isOver: Bool { flag.load(ordering: .relaxed) }
-
-  func end() { flag.store(true, ordering: .relaxed) }
 }

@@ -1,7 +1,7 @@
-import TestSupport
 import Foundation
 import Multicast
 import MulticastFoundation
+import TestSupport
 import Testing
 
 /// Rules 11 and 16 of the contract, for loops that lead through Foundation.
@@ -16,21 +16,21 @@ import Testing
     center.observe(.power, owner: owner) { _, power in journal.write("\(power.level)") }
   }
 
-  private func relay(
-    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
-  ) {
-    center.relay(
-      .power, from: source, to: .power, fileID: fileID, line: line, column: column
-    ) { notification in notification.level.map { Power(level: $0 + 1) } }
+  private func relay(line: Int = #line, column: Int = #column) {
+    center.relay(.power, from: source, to: .power, line: line, column: column) { notification in
+      notification.level.map { Power(level: $0 + 1) }
+    }
   }
 
-  private var levels: [Int] { journal.read().split(separator: " ").compactMap { Int($0) } }
+  private func forward() {
+    center.forward(.power, to: source, as: .power) { ["level": $0.level] }
+  }
 
   @Test func aMessageThatComesBackAsANotificationComesBackAThousandTimes() {
     listen()
     let relaySite = CallSite(line: #line + 1, column: 1)
     relay(line: #line, column: 1)
-    center.forward(.power, to: source, as: .power) { ["level": $0.level] }
+    forward()
     func post(
       fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
     ) -> CallSite {
@@ -40,7 +40,7 @@ import Testing
     }
     let postSite = post()
     // The relay's first post is not the one that recurs: it has a call site of its own.
-    #expect(levels == Array(1...1002))
+    #expect(journal.readLevels() == Array(1...1002))
     #expect(reports.all.map(\.key) == ["Topic<Power>(\"power\")"])
     #expect(reports.all.first?.isPost == true)
     #expect(reports.all.first?.path.prefix(3) == [postSite, relaySite, relaySite])
@@ -48,25 +48,19 @@ import Testing
 
   @Test func aNotificationThatComesBackAThousandTimesIsRefused() {
     listen()
-    let relaySite = CallSite(line: #line + 1, column: 1)
-    relay(line: #line, column: 1)
-    center.forward(.power, to: source, as: .power) { ["level": $0.level] }
-    source.postPower(1)
-    #expect(levels == Array(2...1002))
-    #expect(reports.all.map { Set($0.path) } == [[relaySite]])
-    source.postPower(5)
-    #expect(levels == Array(6...1006))
-    #expect(reports.all.count == 2)
-  }
-
-  @Test func theRelaysOwnPlaceIsItsCallSite() {
     let line = #line + 1
-    center.relay(.power, from: source, to: .power) { $0.power }
-    center.forward(.power, to: source, as: .power) { ["level": $0.level] }
+    center.relay(.power, from: source, to: .power) { Power(level: ($0.level ?? 0) + 1) }
+    forward()
     source.postPower(1)
-    let path = reports.all.first?.path
-    #expect(path.map { Set($0.map(\.line)) } == [line])
-    #expect(path?.first?.fileID == "MulticastFoundationTests/BridgeLoopTests.swift")
+    #expect(journal.readLevels() == Array(2...1002))
+    // The relay's own place is its call site.
+    let path = reports.all.first?.path ?? []
+    #expect(Set(path).count == 1)
+    #expect(path.first?.line == line)
+    #expect(path.first?.fileID == "MulticastFoundationTests/BridgeLoopTests.swift")
+    source.postPower(5)
+    #expect(journal.readLevels() == Array(6...1006))
+    #expect(reports.all.count == 2)
   }
 
   @Test func aRelayMadeTwiceInOnePlaceIsOneCallSiteOfEachList() {
@@ -93,38 +87,28 @@ import Testing
     #expect(reports.all.map(\.path.count) == [1003])
   }
 
-  @Test func aClientThatPostsWhatCalledItIsALoop() {
+  @Test(arguments: [true, false]) func aClientThatPostsWhatCalledItIsALoop(maps: Bool) {
     let client = center.adding(Client("", journal))
-    let line = #line + 1
-    let relay = center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
-      client, level in client.powerChanged(level)
-    }
+    let line = 1
+    let relay =
+      maps
+      ? center.relayLevels(from: source, line: line)
+      : center.relay(.power, from: source, to: PowerProtocol.self, line: line) {
+        $0.powerChanged(1)
+      }
     client.onChange = { [source] level in source.postPower(level + 1) }
     source.postPower(1)
-    #expect(levels == Array(1...1001))
+    let expected = maps ? Array(1...1001) : Array(repeating: 1, count: 1001)
+    #expect(journal.readLevels() == expected)
     #expect(reports.all.map { Set($0.path.map(\.line)) } == [[line]])
     // It could be mapped.
     #expect(relay.dropped == 0)
   }
 
-  @Test func aClientThatPostsWhatCalledItIsALoopWithoutMapping() {
-    let client = center.adding(Client("", journal))
-    let line = #line + 1
-    center.relay(.power, from: source, to: PowerProtocol.self) { $0.powerChanged(1) }
-    client.onChange = { [source] _ in source.postPower(1) }
-    source.postPower(1)
-    #expect(levels.count == 1001)
-    #expect(reports.all.map { Set($0.path.map(\.line)) } == [[line]])
-  }
-
   @Test func anotherRelayThatAClientTriggersIsNoLoop() {
     let client = center.adding(Client("a", journal))
-    center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
-      $0.powerChanged($1)
-    }
-    center.relay(.otherPower, from: source, to: PowerProtocol.self, map: { $0.level }) {
-      $0.powerChanged($1)
-    }
+    center.relayLevels(from: source)
+    center.relayLevels(of: .otherPower, from: source)
     client.onChange = { [source] level in
       if level == 1 { source.postPower(2, as: .otherPower) }
     }

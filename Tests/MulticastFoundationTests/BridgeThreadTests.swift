@@ -1,8 +1,8 @@
-import TestSupport
 import Foundation
 import Multicast
 import MulticastFoundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Both directions, from several threads at once.
@@ -16,9 +16,7 @@ import Testing
   }
 
   @Test func nothingIsLostThatIsPostedOnManyThreads() {
-    let relay = center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
-      client, level in client.powerChanged(level)
-    }
+    let relay = center.relayLevels(from: source)
     onThreads(8) { _ in
       for level in 0..<500 {
         source.postPower(level)
@@ -31,9 +29,8 @@ import Testing
 
   @Test func messagesLeaveOnManyThreads() {
     let received = Atomic<Int>(0)
-    let counter = Counter()
-    let observer = source.addObserver(forName: .power, object: nil, queue: nil) { notification in
-      counter.powerChanged(notification.level ?? -1)
+    let observer = source.addObserver(forName: .power, object: nil, queue: nil) {
+      [client] notification in client.powerChanged(notification.level ?? -1)
     }
     center.forward(.power, to: source, as: .power) { ["level": $0.level] }
     onThreads(8) { _ in
@@ -43,7 +40,7 @@ import Testing
     }
     let taken = received.load(ordering: .relaxed)
     #expect(taken == 8 * 500)
-    #expect(counter.calls == 8 * 500)
+    #expect(client.calls == 8 * 500)
     source.removeObserver(observer)
   }
 
@@ -53,8 +50,8 @@ import Testing
         if number % 2 == 0 {
           source.postPower(level)
         } else {
-          let relay = center.relay(.power, from: source, to: PowerProtocol.self) { client in
-            client.powerChanged(1)
+          let relay = center.relay(.power, from: source, to: PowerProtocol.self) {
+            $0.powerChanged(1)
           }
           source.postPower(level)
           relay.cancel()
@@ -84,9 +81,7 @@ import Testing
 
   @Test func allThreadsMayCancelTheSameRelay() {
     for _ in 0..<200 {
-      let relay = center.relay(.power, from: source, to: PowerProtocol.self) { client in
-        client.powerChanged(1)
-      }
+      let relay = center.relay(.power, from: source, to: PowerProtocol.self) { $0.powerChanged(1) }
       let observer = Slot<Bool>()
       onThreads(4) { _ in
         relay.cancel()
@@ -109,9 +104,7 @@ import Testing
             let center = MulticastCenter()
             center.add(client, for: PowerProtocol.self)
             let trace = RelayTrace(
-              center.relay(.power, from: source, to: PowerProtocol.self) { client in
-                client.powerChanged(1)
-              })
+              center.relay(.power, from: source, to: PowerProtocol.self) { $0.powerChanged(1) })
             traces.withLock { $0.append(trace) }
             source.postPower(level)
           }
@@ -130,9 +123,7 @@ import Testing
       for level in 0..<200 {
         let sender = Sender()
         defer { extendLifetime(sender) }
-        let relay = center.relay(
-          .power, from: source, object: sender, to: PowerProtocol.self
-        ) { client in client.powerChanged(1) }
+        let relay = center.relayLevels(from: source, object: sender)
         source.postPower(level, object: sender)
         source.postPower(level)
         if number % 2 == 0 { relay.cancel() }

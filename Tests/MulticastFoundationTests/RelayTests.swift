@@ -1,43 +1,44 @@
-import TestSupport
 import Foundation
 import Multicast
 import MulticastFoundation
+import TestSupport
 import Testing
 
-/// Notifications come in as calls to clients.
+/// Notifications come in as calls to clients, and as messages.
 @Suite struct RelayTests {
-  let client = kept(Counter())
   let journal = Journal()
   let center = MulticastCenter()
   let source = NotificationCenter()
+  let owner = kept(Owner())
 
-  @Test func clientsAreCalledInOrderOnThePostingThread() {
-    let (first, second) = (Client("a", journal), Client("b", journal))
-    defer { extendLifetime((first, second)) }
-    let thread = ObjectIdentifier(Thread.current)
-    first.onChange = { _ in #expect(ObjectIdentifier(Thread.current) == thread) }
-    center.add(first, for: PowerProtocol.self)
-    center.add(second, for: PowerProtocol.self)
-    center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
-      $0.powerChanged($1)
-    }
-    source.postPower(1)
-    #expect(journal.read() == "a1 b1")
-    source.postPower(2)
-    #expect(journal.read() == "a2 b2")
+  /// A relay to clients, and one to a topic.
+  private func makeRelays() -> [NotificationRelay] {
+    [
+      center.relayLevels(from: source),
+      center.relay(.power, from: source, to: .power) { $0.power },
+    ]
   }
 
-  @Test func aNotificationFromAnotherThreadIsDeliveredThere() {
-    let threads = Locked<[ObjectIdentifier]>([])
-    center.add(client, for: PowerProtocol.self)
-    center.relay(.power, from: source, to: PowerProtocol.self) { _ in
-      threads.withLock { $0.append(ObjectIdentifier(Thread.current)) }
+  @Test func clientsAreCalledInOrderOnThePostingThreadAndShareAMapping() {
+    let (source, journal) = (source, journal)
+    let threads = Locked<Set<ObjectIdentifier>>([])
+    for name in ["a", "b"] {
+      center.adding(Client(name, journal)).onChange = { _ in
+        threads.withLock { _ = $0.insert(ObjectIdentifier(Thread.current)) }
+      }
     }
+    center.relay(
+      .power, from: source, to: PowerProtocol.self,
+      map: { notification in
+        journal.write("map")
+        return notification.level
+      }
+    ) { $0.powerChanged($1) }
     onNewThread {
-      let thread = ObjectIdentifier(Thread.current)
-      source.postPower(1)
-      #expect(threads.withLock { $0 } == [thread])
+      for level in 1...2 { source.postPower(level) }
+      #expect(threads.withLock { $0 } == [ObjectIdentifier(Thread.current)])
     }
+    #expect(journal.read() == "map a1 b1 map a2 b2")
   }
 
   @MainActor @Test(.timeLimit(.minutes(5)))
@@ -46,9 +47,7 @@ import Testing
     let client = Client("a", journal)
     client.onChange = { _ in MainActor.assertIsolated() }
     center.add(client, for: PowerProtocol.self)
-    center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
-      $0.powerChanged($1)
-    }
+    center.relayLevels(from: source)
     onNewThread {
       for level in 1...3 { source.postPower(level) }
       #expect(journal.read() == "")
@@ -58,118 +57,113 @@ import Testing
     extendLifetime(client)
   }
 
-  @MainActor protocol ScreenProtocol {
-    func show()
-  }
-
-  @MainActor final class Screen: ScreenProtocol {
-    var calls = 0
-    func show() { calls += 1 }
-  }
-
   @MainActor @Test func aBodyMayNameTheMainActor() {
     let screen = Screen()
-    defer { extendLifetime(screen) }
     center.add(screen, for: ScreenProtocol.self)
-    center.relay(.power, from: source, to: ScreenProtocol.self) { @MainActor in $0.show() }
+    center.relay(.power, from: source, to: ScreenProtocol.self) { @MainActor in $0.show(1) }
     source.postPower(1)
-    #expect(screen.calls == 1)
+    #expect(screen.shown == [1])
+    extendLifetime(screen)
   }
 
-  @Test func theDefaultCentersAreBridgedByDefault() {
+  @Test func theDefaultCenterIsTheSourceByDefault() {
     let name = Notification.Name(UUID().uuidString)
-    center.add(client, for: PowerProtocol.self)
-    center.relay(name, to: PowerProtocol.self) { client in client.powerChanged(1) }
+    let client = center.adding(Counter())
+    center.relay(name, to: PowerProtocol.self) { $0.powerChanged(1) }
     NotificationCenter.default.post(name: name, object: nil)
     #expect(client.calls == 1)
   }
 
-  @Test func otherNamesAndOtherCentersDoNotMatter() {
-    center.add(client, for: PowerProtocol.self)
-    center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
-      $0.powerChanged($1)
-    }
-    source.postPower(1, as: .otherPower)
-    NotificationCenter().postPower(1)
-    #expect(client.calls == 0)
+  @Test(arguments: [(true, "a1"), (false, "a1 a2 a3 a4")])
+  func onlyTheNameAndTheSenderAreRelayed(hasSender: Bool, calls: String) {
+    center.adding(Client("a", journal))
+    let sender = kept(Sender())
+    center.relayLevels(from: source, object: hasSender ? sender : nil)
+    source.postPower(1, object: sender)
+    source.postPower(2, object: Sender())
+    source.postPower(3)
+    source.postPower(4, object: "a value")
+    source.postPower(5, as: .otherPower)
+    NotificationCenter().postPower(6)
+    #expect(journal.read() == calls)
   }
 
-  @Test func eachRelayOfANameDelivers() {
-    center.add(client, for: PowerProtocol.self)
-    for _ in 0..<2 {
-      center.relay(.power, from: source, to: PowerProtocol.self) { client in
-        client.powerChanged(1)
-      }
-    }
+  @Test func whatNobodyListensToIsNotDropped() {
+    let relays = makeRelays()
     source.postPower(1)
-    #expect(client.calls == 2)
-  }
-
-  @Test func whereNobodyListensNothingHappens() {
-    let relay = center.relay(.power, from: source, to: PowerProtocol.self) { client in
-      client.powerChanged(1)
-    }
-    source.postPower(1)
-    #expect(relay.isActive)
-    #expect(relay.dropped == 0)
-  }
-
-  // MARK: Mapping
-
-  @Test func aNotificationIsMappedOnceForAllClients() {
-    let clients = kept([Client("a", journal), Client("b", journal)])
-    for client in clients { center.add(client, for: PowerProtocol.self) }
-    center.relay(
-      .power, from: source, to: PowerProtocol.self,
-      map: { notification in
-        journal.write("map")
-        return notification.level
-      }
-    ) { client, level in client.powerChanged(level) }
-    source.postPower(1)
-    #expect(journal.read() == "map a1 b1")
+    #expect(relays.allSatisfy { $0.isActive && $0.dropped == 0 })
   }
 
   @Test func whatCannotBeMappedIsDroppedAndCounted() {
     center.adding(Client("a", journal))
-    let relay = center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
-      client, level in client.powerChanged(level)
-    }
+    center.observe(.power, owner: owner) { _, power in journal.write("\(power.level)") }
+    let relays = makeRelays()
     source.post(name: .power, object: nil)
     source.post(name: .power, object: nil, userInfo: ["level": "high"])
-    #expect(relay.dropped == 2)
+    #expect(relays.map(\.dropped) == [2, 2])
     source.postPower(1)
-    #expect(relay.dropped == 2)
-    #expect(journal.read() == "a1")
-    relay.cancel()
+    #expect(relays.map(\.dropped) == [2, 2])
+    #expect(journal.read().split(separator: " ").sorted() == ["1", "a1"])
+    for relay in relays { relay.cancel() }
     source.post(name: .power, object: nil)
-    #expect(relay.dropped == 2)
+    #expect(relays.map(\.dropped) == [2, 2])
   }
 
-  // MARK: Senders
+  // MARK: To topics
 
-  @Test func onlyTheSendersNotificationsAreRelayed() {
-    center.adding(Client("a", journal))
-    let (sender, other) = (Sender(), Sender())
-    defer { extendLifetime(sender) }
-    center.relay(.power, from: source, object: sender, to: PowerProtocol.self, map: { $0.level }) {
-      $0.powerChanged($1)
-    }
-    source.postPower(1, object: sender)
-    source.postPower(2, object: other)
-    source.postPower(3)
-    source.postPower(4, object: "a value")
-    #expect(journal.read() == "a1")
-  }
-
-  @Test func withoutASenderAllNotificationsAreRelayed() {
-    center.adding(Client("a", journal))
-    center.relay(.power, from: source, to: PowerProtocol.self, map: { $0.level }) {
-      $0.powerChanged($1)
-    }
-    source.postPower(1, object: Sender())
+  @Test func handlersThatRunAnywhereHaveRunWhenThePostReturns() {
+    center.observe(.power, owner: owner) { _, power in journal.write("\(power.level)") }
+    center.relay(.power, from: source, to: .power) { $0.power }
+    source.postPower(1)
     source.postPower(2)
-    source.postPower(3, object: "a value")
-    #expect(journal.read() == "a1 a2 a3")
+    #expect(journal.read() == "1 2")
+  }
+
+  @Test func whatARelayPostsIsToldWithTheRelayAsItsCallSite() throws {
+    let events = Locked<[DeliveryEvent]>([])
+    let center = MulticastCenter(onDelivery: { event in events.withLock { $0.append(event) } })
+    center.observe(.power, owner: owner) { _, _ in }
+    let line = #line + 1
+    center.relay(.power, from: source, to: .power) { $0.power }
+    source.postPower(1)
+    let told = events.withLock { $0 }
+    #expect(told.count == 3)
+    #expect(told.allSatisfy { $0.way == .post && $0.site.line == line })
+    extendLifetime((center, owner))
+  }
+
+  /// Without anything that says to the compiler where it runs.
+  nonisolated private func postAsFoundationDoes(_ level: Int) { source.postPower(level) }
+
+  @MainActor @Test func theMainActorIsReachedWithinTheSameTurn() {
+    let screen = Screen()
+    center.add(screen, for: ScreenProtocol.self)
+    center.observe(.power, owner: screen) { [center] _, power in
+      center.notify(ScreenProtocol.self) { $0.show(power.level) }
+    }
+    center.relay(.power, from: source, to: .power) { $0.power }
+    postAsFoundationDoes(1)
+    #expect(screen.shown == [1])
+  }
+
+  @MainActor @Test func theMainActorIsReachedFromElsewhere() {
+    let (center, source) = (center, source)
+    let screen = Screen()
+    center.observe(.power, owner: screen) { screen, power in screen.show(power.level) }
+    center.relay(.power, from: source, to: .power) { $0.power }
+    onNewThread { for level in 0..<100 { source.postPower(level) } }
+    // This turn has not ended yet.
+    #expect(screen.shown.isEmpty)
+    // It is handled in this turn, behind those before it.
+    center.post(.power, Power(level: 100))
+    #expect(screen.shown == Array(0...100))
+  }
+
+  @Test(.timeLimit(.minutes(5))) func aLoopOverMessagesTakesNotifications() async {
+    let messages = center.messages(of: .power)
+    center.relay(.power, from: source, to: .power) { $0.power }
+    source.postPower(1)
+    source.postPower(2)
+    #expect(await messages.levels(2) == [1, 2])
   }
 }

@@ -23,39 +23,22 @@ import Testing
     let level: Int
   }
 
-  @MainActor protocol ScreenProtocol {
-    func show(_ level: Int)
-  }
-
-  @MainActor final class Screen: ScreenProtocol {
-    var shown: [Int] = []
-    func show(_ level: Int) { shown.append(level) }
-  }
-
   let journal = Journal()
   let center = MulticastCenter()
   let source = NotificationCenter()
   let owner = kept(Owner())
 
-  private var levels: [Int] { journal.read().split(separator: " ").compactMap { Int($0) } }
-
-  /// The first messages of a topic that is posted to until then.
-  private func first(_ number: Int, of messages: AsyncStream<Power>) async -> [Int] {
-    var levels: [Int] = []
-    for await power in messages {
-      levels.append(power.level)
-      if levels.count == number { break }
-    }
-    return levels
+  @MainActor private func addScreen() -> Screen {
+    let screen = kept(Screen())
+    center.add(screen, for: ScreenProtocol.self)
+    return screen
   }
 
   // MARK: Of the main actor
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @MainActor @Test func aMainActorProtocolIsCalledWithinThePost() {
-    let screen = Screen()
-    defer { extendLifetime(screen) }
-    center.add(screen, for: ScreenProtocol.self)
+    let screen = addScreen()
     let relay = center.relay(Shown.self, from: source, to: ScreenProtocol.self) {
       $0.show($1.label.level)
     }
@@ -70,11 +53,10 @@ import Testing
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @MainActor @Test func onlyTheSubjectsMessagesAreRelayedWhileItLives() {
-    let screen = Screen()
-    defer { extendLifetime(screen) }
-    center.add(screen, for: ScreenProtocol.self)
+    let screen = addScreen()
     var subject: Sender? = Sender()
-    weak let weakSubject = subject
+    weak var weakSubject: Sender?
+    weakSubject = subject
     let relay = center.relay(Shown.self, from: source, of: subject, to: ScreenProtocol.self) {
       $0.show($1.label.level)
     }
@@ -99,7 +81,7 @@ import Testing
       $0.label.level > 1 ? Power(level: $0.label.level) : nil
     }
     for level in 1...3 { source.post(Shown(label: .init(level))) }
-    #expect(levels == [2, 3])
+    #expect(journal.readLevels() == [2, 3])
     #expect(relay.dropped == 1)
   }
 
@@ -138,14 +120,13 @@ import Testing
     }
     source.post(Changed(level: -1))
     for level in 0..<1000 { source.post(Changed(level: level), subject: Sender()) }
-    #expect(await first(1000, of: messages) == Array(0..<1000))
+    #expect(await messages.levels(1000) == Array(0..<1000))
     #expect(relay.dropped == 1)
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @MainActor @Test(.timeLimit(.minutes(5))) func asynchronousMessagesCallClientsAtHome() async {
-    let screen = Screen()
-    center.add(screen, for: ScreenProtocol.self)
+    let screen = addScreen()
     center.relay(Changed.self, from: source, to: ScreenProtocol.self) { @MainActor in
       $0.show($1.level)
     }
@@ -170,14 +151,15 @@ import Testing
     while trace.isObserving { await Task.yield() }
     center.relay(Changed.self, from: source, to: .power) { Power(level: $0.level) }
     for level in 1...100 { source.post(Changed(level: level)) }
-    #expect(await first(100, of: messages) == Array(1...100))
+    #expect(await messages.levels(100) == Array(1...100))
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @Test(.timeLimit(.minutes(5))) func aRelayEndsWithItsCenter() async {
     var center: MulticastCenter? = MulticastCenter()
     let relay = center!.relay(Changed.self, from: source, to: .power) { Power(level: $0.level) }
-    weak let weakCenter = center
+    weak var weakCenter: MulticastCenter?
+    weakCenter = center
     source.post(Changed(level: 1))
     center = nil
     // A message may be under way, and hold it.
@@ -200,6 +182,6 @@ import Testing
       Changed(level: -$0.level)
     }
     center.post(.power, Power(level: 4))
-    #expect(await first(3, of: messages) == [2, 3, -4])
+    #expect(await messages.levels(3) == [2, 3, -4])
   }
 }

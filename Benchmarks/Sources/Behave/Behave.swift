@@ -11,6 +11,8 @@ enum Program {
     Multicast and with what would be used instead. With two names, it plays one scenario with one
     system in this process, and prints that cell of the table.
 
+    Scenarios: \(Scenario.all.map(\.name).joined(separator: ", "))
+    Systems: \(System.all.map(\.name).joined(separator: ", "))
 
     """
 
@@ -22,35 +24,29 @@ enum Program {
       let scenario = Scenario.all.first(where: { $0.name == arguments[0] }),
       let system = System.all.first(where: { $0.name == arguments[1] })
     {
-      let system = system.make(scenario.name == Scenario.latest.name)
+      let system = system.make(scenario.name == "latest")
       let outcome = try await scenario.play(Stage(system)) ?? Outcome("–", .min)
       print("\(outcome.text)\n> score \(outcome.score)")
     } else {
-      let names =
-        "Scenarios: \(Scenario.all.map(\.name).joined(separator: ", "))\n"
-        + "Systems: \(System.all.map(\.name).joined(separator: ", "))\n"
-      FileHandle.standardError.write(Data((usage + names).utf8))
+      FileHandle.standardError.write(Data(usage.utf8))
       // EX_USAGE of sysexits.h.
-      exit(arguments == ["--help"] ? 0 : 64)
+      exit(64)
     }
   }
-}
-
-/// How far a scenario has come, for one that does not end by itself.
-enum Progress {
-  static func report(_ text: String) { FileHandle.standardOutput.write(Data("> \(text)\n".utf8)) }
 }
 
 /// The table. Each cell is played in a process of its own, which may crash or hang.
 @available(macOS 26, *)
 enum Report {
-  /// How long a cell may take.
-  private static let limit = DispatchTimeInterval.seconds(10)
+  /// How many seconds a cell may take.
+  private static let limit = 10
 
   static func write() throws {
-    print("# What happens", terminator: "\n\n")
+    let titles = System.all.map { "\($0.title)<br>`\($0.name)`" }
     print(
       """
+      # What happens
+
       What the program `Behave` printed. Each cell is what happened when a scenario was played with a system, each
       time in a process of its own with a limit of 10 seconds. All were played ten times, but for the loop, the
       memory and the struct. Outcomes that differ are counted. "–" means that the scenario cannot be written with
@@ -63,20 +59,14 @@ enum Report {
       swift run -c release --package-path Benchmarks Behave > Benchmarks/behaviour.md  # all of them
       ```
 
+      | | \(titles.joined(separator: " | ")) |
+      | --- |\(String(repeating: " --- |", count: titles.count))
       """)
-    let titles = System.all.map { "\($0.title)<br>`\($0.name)`" }
-    print("| | " + titles.joined(separator: " | ") + " |")
-    print("| --- |" + String(repeating: " --- |", count: titles.count))
     for scenario in Scenario.all {
-      var outcomes: [Outcome] = []
-      for system in System.all {
-        FileHandle.standardError.write(Data("\(scenario.name) \(system.name)\n".utf8))
-        outcomes.append(try run(scenario, system.name))
-      }
-      let ours = outcomes[..<2].map(\.score).max() ?? 0
-      let cells = outcomes.enumerated().map { index, outcome in
-        index > 1 && outcome.score > ours ? "**better:** \(outcome.text)" : outcome.text
-      }
+      FileHandle.standardError.write(Data("\(scenario.name)\n".utf8))
+      let outcomes = try System.all.map { try run(scenario, $0.name) }
+      let ours = max(outcomes[0].score, outcomes[1].score)
+      let cells = outcomes.map { ($0.score > ours ? "**better:** " : "") + $0.text }
       print("| \(scenario.title)<br>`\(scenario.name)` | " + cells.joined(separator: " | ") + " |")
     }
   }
@@ -112,7 +102,7 @@ enum Report {
     try process.run()
     let number = process.processIdentifier
     let timer = DispatchWorkItem { kill(number, SIGKILL) }
-    DispatchQueue.global().asyncAfter(deadline: .now() + limit, execute: timer)
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(limit), execute: timer)
     let lines = text(output).split(separator: "\n")
     // The first sentence of what the program says as it stops.
     let message = text(errors).components(separatedBy: "Fatal error: ").dropFirst().first?
@@ -124,7 +114,8 @@ enum Report {
     case (.exit, 0):
       let score = lines.last.flatMap { Int($0.dropFirst("> score ".count)) }
       return Outcome(lines.last { !$0.hasPrefix("> ") }.map(String.init) ?? "", score ?? .min)
-    case (.uncaughtSignal, SIGKILL): return Outcome("goes on after 10 s\(progress)", -1)
+    case (.uncaughtSignal, SIGKILL):
+      return Outcome("goes on after \(limit) s\(progress)", -1)
     case (_, let status):
       let reason = message.map { "stops the program: \($0)" } ?? "crash, signal \(status)"
       return Outcome(reason.replacing("|", with: "\\|") + progress, 0)

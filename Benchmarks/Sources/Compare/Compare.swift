@@ -8,37 +8,34 @@ enum Compare {
     Measures Multicast and other systems by turns, in one run.
 
       --quick        Measure less: ends within 20 seconds, with more noise.
-      --filter TEXT  Only tables whose title contains TEXT, and rows that do, in upper or lower case.
-                     Rows that others are compared with are always measured.
+      --filter TEXT  Only tables whose title contains TEXT, in upper or lower case.
       --svg FILE     Draw the time per delivery over the number of clients in FILE.
 
     """
 
   static func main() throws {
-    var (lab, svgFile) = (Lab(), String?.none)
+    var (isQuick, filter, svgFile) = (false, String?.none, String?.none)
     var arguments = CommandLine.arguments.dropFirst()
     func next() -> String {
-      guard let argument = arguments.popFirst(), !argument.hasPrefix("--") else { fail() }
+      guard let argument = arguments.popFirst() else { fail() }
       return argument
     }
     while let argument = arguments.popFirst() {
       switch argument {
-      case "--quick": lab.isQuick = true
-      case "--filter": lab.filter = next()
+      case "--quick": isQuick = true
+      case "--filter": filter = next()
       case "--svg": svgFile = next()
-      case "--help": return print(usage, terminator: "")
       default: fail()
       }
     }
-    let tables = Lab.tables.compactMap { makeTable in
-      let table = makeTable(lab)()
-      if let table { print(table.text) }
-      return table
-    }
-    if tables.isEmpty { fail() }
-    if let svgFile {
-      guard let table = tables.first(where: { $0.title == Lab.deliveryTitle }) else { fail() }
-      try Chart(table).svg.write(toFile: svgFile, atomically: true, encoding: .utf8)
+    for table in Lab(isQuick: isQuick).tables {
+      guard filter.map(table.title.localizedCaseInsensitiveContains) ?? true else { continue }
+      FileHandle.standardError.write(Data("\(table.title)\n".utf8))
+      let columns = table.measure()
+      print(table.text(columns))
+      if let file = svgFile, table.isDrawn {
+        try Chart(table, columns).svg.write(toFile: file, atomically: true, encoding: .utf8)
+      }
     }
   }
 

@@ -5,34 +5,21 @@ import Systems
 
 extension Lab {
   /// Whether one more client costs the same, however many there are.
-  func membership() -> Table? {
-    table(
+  var membership: Table {
+    ofLists(
       "Time per operation on the list", "nanoseconds: best (median)",
-      columns: listSizes.map { grouped($0) + " clients" },
-      rows: Registry.all.flatMap { registry in
-        registry.operations.indices.map { (registry, operation: $0) }
-      }, named: { $0.operations[$1] },
+      rows: Registry.all.flatMap(\.operations),
       note: "Each operation once with every client, in random order, except to add."
-    ) { rows in
-      let registries = Registry.all.filter { one in
-        rows.contains { $0.0.operations == one.operations }
-      }
-      let titles = registries.flatMap(\.operations)
-      return listSizes.map { count in
-        let samplers = registries.map { registry in
-          {
-            let clients = makeClients(count)
-            var generator = SeededGenerator()
-            let operations = registry.prepare(clients, clients.shuffled(using: &generator))
-            return operations.map { stopwatch($0) / Double(count) }
-          }
-        }
-        // As many operations at every size, but twice at least.
-        let measurements = byTurns(samplers, rounds: max(2, rounds * 1_000 / count))
-        return rows.map { registry, operation in
-          titles.firstIndex(of: registry.operations[operation]).map { measurements[$0] }
+    ) { count in
+      let samplers = Registry.all.map { registry in
+        {
+          let clients = makeClients(count)
+          let operations = registry.prepare(clients, clients.shuffled())
+          return operations.map { stopwatch($0) / Double(count) }
         }
       }
+      // As many operations at every size, but twice at least.
+      return byTurns(samplers, rounds: max(2, rounds * 1_000 / count)).flatMap(\.self)
     }
   }
 }
@@ -63,36 +50,21 @@ private struct Registry: Sendable {
     },
     Registry(operations: ["Multicast topic observe", "Multicast topic cancel"]) { clients, _ in
       let center = MulticastCenter()
-      return observing(
-        clients, { $0.observe(.event, in: center) }, end: { $0.cancel() })
+      var tokens: [TopicObservation] = []
+      return [
+        { tokens = clients.map { $0.observe(.event, in: center) }.shuffled() },
+        { for token in tokens { token.cancel() } },
+      ]
     },
     Registry(
       operations: ["NotificationCenter addObserver", "NotificationCenter removeObserver"]
     ) { clients, _ in
       let center = NotificationCenter()
-      return observing(
-        clients,
-        { client in
-          center.addObserver(forName: .event, object: nil, queue: nil) { [weak client] _ in
-            client?.event(1)
-          }
-        }, end: { center.removeObserver($0) })
+      var tokens: [any NSObjectProtocol] = []
+      return [
+        { tokens = clients.map { center.add($0) }.shuffled() },
+        { for token in tokens { center.removeObserver(token) } },
+      ]
     },
   ]
-
-  private static func observing<Token>(
-    _ clients: [any Client], _ begin: @escaping (any Client) -> Token,
-    end: @escaping (Token) -> Void
-  ) -> [() -> Void] {
-    var tokens: [Token] = []
-    tokens.reserveCapacity(clients.count)
-    var generator = SeededGenerator()
-    return [
-      {
-        tokens = clients.map(begin)
-        tokens.shuffle(using: &generator)
-      },
-      { for token in tokens { end(token) } },
-    ]
-  }
 }

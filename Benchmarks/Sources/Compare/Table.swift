@@ -20,6 +20,9 @@ struct Measurement: Sendable {
 
 /// A table of measurements.
 struct Table {
+  /// A cell is nil where nothing was measured.
+  typealias Columns = [[Measurement?]]
+
   let title: String
 
   /// What the numbers are.
@@ -27,52 +30,46 @@ struct Table {
 
   let columns: [String]
 
-  /// A cell is nil where nothing was measured.
-  let rows: [(title: String, cells: [Measurement?])]
+  let rows: [String]
 
   /// The row that the others are compared with.
-  let baseline: String?
+  var baseline: Int?
 
   /// What a reader has to know.
-  let note: String?
+  var note: String?
+
+  /// Whether its columns are numbers of clients, which `Chart` draws.
+  var isDrawn = false
+
+  let measure: () -> Columns
 
   /// The table for a terminal, in columns of equal width.
-  var text: String {
-    var lines = [title + ", " + unit]
-    if baseline == nil {
-      lines += grid { _, cell in
-        let (best, median) = (digits(cell.best), digits(cell.median))
-        return cell.best == cell.median ? best : "\(best) (\(median))"
-      }
-    } else {
-      lines += ["best"] + compared(\.best) + ["median"] + compared(\.median)
+  func text(_ measured: Columns) -> String {
+    let cells = measured.map { column in
+      let base = baseline.flatMap { column[$0]?.best }
+      return column.map { $0.map { text($0, base) } ?? "–" }
     }
-    return (lines + [note].compactMap { $0 }).joined(separator: "\n") + "\n"
+    let texts = zip([""] + columns, [rows] + cells).map { [$0] + $1 }
+    let widths = texts.map { $0.map(\.count).max() ?? 0 }
+    let grid = (0...rows.count).map { line in
+      "  " + texts[0][line].padding(toLength: widths[0], withPad: " ", startingAt: 0)
+        + zip(texts, widths).dropFirst().map { "   " + padded($0[line], $1) }.joined()
+    }
+    return ([title + ", " + unit] + grid + [note].compactMap(\.self)).joined(separator: "\n") + "\n"
   }
 
-  /// Every measurement and its ratio to the baseline's.
-  private func compared(_ value: (Measurement) -> Double) -> [String] {
-    let base = rows.first { $0.title == baseline }
-    return grid { column, cell in
-      let text = digits(value(cell))
-      guard let base = base?.cells[column].map(value), base > 0 else { return text }
-      let ratio = value(cell) / base
-      return text + padded("×" + (ratio < 9.995 ? String(format: "%.2f", ratio) : digits(ratio)), 7)
-    }
+  /// The best measurement, with its ratio to the baseline's or with the median.
+  private func text(_ cell: Measurement, _ base: Double?) -> String {
+    let (best, median) = (digits(cell.best), digits(cell.median))
+    guard let base, base > 0 else { return best == median ? best : "\(best) (\(median))" }
+    let ratio = cell.best / base
+    return best + padded("×" + (ratio < 9.995 ? String(format: "%.2f", ratio) : digits(ratio)), 7)
   }
+}
 
-  private func grid(_ text: (_ column: Int, Measurement) -> String) -> [String] {
-    let lines =
-      [[""] + columns]
-      + rows.map { row in
-        [row.title] + columns.indices.map { i in row.cells[i].map { text(i, $0) } ?? "–" }
-      }
-    let widths = lines[0].indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
-    return lines.map { line in
-      let title = line[0].padding(toLength: widths[0], withPad: " ", startingAt: 0)
-      return "  " + title + zip(line, widths).dropFirst().map { "   " + padded($0, $1) }.joined()
-    }
-  }
+/// A table's rows as columns.
+func transposed<Cell>(_ rows: [[Cell]]) -> [[Cell]] {
+  rows[0].indices.map { column in rows.map { $0[column] } }
 }
 
 private func padded(_ text: String, _ width: Int) -> String {

@@ -1,168 +1,196 @@
 import CAllocator
 import Foundation
 import Multicast
-import Synchronization
 import OtherSystems
+import Synchronization
 import Systems
 
 extension Lab {
   /// All tables, in the order in which they are printed.
-  static let tables: [@Sendable (Lab) -> () -> Table?] = [
-    { $0.delivery }, { $0.fixedCost }, { $0.membership }, { $0.memory }, { $0.threads },
-    { $0.churn }, { $0.manyLists }, { $0.million },
-    { lab in { lab.late(to: "a serial queue", LateContenders.toQueue) } },
-    { lab in { lab.late(to: "the main actor", LateContenders.toMainActor) } },
-    { lab in { lab.late(to: "streams", LateContenders.toStreams) } },
-  ]
-
-  static let deliveryTitle = "Time per delivery"
+  var tables: [Table] {
+    [
+      delivery, fixedCost, membership, memory, threads, churn, manyLists, million,
+      late("a serial queue", .queue(Contender.late), Contender.toQueue),
+      late("the main actor", .mainActor, Contender.toMainActor),
+      late("streams", .here, Contender.toStreams),
+    ]
+  }
 
   /// The comparison: every system, at every number of clients.
-  private func delivery() -> Table? {
+  private var delivery: Table {
     let counts = [0, 1, 8, 100, 1_000, 10_000]
-    return table(
-      Self.deliveryTitle, "nanoseconds, and × Multicast's", columns: counts.map(grouped),
-      rows: Contenders.all, named: \.title, baseline: Contenders.multicast.title,
-      note: "With 0 clients: time per event, which reaches nobody."
-    ) { contenders in
-      counts.map { count in
-        // Each system has clients of its own. Those of a strong loop have no weak references, which
-        // would make every retain and release dearer.
-        byTurns(
-          contenders.map { Trial($0, clientCount: count) }, operations: max(1, count))
-      }
+    let titles = Contender.all.map(\.title)
+    return Table(
+      title: "Time per delivery", unit: "nanoseconds, and × Multicast's",
+      columns: counts.map(grouped), rows: titles,
+      baseline: titles.firstIndex(of: Contender.multicast.title),
+      note: "With 0 clients: time per event, which reaches nobody.", isDrawn: true
+    ) {
+      // Each system has clients of its own. Those of a strong loop have no weak references, which would make
+      // every retain and release dearer.
+      counts.map { count in byTurns(Contender.all.map { Trial($0, clientCount: count) }) }
     }
   }
 
   /// What a notify costs beyond its deliveries.
-  private func fixedCost() -> Table? {
-    table(
-      "Fixed cost of a notify", "nanoseconds: best (median)",
+  private var fixedCost: Table {
+    let contenders: [Contender] = [
+      .multicast, .multicastOpaque, .delegate, .topic, .post, .postAtHome,
+    ]
+    return Table(
+      title: "Fixed cost of a notify", unit: "nanoseconds: best (median)",
       columns: ["no client", "1 client", "each further", "fixed", "in locks"],
-      rows: [
-        Contenders.multicast, Contenders.multicastOpaque, Contenders.delegate, Contenders.topic,
-        Contenders.post, Contenders.postAtHome, Contenders.lock,
-      ], named: \.title, baseline: Contenders.lock.title, showsRatios: false,
+      rows: (contenders + [.lock]).map(\.title),
       note: "Fixed: the time with 1 client, less that of a further one."
-    ) { contenders in
-      // The lock, which comes last, has no clients.
-      let trials = [0, 1, 101].flatMap { count in
-        contenders.dropLast().map { Trial($0, clientCount: count) }
-          + [Trial(Contenders.lock, clientCount: 0)]
+    ) {
+      let trials = contenders.flatMap { contender in
+        [0, 1, 101].map { Trial(contender, clientCount: $0) }
       }
-      let columns = byTurns(trials, rounds: 2 * rounds).columns(3)
-      let lock = columns[0].last
-      let further = zip(columns[1], columns[2]).map { one, many in (many.best - one.best) / 100 }
-      let fixed = zip(columns[1], further).map { one, further in one.best - further }
-      let inLocks = fixed.map { $0 / (lock?.best ?? .nan) }
-      let computed = [further, fixed, inLocks].map { $0.map { Measurement(exactly: $0) } }
-      return [columns[0]] + ([columns[1]] + computed).map { $0.dropLast() + [nil] }
+      let measured = byTurns(trials + [Trial(.lock, clientCount: 0)], rounds: 2 * rounds)
+      let lock = measured[trials.count]
+      let rows = contenders.indices.map { index -> [Measurement?] in
+        let (none, one) = (measured[3 * index], measured[3 * index + 1])
+        let further = (measured[3 * index + 2].best * 101 - one.best) / 100
+        let fixed = one.best - further
+        return [none, one] + [further, fixed, fixed / lock.best].map { Measurement(exactly: $0) }
+      }
+      return transposed(rows + [[lock, nil, nil, nil, nil]])
     }
   }
 
   /// Whether a list holds to a million clients.
-  private func million() -> Table? {
-    table(
-      "Time per delivery to a million clients", "nanoseconds: best (median)",
+  private var million: Table {
+    let contenders: [Contender] = [.strongLoop, .weakLoop, .multicast, .multicastOpaque]
+    return Table(
+      title: "Time per delivery to a million clients", unit: "nanoseconds: best (median)",
       columns: ["1,000", "1,000,000", "growth", "1,000,000 scattered", "growth"],
-      rows: [
-        Contenders.strongLoop, Contenders.weakLoop, Contenders.multicast,
-        Contenders.multicastOpaque,
-      ], named: \.title,
+      rows: contenders.map(\.title),
       note: """
         Scattered: the clients stand in the list in another order than in memory, so that none of
         them is in a cache when its turn comes. What the strong loop loses by that, all lose.
         """
-    ) { contenders in
-      func measure(_ count: Int, scattered: Bool) -> [Measurement] {
+    ) {
+      func measure(_ count: Int, scattered: Bool = false) -> [Measurement] {
         byTurns(
           contenders.map { Trial($0, clientCount: count, scattered: scattered) },
-          operations: count, rounds: max(3, rounds / 2))
+          rounds: max(3, rounds / 2))
       }
-      let few = measure(1_000, scattered: false)
-      func growth(_ many: [Measurement]) -> [Measurement] {
-        zip(many, few).map { Measurement(exactly: $0.best / $1.best) }
+      let few = measure(1_000)
+      func withGrowth(_ many: [Measurement]) -> Table.Columns {
+        [many, zip(many, few).map { Measurement(exactly: $0.best / $1.best) }]
       }
-      let many = measure(1_000_000, scattered: false)
-      let scattered = measure(1_000_000, scattered: true)
-      return [few, many, growth(many), scattered, growth(scattered)]
+      return [few] + withGrowth(measure(1_000_000))
+        + withGrowth(measure(1_000_000, scattered: true))
     }
   }
 
   /// What it takes to call handlers elsewhere, from another thread.
-  private func late(to home: String, _ contenders: [Contender<Recipient>]) -> Table? {
+  private func late(_ home: String, _ place: Place, _ contenders: [Contender]) -> Table {
     let counts = [1, 16, 256]
-    return table(
-      "Late delivery to \(home)", "nanoseconds per message and handler, and × the first row's",
-      columns: counts.map { $0 == 1 ? "1 handler" : "\($0) handlers" }, rows: contenders,
-      named: \.title, baseline: contenders[0].title,
+    return Table(
+      title: "Late delivery to \(home)",
+      unit: "nanoseconds per message and handler, and × the first row's",
+      columns: counts.map { $0 == 1 ? "1 handler" : "\($0) handlers" },
+      rows: contenders.map(\.title), baseline: 0,
       note: "From another thread, until the last handler has had the last message."
-    ) { contenders in
+    ) {
       onAnotherThread {
         counts.map { count in
           // Longer than elsewhere: to wake a thread, once, is not to count.
-          byTurns(
-            contenders.map { Trial($0, recipientCount: count) }, operations: count, time: 4)
+          byTurns(contenders.map { Trial($0, clientCount: count, late: place) }, time: 4)
         }
       }
     }
   }
 
   /// Whether the number of listener protocols in a center matters to a notify of one.
-  private func manyLists() -> Table? {
+  private var manyLists: Table {
     let counts = [1, 100, 1_000, 10_000]
-    return table(
-      "Notify, with many listener protocols in one center", "nanoseconds: best (median)",
+    return Table(
+      title: "Notify, with many listener protocols in one center",
+      unit: "nanoseconds: best (median)",
       columns: counts.map { grouped($0) + ($0 == 1 ? " protocol" : " protocols") },
-      rows: ["Multicast notify, 1 client each"], named: \.self,
+      rows: ["Multicast notify, 1 client each"],
       note: """
         The protocols are notified by turns. They are made at run time, so none of this code is
         specialised for them, and each look-up, list and client comes from far away in memory.
         """
-    ) { _ in
+    ) {
       let samplers = counts.map { count in
-        var generator = SeededGenerator()
-        let keys = NumberedKey.make(count, in: MulticastCenter()).shuffled(using: &generator)
-        return repeating { events in
-          var next = 0
-          for event in 0..<events {
-            keys[next].notify(event)
-            next = next + 1 == keys.count ? 0 : next + 1
-          }
-        }
+        let notify = notifiers(of: Int.self, count: count, in: MulticastCenter()).shuffled()
+        return repeating { events in for event in 0..<events { notify[event % count](event) } }
       }
-      return byTurns(samplers).map { [$0] }
+      return byTurns(samplers)
     }
+  }
+
+  /// A table of lists of many clients.
+  func ofLists(
+    _ title: String, _ unit: String, rows: [String], note: String? = nil,
+    measure: @escaping (_ clientCount: Int) -> [Measurement]
+  ) -> Table {
+    let counts = isQuick ? [1_000, 10_000] : [1_000, 10_000, 100_000]
+    return Table(
+      title: title, unit: unit, columns: counts.map { grouped($0) + " clients" }, rows: rows,
+      note: note
+    ) { counts.map(measure) }
   }
 
   /// All that one registration takes, with what the runtime allocates for an object that is referred to weakly. The
   /// objects themselves were there before.
-  private func memory() -> Table? {
+  private var memory: Table {
     // Each client has one registration, so batches are the same as single events.
-    let contenders = (Contenders.all + [Contenders.postAtHome]).filter {
+    let contenders = (Contender.all + [.postAtHome]).filter {
       !$0.title.contains("forEach") && !$0.title.contains("userInfo")
     }
-    guard allocator_bytes_in_use() > 0 else { return nil }
-    return table(
+    return ofLists(
       "Memory per registration", "bytes, as the allocator counts them",
-      columns: listSizes.map { grouped($0) + " clients" }, rows: contenders, named: \.title
-    ) { contenders in
-      listSizes.map { count in
-        let samplers = contenders.map { contender in
-          {
-            let clients = makeClients(count)
-            let before = bytesInUse()
-            let send = contender.make(clients)
-            send(1)
-            defer { extendLifetime((clients, send)) }
-            return [(bytesInUse() - before) / Double(count)]
-          }
+      rows: contenders.map(\.title)
+    ) { count in
+      let samplers = contenders.map { contender in
+        {
+          let clients = makeClients(count)
+          let before = bytesInUse()
+          let send = contender.make(clients)
+          send(1)
+          defer { extendLifetime((clients, send)) }
+          return [(bytesInUse() - before) / Double(count)]
         }
-        // The median, because something that ended before may give back its memory meanwhile.
-        return byTurns(samplers, rounds: 3).map { Measurement(exactly: $0.median) }
       }
+      // The median, because something that ended before may give back its memory meanwhile.
+      return byTurns(samplers, rounds: 3).map { Measurement(exactly: $0[0].median) }
     }
   }
+}
+
+/// A listener protocol for every type: `any NumberedListener<Number>` is another key for each `Number`, so that thousands
+/// of keys need not be written down.
+private protocol NumberedListener<Number>: AnyObject, Sendable {
+  associatedtype Number
+
+  func event(_ number: Int)
+}
+
+private final class NumberedClient<Number>: NumberedListener {
+  private let client = makeClients(1)[0]
+
+  func event(_ number: Int) { client.event(number) }
+}
+
+/// Registers a client for each of so many keys, and returns how to notify each. The compiler writes this once, and the
+/// runtime makes the types on the way.
+private func notifiers<Number>(
+  of number: Number.Type, count: Int, in center: MulticastCenter
+) -> [(_ event: Int) -> Void] {
+  guard count > 0 else { return [] }
+  let (client, listener) = (NumberedClient<Number>(), (any NumberedListener<Number>).self)
+  center.add(client, for: listener)
+  let notify = { (event: Int) in
+    center.notify(listener) { $0.event(event) }
+    extendLifetime(client)
+  }
+  return [notify] + notifiers(of: Number?.self, count: count / 2, in: center)
+    + notifiers(of: [Number].self, count: count - 1 - count / 2, in: center)
 }
 
 /// The bytes that the process has allocated, with what the allocator adds to each piece.

@@ -1,60 +1,54 @@
 import Foundation
 import Multicast
-import Synchronization
 import OtherSystems
+import Synchronization
 import Systems
 
 extension Lab {
   /// Whether two threads that notify get in each other's way.
-  func threads() -> Table? {
-    table(
-      "Two threads that notify at the same time, 100 clients",
-      "nanoseconds per delivery of a thread: best (median)",
-      columns: ["alone", "two, same key", "two, other key"], rows: Duel.all, named: \.title,
+  var threads: Table {
+    Table(
+      title: "Two threads that notify at the same time, 100 clients",
+      unit: "nanoseconds per delivery of a thread: best (median)",
+      columns: ["alone", "two, same key", "two, other key"], rows: duels.map(\.title),
       note: """
         Alone: one thread. Same key: both notify the same clients, whose reference counts and
         fields they share. Other key: each has clients of its own, in the same center.
         """
-    ) { duels in
+    ) {
       // Threads must be long at work compared with what it takes to start them.
       let events = max(1, Int(sampleTime / 10) / 100)
-      let pairs = duels.map { duel in
+      let samplers = duels.map { duel in
         let (clients, others) = (makeClients(100), makeClients(100))
         let (send, sendOther) = duel.prepare(clients, others)
-        return (
-          { @Sendable in
-            send(events)
-            extendLifetime(clients)
-          },
-          { @Sendable in
-            sendOther(events)
-            extendLifetime(others)
+        func repeated(_ send: @escaping Send) -> @Sendable () -> Void {
+          {
+            for event in 0..<events { send(event) }
+            extendLifetime((clients, others))
           }
-        )
+        }
+        let (one, other) = (repeated(send), repeated(sendOther))
+        return {
+          [together(one, {}), together(one, one), together(one, other)]
+            .map { $0 / Double(events * 100) }
+        }
       }
-      let samplers =
-        pairs.map { one, _ in { together(one, {}) } }
-        + pairs.map { one, _ in { together(one, one) } }
-        + pairs.map { one, other in { together(one, other) } }
-      return byTurns(samplers.map { time in { [time() / Double(events * 100)] } }).columns(3)
+      return transposed(byTurns(samplers))
     }
   }
 
   /// What a notify costs while another thread adds and removes clients of the same list.
-  func churn() -> Table? {
+  var churn: Table {
     let counts = [100, 1_000, 10_000]
-    let rows = ["notify, alone", "notify, disturbed", "add or remove, by the other thread"]
-    return table(
-      "Notify while another thread adds and removes",
-      "nanoseconds per delivery or operation: best (median)",
-      columns: counts.map { grouped($0) + " clients" }, rows: Array(rows.enumerated()),
-      named: { "Multicast " + $0.element }
-    ) { wanted in
-      counts.map { count in
-        let measurements = byTurns([disturbance(clientCount: count)])
-        return wanted.map { measurements[$0.offset] }
-      }
-    }
+    return Table(
+      title: "Notify while another thread adds and removes",
+      unit: "nanoseconds per delivery or operation: best (median)",
+      columns: counts.map { grouped($0) + " clients" },
+      rows: [
+        "Multicast notify, alone", "Multicast notify, disturbed",
+        "Multicast add or remove, by the other thread",
+      ]
+    ) { counts.map { byTurns([disturbance(clientCount: $0)])[0] } }
   }
 
   /// Samples the time per delivery alone and disturbed, and per operation of the other thread.
@@ -98,49 +92,47 @@ extension Lab {
   }
 }
 
-/// Two sets of clients in one center.
-private struct Duel: Sendable {
-  typealias Send = @Sendable (_ events: Int) -> Void
+private typealias Send = @Sendable (_ event: Int) -> Void
 
-  let title: String
+/// Registers two sets of clients under two keys of one center, and returns how to send an event to each.
+private typealias Prepare =
+  @Sendable (_ clients: [any Client], _ others: [any Client]) -> (Send, Send)
 
-  /// Registers the clients under two keys, and returns how to send events to each.
-  let prepare: @Sendable (_ clients: [any Client], _ others: [any Client]) -> (Send, Send)
-
-  static let all = [
-    Duel(title: "Multicast notify") { clients, others in
+private let duels: [(title: String, prepare: Prepare)] = [
+  (
+    "Multicast notify",
+    { clients, others in
       let center = MulticastCenter()
       for client in clients { center.add(client, for: (any BoundListener).self) }
-      for other in others { center.add(other, for: (any OtherListener).self) }
+      for other in others { center.add(other, for: (any Client).self) }
       return (
-        { for event in 0..<$0 { center.notify((any BoundListener).self) { $0.event(event) } } },
-        { for event in 0..<$0 { center.notify((any OtherListener).self) { $0.otherEvent(event) } } }
+        { event in center.notify((any BoundListener).self) { $0.event(event) } },
+        { event in center.notify((any Client).self) { $0.event(event) } }
       )
-    },
-    Duel(title: "Multicast topic post") { clients, others in
-      let center = MulticastCenter()
-      let otherTopic = Topic<Int>("other")
+    }
+  ),
+  (
+    "Multicast topic post",
+    { clients, others in
+      let (center, otherTopic) = (MulticastCenter(), Topic<Int>("other"))
       for client in clients { client.observe(.event, in: center) }
       for other in others { other.observe(otherTopic, in: center) }
+      return ({ center.post(.event, $0) }, { center.post(otherTopic, $0) })
+    }
+  ),
+  (
+    "NotificationCenter",
+    { clients, others in
+      let (center, other) = (NotificationCenter(), Notification.Name("other"))
+      for client in clients { _ = center.add(client) }
+      for client in others { _ = center.add(client, for: other) }
       return (
-        { for event in 0..<$0 { center.post(.event, event) } },
-        { for event in 0..<$0 { center.post(otherTopic, event) } }
+        { _ in center.post(name: .event, object: nil) },
+        { _ in center.post(name: other, object: nil) }
       )
-    },
-    Duel(title: "NotificationCenter") { clients, others in
-      let center = NotificationCenter()
-      func send(to clients: [any Client], _ name: Notification.Name) -> Send {
-        for client in clients {
-          _ = center.addObserver(forName: name, object: nil, queue: nil) { [weak client] _ in
-            client?.event(1)
-          }
-        }
-        return { for _ in 0..<$0 { center.post(name: name, object: nil) } }
-      }
-      return (send(to: clients, .event), send(to: others, Notification.Name("other")))
-    },
-  ]
-}
+    }
+  ),
+]
 
 /// Runs both on threads of their own that begin at the same moment, and returns the nanoseconds that the slower
 /// one took. Each measures itself: a third thread may be late to see them begin.

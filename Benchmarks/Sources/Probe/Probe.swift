@@ -7,9 +7,7 @@ enum Probe {
   static func main() {
     let arguments = CommandLine.arguments
     guard arguments.count == 4, let clientCount = Int(arguments[2]), let events = Int(arguments[3]),
-      let contender = (Contenders.basic + [Contenders.post]).first(where: {
-        $0.title == arguments[1]
-      })
+      let contender = (Contender.basic + [.post]).first(where: { $0.title == arguments[1] })
     else { fatalError("usage: Probe ROW CLIENTS EVENTS") }
     let clients = makeClients(clientCount)
     contender.make(clients)(events)

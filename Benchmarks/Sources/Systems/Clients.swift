@@ -15,20 +15,20 @@ package protocol BoundListener: AnyObject, Sendable {
   func event(_ number: Int)
 }
 
-/// A second protocol, for two that are notified at the same time.
-package protocol OtherListener: AnyObject, Sendable {
-  func otherEvent(_ number: Int)
+/// Where a client or a closure is called.
+package enum Place: Sendable {
+  case here
+  case queue(DispatchQueue)
+  case mainActor
 }
+
+// MARK: - Clients
 
 /// What a benchmark keeps alive and hands to the systems.
-package protocol Counting: AnyObject, Sendable {
+package protocol Client: OpaqueListener, BoundListener {
   /// How often it was called.
   var calls: Int { get }
-}
 
-// MARK: - Clients that are called at once
-
-package protocol Client: Counting, OpaqueListener, BoundListener, OtherListener {
   /// Observes a topic, as an object does that knows its own class.
   @discardableResult
   func observe(_ topic: Topic<Int>, in center: MulticastCenter) -> TopicObservation
@@ -47,8 +47,6 @@ private protocol Worker: Client {
 
 extension Worker {
   func event(_ number: Int) { work(number) }
-
-  func otherEvent(_ number: Int) { work(number) }
 
   func observe(_ topic: Topic<Int>, in center: MulticastCenter) -> TopicObservation {
     center.observe(topic, owner: self) { owner, number in owner.event(number) }
@@ -99,33 +97,58 @@ private struct Tally: ~Copyable {
 
 // MARK: - Clients that are called later
 
-/// A client that is called elsewhere. It reports its last message, which is 0.
-package final class Recipient: BoundListener, Counting {
-  private let tally = Tally()
-  private let countdown: Countdown
+/// Makes clients that are called elsewhere, and tell the countdown.
+package func makeClients(
+  _ count: Int, at place: Place, _ countdown: Countdown
+) -> [any Client] {
+  (0..<count).map { _ in Recipient(place, countdown) }
+}
 
-  package init(_ countdown: Countdown) { self.countdown = countdown }
+private final class Recipient: Worker {
+  let tally = Tally()
+  let place: Place
+  let countdown: Countdown
+  var calls: Int { tally.count }
 
-  package var calls: Int { tally.count }
+  init(_ place: Place, _ countdown: Countdown) {
+    (self.place, self.countdown) = (place, countdown)
+  }
 
-  package func event(_ number: Int) {
+  func observe(_ topic: Topic<Int>, in center: MulticastCenter) -> TopicObservation {
+    switch place {
+    case .here: center.observe(topic, owner: self) { $0.event($1) }
+    case .queue(let queue): center.observe(topic, owner: self, on: queue) { $0.event($1) }
+    case .mainActor: center.observe(topic, owner: self) { @MainActor in $0.event($1) }
+    }
+  }
+
+  func work(_ number: Int) {
     tally.add(number)
-    if number == 0 { countdown.note() }
+    countdown.note(number)
   }
 }
 
-/// Waits until something has happened a number of times.
+/// Waits until all clients have had the last of some events.
 package final class Countdown: Sendable {
   private let outstanding = Atomic<Int>(0)
+  private let last = Atomic<Int>(0)
   private let done = DispatchSemaphore(value: 0)
 
   package init() {}
 
-  package func begin(_ count: Int) { outstanding.store(count, ordering: .relaxed) }
-
-  package func note() {
-    if outstanding.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { done.signal() }
+  /// Sends events, and returns when so many clients have had all of them.
+  package func wait(for events: Range<Int>, clients: Int, sending send: () -> Void) {
+    outstanding.store(clients, ordering: .relaxed)
+    last.store(events.upperBound - 1, ordering: .relaxed)
+    send()
+    if clients > 0 { done.wait() }
   }
 
-  package func wait() { done.wait() }
+  package func note(_ number: Int) {
+    if number == last.load(ordering: .relaxed),
+      outstanding.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
+    {
+      done.signal()
+    }
+  }
 }

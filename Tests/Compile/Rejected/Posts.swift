@@ -5,6 +5,7 @@ import Multicast
 
 nonisolated protocol UserProtocol {
   func login(_ id: Int)
+  func sync() async
 }
 
 @MainActor protocol ScreenProtocol {
@@ -21,6 +22,9 @@ nonisolated func post(_ center: MulticastCenter, _ mutable: Mutable) {
   // expected-error@+1 {{capture of 'mutable' with non-Sendable type 'Mutable' in a '@Sendable'}}
   center.post(UserProtocol.self) { $0.login(mutable.number) }
   center.post(ScreenProtocol.self) { $0.show(1) }  // expected-error {{call to main actor-isolated}}
+  // A task of its own may take only Sendable clients.
+  // expected-error@+1 {{type 'any UserProtocol' does not conform to the 'Sendable' protocol}}
+  center.post(UserProtocol.self) { await $0.sync() }
   print(count)
 }
 

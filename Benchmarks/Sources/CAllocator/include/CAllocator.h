@@ -1,10 +1,5 @@
-#ifndef C_ALLOCATOR_H
-#define C_ALLOCATOR_H
-
+#pragma once
 #include <stddef.h>
 
-/// The bytes that the process has allocated, with what the allocator adds to each piece; 0 if it does
-/// not say.
+/// The bytes that the process has allocated, with what the allocator adds to each piece.
 size_t allocator_bytes_in_use(void);
-
-#endif

@@ -22,9 +22,7 @@ struct TreeTests {
     for (name, target) in links { try tree.link(name, to: target) }
     try #require(link("\(root)/nested/one.txt", "\(root)/nested/again") == 0)
     try #require(mkfifo("\(root)/pipe", 0o644) == 0)
-
     let outcome = try await Program.run("--quiet", "--json", "-", root)
-
     #expect(outcome.status == 1)
     let largest = [
       ("archive.", 7), ("with space/🦊.md", 6), (".hidden", 5), ("nested/again", 4),
@@ -54,7 +52,6 @@ struct TreeTests {
 
   @Test func findsNothingInAnEmptyFolder() async throws {
     let outcome = try await Program.run("--quiet", "--json", "-", root)
-
     #expect(try outcome.report == ScanReport(path: root, totals: .init(folders: 1)))
     #expect(outcome.status == 0)
   }
@@ -64,10 +61,8 @@ struct TreeTests {
       let path = Data("\(root)/a".utf8) + [0xFF, 0x2E, 0xC3, 0x5A]
       close(creat((path + [0]).map(CChar.init(bitPattern:)), 0o644))
       try #require(symlink([CChar(bitPattern: 0xFE), 0], "\(root)/link") == 0)
-
       let report = try await Program.scan(root)
       let text = try await Program.run("--quiet", root).output
-
       #expect(
         report.largest == [.init(path: "\(root)/a\u{FFFD}.\u{FFFD}Z", pathBytes: path, bytes: 0)])
       let name = Data([0xC3, 0x7A])
@@ -85,9 +80,7 @@ struct TreeTests {
   @Test func readsWideFolders() async throws {
     for number in 0..<1100 { try tree.file("\(number).n") }
     for number in 0..<1050 { try tree.folder("folders/\(number)") }
-
     let report = try await Program.scan(root)
-
     #expect(report.totals == .init(files: 1100, folders: 1052))
     #expect(report.extensions == [.init(extension: "n", files: 1100, bytes: 0)])
     #expect(report.problems == [])
@@ -108,9 +101,7 @@ struct TreeTests {
     close(folder)
     try file.write(contentsOf: Data("same".utf8))
     try tree.file("flat", "same")
-
     let report = try await Program.scan(root)
-
     #expect(report.totals == .init(files: 2, folders: 1201, bytes: 8))
     let deep = String(repeating: "\(name)/", count: 1200) + "deep"
     let files = ["flat", deep].map { ScanReport.Item(path: "\(root)/\($0)") }
@@ -124,10 +115,8 @@ struct TreeTests {
       try tree.file("\(number % 50)/\(number)/x.\(number % 7)", "\(number % 11)")
       try tree.link("\(number % 50)/\(number)/up", to: "..")
     }
-
     let first = try await Program.run("--quiet", root).output
     let second = try await Program.run("--quiet", root).output
-
     #expect(first == second)
     #expect(first.contains("300 files in 351 folders, 327 B; 300 links, 0 special files\n"))
   }
@@ -137,9 +126,7 @@ struct TreeTests {
     try tree.folder("real")
     try tree.file("real/file", "1")
     try tree.link("link", to: "real")
-
     let report = try await Program.scan("\(root)/link\(end)")
-
     #expect(report.path == "\(root)/link\(end)")
     let folder = "\(root)/link" + (end == "/." ? end : "")
     #expect(report.largest == [.init(path: "\(folder)/file", bytes: 1)])

@@ -9,7 +9,6 @@ struct CommandLineTests {
   @Test(arguments: [["--help"], ["-h"], ["--quiet", ".", "--help"]])
   func help(_ arguments: [String]) async throws {
     let outcome = try await Program(arguments).outcome()
-
     #expect(outcome.output.hasPrefix("Usage: DirectoryScan [--json FILE] [--wiring FILE] "))
     #expect(outcome.output.split(separator: "\n").allSatisfy { $0.count <= 100 })
     #expect(outcome.errors == "")
@@ -42,12 +41,9 @@ struct CommandLineTests {
   ])
   func misuse(_ arguments: [String], problem: String) async throws {
     let usage = try await Program.run("--help").output
-
     let outcome = try await Program(arguments).outcome()
-
-    #expect(outcome.errors == "DirectoryScan: error: \(problem)\n\n\(usage)")
-    #expect(outcome.output == "")
-    #expect(outcome.status == 64)
+    let errors = "DirectoryScan: error: \(problem)\n\n\(usage)"
+    #expect(outcome == Program.Outcome(status: 64, errors: errors))
   }
 
   @Test(arguments: [
@@ -58,23 +54,18 @@ struct CommandLineTests {
   func pathThatIsNoFolder(_ name: String, problem: String) async throws {
     try tree.file("file")
     let path = name.hasPrefix("-") ? name : "\(tree.path)/\(name)"
-
     let outcome = try await Program.run("--", path)
-
-    #expect(outcome.errors == "DirectoryScan: error: \(path): \(problem)\n")
-    #expect(outcome.output == "")
-    #expect(outcome.status == 1)
+    let errors = "DirectoryScan: error: \(path): \(problem)\n"
+    #expect(outcome == Program.Outcome(status: 1, errors: errors))
   }
 
   @Test func slowCallsAreShown() async throws {
     try tree.file("file")
-
     let all = try await Program.run("--quiet", "--slow", "0us", tree.path)
     #expect(all.errors.contains("notify ScanListener #"))
     #expect(all.errors.contains(" called LargestFiles, "))
     #expect(!all.errors.contains("began"))
     #expect(all.status == 0)
-
     let none = try await Program.run("--quiet", "--slow", "1000000s", tree.path)
     #expect(none.errors == "")
   }
@@ -82,7 +73,6 @@ struct CommandLineTests {
   @Test(arguments: ["--json", "--wiring"])
   func fileThatCannotBeWritten(_ option: String) async throws {
     let outcome = try await Program.run("--quiet", option, "\(tree.path)/no/file", tree.path)
-
     #expect(
       outcome.errors == """
         DirectoryScan: error: \(tree.path)/no/file: cannot be written (No such file or directory); \
@@ -95,7 +85,6 @@ struct CommandLineTests {
 
   @Test func wiringShowsEveryListener() async throws {
     let outcome = try await Program.run("--wiring", "-", tree.path)
-
     #expect(outcome.output.hasPrefix("flowchart LR\n"))
     // Those who count, those who write, and those who draw.
     let listeners = [
@@ -117,17 +106,13 @@ struct CommandLineTests {
     for _ in 0..<10 {
       let outcome = try await Program.run(
         "--json", "\(other.path)/report", tree.path, launcher: launcher("<&- >&- 2>&-"))
-
       #expect(try !ScanReport(other.text("report")).interrupted)
-      #expect(outcome.output == "")
-      #expect(outcome.errors == "")
-      #expect(outcome.status == 1)
+      #expect(outcome == Program.Outcome(status: 1))
     }
   }
 
   @Test func aReportThatIsLostIsAnError() async throws {
     let outcome = try await Program.run("--quiet", tree.path, launcher: launcher(">&-"))
-
     let error = "standard output: cannot be written (Bad file descriptor); "
     #expect(outcome.errors.hasPrefix("DirectoryScan: error: \(error)"))
     #expect(outcome.status == 1)
@@ -136,12 +121,10 @@ struct CommandLineTests {
   @Test func aPipeThatNobodyReadsEndsNothing() async throws {
     let pipe = Pipe()
     try pipe.fileHandleForReading.close()
-
     let outcome = try await Program(
       ["--wiring", "\(other.path)/wiring", tree.path], errors: pipe.fileHandleForWriting,
       launcher: launcher(">&2")
     ).outcome()
-
     #expect(try other.text("wiring").hasPrefix("flowchart"))
     #expect(outcome.status == 0)
   }

@@ -3,9 +3,9 @@ import Multicast
 import Synchronization
 
 /// A way to send events to many clients, as a row of a table.
-package struct Contender<Client>: Sendable {
-  /// Sends this many events to all clients, or, to clients that are called later, the event of this number.
-  package typealias Send = (_ number: Int) -> Void
+package struct Contender: Sendable {
+  /// Sends the events 0, 1, 2 and so on to all clients.
+  package typealias Send = (_ events: Int) -> Void
 
   package let title: String
 
@@ -13,15 +13,13 @@ package struct Contender<Client>: Sendable {
   package let step: @Sendable (_ clients: Int) -> Int
 
   /// Registers clients, whose owner is the caller.
-  package let make: @Sendable (_ clients: [Client]) -> Send
+  package let make: @Sendable (_ clients: [any Client]) -> Send
 
   package init(
     _ title: String, step: @escaping @Sendable (Int) -> Int = { _ in 1 },
-    make: @escaping @Sendable ([Client]) -> Send
+    make: @escaping @Sendable ([any Client]) -> Send
   ) {
-    self.title = title
-    self.step = step
-    self.make = make
+    (self.title, self.step, self.make) = (title, step, make)
   }
 }
 
@@ -30,8 +28,7 @@ extension Topic where Message == Int {
   package static var event: Self { Topic("event") }
 }
 
-/// The contenders that call their clients before they return.
-package enum Contenders {
+extension Contender {
   /// The rows of the comparison that need no other package.
   package static let basic = [
     strongLoop,
@@ -65,14 +62,14 @@ package enum Contenders {
   ]
 
   /// The limit: an array that keeps its clients alive.
-  package static let strongLoop = Contender<any Client>("Strong loop, class-bound") { clients in
+  package static let strongLoop = Contender("Strong loop, class-bound") { clients in
     let loop = Loop<any BoundListener>(clients)
     return { events in for event in 0..<events { tell(loop, event) } }
   }
 
   /// What most projects write by hand. It has no lock, looks for no duplicates, and cannot hold a protocol that is
   /// not restricted to classes.
-  package static let weakLoop = Contender<any Client>("Hand-written weak loop") { clients in
+  package static let weakLoop = Contender("Hand-written weak loop") { clients in
     let loop = Loop(clients.map { WeakReference(listener: $0) })
     return { events in for event in 0..<events { tell(loop, event) } }
   }
@@ -95,31 +92,30 @@ package enum Contenders {
   }
 
   /// A list without a center around it.
-  package static let delegate = Contender<any Client>("MulticastDelegate notify, class-bound") {
-    clients in
+  package static let delegate = Contender("MulticastDelegate notify, class-bound") { clients in
     let delegate = MulticastDelegate<any BoundListener>()
     for client in clients { delegate.add(client) }
     return { events in for event in 0..<events { delegate.notify { $0.event(event) } } }
   }
 
-  package static let post = row("Multicast post, class-bound", add: bound) { center, events in
-    for event in 0..<events { center.post((any BoundListener).self) { $0.event(event) } }
+  package static let post = row("Multicast post, class-bound", add: bound, send: postBound)
+
+  /// Clients whose home is a queue.
+  package static func post(on queue: DispatchQueue) -> Contender {
+    row(
+      "Multicast post", add: { $0.add($1, for: (any BoundListener).self, on: queue) },
+      send: postBound)
   }
 
   /// Clients whose home is the queue that the post is made on.
-  package static let postAtHome = Contender<any Client>("Multicast post, on a queue at home") {
-    clients in
-    let (center, queue) = (MulticastCenter(), DispatchQueue(label: "home"))
-    for client in clients { center[(any BoundListener).self].add(client, on: queue) }
-    return { events in
-      queue.sync {
-        for event in 0..<events { center.post((any BoundListener).self) { $0.event(event) } }
-      }
-    }
+  package static let postAtHome = Contender("Multicast post, on a queue at home") { clients in
+    let queue = DispatchQueue(label: "home")
+    let send = post(on: queue).make(clients)
+    return { events in queue.sync { send(events) } }
   }
 
   /// An uncontended lock, for scale. Its clients are not called.
-  package static let lock = Contender<any Client>("A lock, for scale") { _ in
+  package static let lock = Contender("A lock, for scale") { _ in
     let number = Mutex(0)
     return { times in for _ in 0..<times { number.withLock { $0 &+= 1 } } }
   }
@@ -128,11 +124,16 @@ package enum Contenders {
   private static let bound: Add = { $0.add($1, for: (any BoundListener).self) }
   private static let opaque: Add = { $0.add($1, for: (any OpaqueListener).self) }
 
+  private typealias SendIn = @Sendable (MulticastCenter, _ events: Int) -> Void
+  private static let postBound: SendIn = { center, events in
+    for event in 0..<events { center.post((any BoundListener).self) { $0.event(event) } }
+  }
+
   private static func row(
     _ title: String, step: @escaping @Sendable (Int) -> Int = { _ in 1 },
     in makeCenter: @escaping @Sendable () -> MulticastCenter = { MulticastCenter() },
-    add: @escaping Add, send: @escaping @Sendable (MulticastCenter, _ events: Int) -> Void
-  ) -> Contender<any Client> {
+    add: @escaping Add, send: @escaping SendIn
+  ) -> Contender {
     Contender(title, step: step) { clients in
       let center = makeCenter()
       for client in clients { add(center, client) }

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// A run of the built example, as a process of its own, as its users run it.
+/// A run of a built example, as a process of its own, as its users run it.
 final class Program {
-  struct Outcome {
-    let status: Int32
-    let output: String
-    let errors: String
+  struct Outcome: Equatable {
+    var status: Int32 = 0
+    var output = ""
+    var errors = ""
 
     var report: ScanReport { get throws { try ScanReport(output) } }
   }
@@ -17,20 +17,26 @@ final class Program {
   /// Starts the program. Its output goes to files: nobody has to read them for it to go on.
   ///
   /// - Parameters:
+  ///   - directory: The working directory; the tests' if nil.
   ///   - errors: Where its standard error goes; a file if nil.
   ///   - launcher: A command that starts the program.
-  init(_ arguments: [String], errors: FileHandle? = nil, launcher: [String] = []) throws {
+  init(
+    _ arguments: [String], of name: String = "DirectoryScan", in directory: String? = nil,
+    input: String = "", errors: FileHandle? = nil, launcher: [String] = []
+  ) throws {
+    try folder.file("input", input)
     try folder.file("output")
     try folder.file("errors")
     // The tests are in an executable beside the program on Linux, in a bundle on a Mac.
     let tests = Bundle(for: Program.self).bundleURL
     let program = try #require(
-      [tests, tests.deletingLastPathComponent()].map { $0.path + "/DirectoryScan" }
+      [tests, tests.deletingLastPathComponent()].map { "\($0.path)/\(name)" }
         .first(where: FileManager.default.isExecutableFile))
     let command = launcher + [program] + arguments
     process.executableURL = URL(fileURLWithPath: command[0])
     process.arguments = Array(command.dropFirst())
-    process.standardInput = FileHandle.nullDevice
+    if let directory { process.currentDirectoryURL = URL(fileURLWithPath: directory) }
+    process.standardInput = FileHandle(forReadingAtPath: folder.path + "/input")
     process.standardOutput = FileHandle(forWritingAtPath: folder.path + "/output")
     process.standardError = errors ?? FileHandle(forWritingAtPath: folder.path + "/errors")
     try process.run()
@@ -49,17 +55,12 @@ final class Program {
     try await run("--quiet", "--json", "-", path, launcher: launcher).report
   }
 
-  /// Waits for something that the program does while it runs.
-  func wait(until condition: () throws -> Bool) async throws {
-    while try !condition() {
+  /// Waits for a text on standard error while the program runs.
+  func wait(for text: String) async throws {
+    while try !folder.text("errors").contains(text) {
       try #require(process.isRunning)
       try await Task.sleep(for: .milliseconds(10))
     }
-  }
-
-  /// Waits for something that stands on standard error while the program runs.
-  func wait(for text: String) async throws {
-    try await wait { try folder.text("errors").contains(text) }
   }
 
   /// Does what Ctrl-C does, when `condition` holds while the program runs.
@@ -94,51 +95,5 @@ final class Program {
     return Outcome(
       status: process.terminationStatus, output: try folder.text("output"),
       errors: try folder.text("errors"))
-  }
-}
-
-/// The JSON of a scan, with all its fields.
-struct ScanReport: Decodable, Equatable {
-  struct Totals: Decodable, Equatable {
-    var files = 0
-    var folders = 0
-    var links = 0
-    var special = 0
-    var bytes = 0
-  }
-
-  struct Extension: Decodable, Equatable {
-    var `extension`: String
-    var extensionBytes: Data?
-    var files: Int
-    var bytes: Int
-  }
-
-  /// A file, a group of duplicates or a problem.
-  struct Item: Decodable, Equatable {
-    var path: String?
-    var pathBytes: Data?
-    var bytes: Int?
-    var wasted: Int?
-    var files: [Item]?
-    var kind: String?
-    var reason: String?
-    var target: String?
-    var targetBytes: Data?
-  }
-
-  var path: String
-  var pathBytes: Data?
-  var interrupted = false
-  var totals = Totals()
-  var extensions: [Extension] = []
-  var largest: [Item] = []
-  var duplicates: [Item] = []
-  var problems: [Item] = []
-}
-
-extension ScanReport {
-  init(_ json: String) throws {
-    self = try JSONDecoder().decode(Self.self, from: Data(json.utf8))
   }
 }

@@ -25,7 +25,11 @@ final class Tree: Sendable {
   }
 
   func file(_ name: String, _ content: String = "") throws {
-    try Data(content.utf8).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+    try file(name, Data(content.utf8))
+  }
+
+  func file(_ name: String, _ content: Data) throws {
+    try content.write(to: URL(fileURLWithPath: "\(path)/\(name)"))
   }
 
   /// Makes a file of zeros that takes no room, and ends with a text.

@@ -8,11 +8,9 @@ struct ProgressTests {
   @Test func drawsABarInATerminal() async throws {
     try tree.endlessFiles()
     let terminal = try Terminal(columns: 60)
-
     let program = try Program([tree.path], errors: terminal.device)
     await program.interrupt { terminal.text().contains("compared") }
     let outcome = try await program.outcome { terminal.text() }
-
     let text = terminal.text()
     let frames = text.split(separator: "\r")
     #expect(frames.allSatisfy { $0.count <= 59 && !$0.contains("\n") })
@@ -27,25 +25,28 @@ struct ProgressTests {
     #expect(outcome.status == 130)
   }
 
-  @Test func writesLinesElsewhere() async throws {
+  @Test func writesLinesElsewhereAndReportsWhatWasFoundWhenInterrupted() async throws {
     try tree.endlessFiles()
-
-    let program = try Program([tree.path])
+    let json = Tree()
+    let program = try Program(["--json", "\(json.path)/report", tree.path])
     await program.interrupt(when: "compared")
     let outcome = try await program.outcome()
-
     #expect(outcome.errors.hasSuffix("\n") && !outcome.errors.contains("\r"))
     let lines = outcome.errors.split(separator: "\n")
     #expect(lines.contains { $0.wholeMatch(of: /[0-9.]+ .?B\/s, compared .* of 2\.2 TB/) != nil })
     let last = /[0-9]+ files\/s, 2 files, 2\.2 TB, done in [0-9]+\.[0-9] s/
     #expect(lines.last?.wholeMatch(of: last) != nil)
+    #expect(outcome.status == 130)
+    #expect(outcome.output.hasPrefix("Interrupted: this is what was found so far.\n"))
+    let report = try ScanReport(json.text("report"))
+    #expect(report.interrupted)
+    #expect(report.totals.files == 2)
+    #expect(report.duplicates == [])
   }
 
   @Test func endsALineForAShortScan() async throws {
     try tree.file("one", "12")
-
     let outcome = try await Program.run(tree.path)
-
     // Where the machine is slow, it may be the second line.
     let last = try #require(outcome.errors.split(separator: "\n").last)
     #expect(last.wholeMatch(of: /[0-9]+ files\/s, 1 file, 2 B, done in [0-9.]+ s/) != nil)
@@ -54,26 +55,8 @@ struct ProgressTests {
 
   @Test func saysNothingWhenQuiet() async throws {
     let terminal = try Terminal(columns: 60)
-
     let outcome = try await Program(["--quiet", tree.path], errors: terminal.device).outcome()
-
     #expect(terminal.text() == "")
     #expect(outcome.status == 0)
-  }
-
-  @Test func reportsWhatWasFoundWhenInterrupted() async throws {
-    try tree.endlessFiles()
-    let json = Tree()
-
-    let program = try Program(["--json", "\(json.path)/report", tree.path])
-    await program.interrupt(when: "compared")
-    let outcome = try await program.outcome()
-
-    #expect(outcome.status == 130)
-    #expect(outcome.output.hasPrefix("Interrupted: this is what was found so far.\n"))
-    let report = try ScanReport(json.text("report"))
-    #expect(report.interrupted)
-    #expect(report.totals.files == 2)
-    #expect(report.duplicates == [])
   }
 }

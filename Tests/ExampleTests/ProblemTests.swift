@@ -22,10 +22,8 @@ struct ProblemTests {
     for name in ["secret", "locked"] { chmod("\(tree.path)/\(name)", 0) }
     defer { chmod("\(tree.path)/locked", 0o755) }
     let launcher = try #require(Self.launcher)
-
     let report = try await Program.scan(tree.path, launcher: launcher)
     let outcome = try await Program.run("--quiet", tree.path, launcher: launcher)
-
     #expect(report.totals == .init(files: 3, folders: 2, bytes: 6))
     #expect(report.duplicates.map(\.names) == [["a", "b"]])
     let reason = "Permission denied"
@@ -48,9 +46,7 @@ struct ProblemTests {
   @Test func linksAreShownWithTheirTargets() async throws {
     try tree.link("broken", to: "no\nwhere")
     try tree.link("cycle", to: ".")
-
     let outcome = try await Program.run("--quiet", tree.path)
-
     #expect(
       outcome.output.hasSuffix(
         """
@@ -68,11 +64,9 @@ struct ProblemTests {
       try tree.folder("\(number % 10)/\(number)")
       try tree.file("\(number % 10)/\(number)/file", "same")
     }
-
     let program = try Program(["--quiet", "--json", "-", tree.path])
     for number in 0..<10 { try tree.remove("\(number)") }
     let outcome = try await program.outcome()
-
     let problems = try outcome.report.problems
     #expect(problems.allSatisfy { $0.kind == "vanished" })
     #expect(outcome.status == (problems.isEmpty ? 0 : 1))
@@ -81,12 +75,10 @@ struct ProblemTests {
   @Test func filesThatAreDeletedWhileTheyAreCompared() async throws {
     try tree.endlessFiles()
     let names = ["one.txt", "two.txt"]
-
     let program = try Program(["--json", "-", tree.path])
     try await program.wait(for: "compared")
     for name in names { try tree.remove(name) }
     let outcome = try await program.outcome()
-
     // When one has vanished, the other is alone, and need not be read any more.
     let report = try outcome.report
     let vanished = names.map {

@@ -1,4 +1,0 @@
-/// The listener protocol of the mail service.
-protocol UnreadProtocol {
-  func unreadChanged(to subjects: [String])
-}
