@@ -30,7 +30,7 @@ struct ActivePost: ~Copyable {
   /// The post whose call made this one. A post on the heap has its own.
   private let parent: Cause?
 
-  /// The post, once it is on the heap. The code that delivers it retains it.
+  /// The post, once it is on the heap. The code that delivers it, or its letter, keeps it alive.
   private unowned(unsafe) var post: Post?
 
   /// This post as a cause; nil until it has an effect.

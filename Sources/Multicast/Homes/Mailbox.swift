@@ -210,7 +210,8 @@ extension Mailbox {
 
   /// Handles a letter as a post: calls its recipients, then delivers the posts that they made.
   private func handle(_ letter: Letter, of office: PostOffice) {
-    // The letter ends after this, and keeps the post and its list for the walk.
+    // Only the thread that calls here ends the current letter, after this. Until then, the letter keeps the
+    // post, and the post its list, which a walk does not keep.
     letter.withPost { post in
       office.handle(post, in: self) {
         post.handle(in: home, on: .letter(letter.number)) { call in

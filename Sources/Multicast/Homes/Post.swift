@@ -4,8 +4,8 @@ import Synchronization
 ///
 /// A class and not a protocol, because each access to a protocol's property would retain the value.
 ///
-/// Unchecked, because the compiler accepts only final classes. The properties are constants of Sendable types
-/// or atomic, here and in the only subclass.
+/// Unchecked, because the compiler accepts only final classes. Every property here is a constant of a Sendable
+/// type, or atomic. ``PostOf`` is the only subclass: the initializer is private to this file.
 class Post: @unchecked Sendable {
   final let list: ClientList
   final let site: CallSite
@@ -122,6 +122,9 @@ extension PostContent {
 }
 
 /// A post of known content.
+///
+/// Unchecked, because the language demands that a subclass repeats it. The one property of its own is a constant
+/// of a Sendable type.
 final class PostOf<Content: PostContent>: Post, @unchecked Sendable {
   let content: Content
 
