@@ -1,3 +1,4 @@
+import Dispatch
 import Multicast
 import TestSupport
 import Testing
@@ -37,7 +38,8 @@ import Testing
       #expect(place.isCurrent)
       journal.write("\(login.id)")
     }
-    place.queue.sync {
+    // A barrier, because a concurrent queue would otherwise handle the letters beside this.
+    place.queue.sync(flags: .barrier) {
       onNewThread { for id in 1...3 { center.post(.login, Login(id: id)) } }
       #expect(journal.read() == "")
       center.post(.login, Login(id: 4))
