@@ -4,13 +4,17 @@ import PackageDescription
 // Swift 6.2 is the oldest compiler that is tested; README.md promises it.
 let package = Package(
   name: "Multicast",
-  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  platforms: [.macOS(.v10_15), .iOS(.v13), .tvOS(.v13), .watchOS(.v6), .visionOS(.v1)],
   products: [
     .library(name: "Multicast", targets: ["Multicast"]),
     .library(name: "MulticastFoundation", targets: ["MulticastFoundation"]),
   ],
   targets: [
-    .target(name: "Multicast", swiftSettings: [.strictMemorySafety()]),
+    .target(
+      name: "Multicast", dependencies: ["MulticastPlatform"],
+      // For the layout of Platform/Atomic.swift. The compilers of releases have this feature.
+      swiftSettings: [.strictMemorySafety(), .enableExperimentalFeature("RawLayout")]),
+    .target(name: "MulticastPlatform"),
     .target(
       name: "MulticastFoundation", dependencies: ["Multicast"],
       swiftSettings: [.strictMemorySafety()]),
@@ -22,6 +26,7 @@ let package = Package(
     .target(name: "CoreModel", dependencies: ["Multicast"], path: "Tests/CoreModel"),
     .executableTarget(
       name: "Fuzz", dependencies: ["Multicast", "CoreModel"], path: "Tests/Fuzz"),
+    .executableTarget(name: "Static", dependencies: ["Multicast"], path: "Tests/Static"),
     .testTarget(
       name: "MulticastTests", dependencies: ["Multicast", "CoreModel", "TestSupport"],
       resources: [.copy("Expected")]),

@@ -1,6 +1,7 @@
 # Writes every Swift block of Markdown files, and of the documentation comments of Swift files, as a program:
-# <out>/<number>.swift. Its first line has the block's place and, for one that must not compile, a part of the
-# error. Prints what it cannot understand, and then exits with 1. <out>/wrappers lists those in use.
+# <out>/<number>.swift. Its first line has the block's place, the pattern of its configurations and, for one
+# that must not compile, a part of the error. Prints what it cannot understand, and then exits with 1.
+# <out>/wrappers lists those in use.
 #
 #   awk -v out=<folder> -v wrappers=<folder> -f extract-examples.awk <file>...
 
@@ -39,6 +40,22 @@ function read_marker(said, clause) {
   }
 }
 
+# The configurations that a program is for, <language mode>-<default isolation>: what its first line says, and
+# the others are patterns. What must not compile may be a warning in mode 5.
+function pattern_of(code, mode, isolation) {
+  mode = refusal == "" ? "*" : "6"
+  isolation = "*"
+  sub(/\n.*/, "", code)
+  if (code ~ /^ *\/\/ /) {
+    if (match(code, /[Ll]anguage mode: [56]/)) mode = substr(code, RSTART + RLENGTH - 1, 1)
+    if (match(code, /[Dd]efault isolation: [A-Za-z]+/)) {
+      isolation = substr(code, RSTART, RLENGTH)
+      sub(/.* /, "", isolation)
+    }
+  }
+  return mode "-" isolation
+}
+
 function write_program(code, path) {
   if (continues && blocks == "") problem(block, "there is no block that this continues")
   if (!continues) {
@@ -47,13 +64,14 @@ function write_program(code, path) {
     first = file ":" block
     around = wrapper
     module = needed[2]
-  }
+    pattern = pattern_of(code)
+  } else if (refusal != "") pattern = pattern_of("")
   blocks = blocks "#sourceLocation(file: \"" file "\", line: " block ")\n" code "#sourceLocation()\n"
   if (around != "" && !(around in after)) read_wrapper(around)
   path = sprintf("%s/%03d.swift", out, count)
   code = before[around] blocks after[around]
   if (module != "") code = "#if canImport(" module ")\n" code "#endif\n"
-  printf "// %s: %s\n%s", first, refusal, code > path
+  printf "// %s: %s %s\n%s", first, pattern, refusal, code > path
   close(path)
 }
 

@@ -1,184 +1,147 @@
 /*
- * Mailboxes: letters are left in several homes at once and drained there; posts are made at home.
+ * Mailboxes: posts leave letters in several homes at once, which drains handle, and posts made at home.
  *
- * Follows Mailbox (put, drainForATurn, beginCalling, next, enter, leave, handle) and the three steps of
- * PostOffice.deliver and follow.
- *
+ * Follows Mailbox (put, schedule, claim, release, take, takeBatch, endTurn, drainForATurn) and PostOffice
+ * (deliverAtHome, claimHomes, handleWaiting, handle, perform, follow). The office's lock is held for one step.
  * Claims
- *   1. Every post reaches every home once. No letter remains at the end.
+ *   1. Every post reaches everybody once: the homes, and the clients without one.
  *   2. One thread at a time calls in a home.
  *   3. The posts of one thread reach a home in their order.
- *   4. No home receives an effect before its cause.
- *   5. A post made at home is called after the waiting letters, and before it returns, unless another thread
- *      is calling there.
+ *   4. Nobody receives an effect before its cause.
+ *   5. A post made at home is called after the letters that wait there, and before it returns, unless another
+ *      thread has claimed the home.
+ *   6. Letters wait only where a drain is scheduled or a thread has claimed the home. At the end, none wait.
  *
- * One thread posts twice, to both homes. The first home is a concurrent queue of two threads, one of which
- * posts too. The second home answers the first post with another one. No handler moves, so letters have the
- * order of their numbers: see Move.pml.
+ * One thread posts twice, to everybody. The first home is a concurrent queue of two threads, one of which posts,
+ * too; its client answers that post. The second home's client answers the other thread's first post.
  */
 
 #include "variants.h"
-
-#define LETTERS   4
+#define HOMELESS  2   /* the place of clients without a home, and of a thread that is in no home */
 #define FIRST     1   /* the thread's posts */
 #define SECOND    2
 #define ANSWER    3   /* posted by home 1 in the call of FIRST */
 #define AT_HOME   4   /* posted in home 0 */
+#define EFFECT    5   /* posted by home 0 in the call of AT_HOME */
+#define LETTERS   5
 #define TURN      2   /* letters before a drain yields */
 
-chan incoming[2] = [LETTERS] of { byte };
-chan outgoing[2] = [LETTERS] of { byte };
-bool isScheduled[2], isCalling[2];
-bool office;                  /* the office's lock */
-
-byte jobs[2];                 /* started drains */
+chan letters[2] = [LETTERS] of { byte };
+bool isScheduled[2], isClaimed[2];
+byte jobs[2];         /* started drains */
 byte callers[2];
-byte had[2];                  /* by home: a bit for each post that was called there */
+byte had[3];          /* by place: a bit for each post that was called there */
 #define hasHad(h, p)  ((had[h] >> (p)) & 1)
 
-/* One step, unless a mutant splits it. */
-#define takeOverOrEnd choose(MUTANT_END_IN_TWO_STEPS, , atomic)
+/* One step with the lock held, unless a mutant splits it. */
+#define takeOrEnd choose(MUTANT_END_IN_TWO_STEPS, , atomic)
+#define leaveAll choose(MUTANT_LEFT_ONE_BY_ONE, , atomic)
 
-/* Calls the clients of a home with a post. */
+/* Calls the clients of a place with a post. */
 inline call(h, p) {
-  atomic { callers[h]++; assert(callers[h] == 1) };
+  when(h != HOMELESS, atomic { callers[h]++; assert(callers[h] == 1) });
   atomic {
-    assert(!hasHad(h, p));
-    assert(p != SECOND || hasHad(h, FIRST));
-    assert(p != ANSWER || hasHad(h, FIRST));
+    assert(!hasHad(h, p)); assert(p != SECOND || h == HOMELESS || hasHad(h, FIRST));
+    assert(p != ANSWER || hasHad(h, FIRST)); assert(p != EFFECT || hasHad(h, AT_HOME));
     had[h] = had[h] | (1 << p)
   };
-  callers[h]--
+  when(h != HOMELESS, callers[h]--)
 }
 
-/* Mailbox.put. The mailbox's lock is held for one step. */
-inline put(h, p) {
-  atomic {
-    incoming[h]!p;
-    start[h] = !isScheduled[h];
-    isScheduled[h] = true
+/* Mailbox.schedule and startDrain. A drain may run at any time after that. */
+inline schedule(h) {
+  when(!isClaimed[h] && !isScheduled[h] && nempty(letters[h]), isScheduled[h] = true; jobs[h]++)
+}
+
+inline putIn(h, p) { atomic { letters[h]!p; schedule(h) } }
+inline assertNoneStranded(h) { assert(empty(letters[h]) || isScheduled[h] || isClaimed[h]) }
+
+/* The second step of a post: letters in all homes except a claimed one, which it releases. */
+inline leave(p, claimed) {
+  leaveAll {
+    when(claimed != 1, putIn(1, p)); when(claimed != 0, putIn(0, p));
+    atomic {
+      when(claimed != HOMELESS,
+        isClaimed[claimed] = false;
+        only(GOAL_DRAIN_STARTED_AT_HOME, assert(isScheduled[claimed] || empty(letters[claimed]));)
+        unless(MUTANT_LETTERS_FORGOTTEN_AT_HOME, schedule(claimed)));
+      when(!is(MUTANT_LEFT_ONE_BY_ONE), assertNoneStranded(0); assertNoneStranded(1))
+    }
   }
 }
 
-/* The second step of a post: leaves letters in all homes except one, and starts drains. */
-inline leaveLetters(p, but) {
-  unless(MUTANT_LEFT_WITHOUT_THE_LOCK, acquire(office);)
-  when(but != 1, put(1, p));
-  when(but != 0, put(0, p));
-  unless(MUTANT_LEFT_WITHOUT_THE_LOCK, office = false;)
-  atomic { jobs[0] = jobs[0] + start[0]; jobs[1] = jobs[1] + start[1]; start[0] = 0; start[1] = 0 }
+/* PostOffice.deliverAtHome, on a thread that runs in `here`. */
+inline deliver(p, here) {
+  claimed = HOMELESS;
+  atomic {
+    when(here != HOMELESS && (is(MUTANT_CALLED_BESIDE_A_DRAIN) || !isClaimed[here]),
+      isClaimed[here] = true; claimed = here; waited = len(letters[here]))
+  };
+  unless(MUTANT_CALLED_BEFORE_WHAT_WAITED, handleWaiting();)
+  only(MUTANT_LETTERS_BEFORE_CALLS, leave(p, HOMELESS);)
+  call(HOMELESS, p);
+  when(claimed != HOMELESS, assert(waited == 0); call(claimed, p));
+  only(MUTANT_ANSWERED_AT_ONCE, when(p == AT_HOME, leave(EFFECT, HOMELESS));)
+  unless(MUTANT_LETTERS_BEFORE_CALLS, leave(p, claimed))
 }
 
-/* Mailbox.handle. The posts of the call follow as letters, in this home too. */
-inline handle(h, p) {
-  call(h, p);
-  when(h == 1 && p == FIRST, leaveLetters(ANSWER, 9))
-}
-
-/* Outgoing.takeOver. */
-inline takeOver(h) {
-  do
-  :: incoming[h]?letter -> outgoing[h]!letter
-  :: empty(incoming[h]) -> break
-  od
-}
-
-/* Outgoing.popNext. 0 if there is none. */
-inline popNext(h) {
-  letter = 0;
-  if
-  :: outgoing[h]?letter
-  :: empty(outgoing[h])
-  fi
+/* Letters that are handled inside of a post. None of them is answered here. */
+inline handleWaiting() {
+  when(claimed != HOMELESS,
+    atomic { do :: letters[claimed]?letter -> batch!letter :: empty(letters[claimed]) -> break od };
+    do :: batch?letter -> when(waited > 0, waited--); call(claimed, letter) :: empty(batch) -> break od)
 }
 
 proctype Poster() {
-  bool start[2];
-  leaveLetters(FIRST, 9);
-  leaveLetters(SECOND, 9)
+  byte letter, claimed, waited; chan batch = [1] of { byte };
+  deliver(FIRST, HOMELESS); deliver(SECOND, HOMELESS)
 }
 
 proctype Home(byte h; bool posts) {
-  byte letter, handled, waiting;
-  bool start[2], goesOn;
-
-end:
-  do
+  byte letter, handled, claimed, waited, answer; bool goesOn; chan batch = [LETTERS] of { byte };
+end: do
   :: atomic { jobs[h] > 0 -> jobs[h]-- };
-     /* drainForATurn, beginCalling */
-     atomic {
-       goesOn = !isCalling[h] || is(MUTANT_DRAINED_BESIDE_A_CALL);
-       if
-       :: goesOn -> isCalling[h] = true
-       :: else ->
-          unless(MUTANT_REFUSED_AND_STILL_SCHEDULED, isScheduled[h] = false;)
-          only(GOAL_DRAIN_REFUSED, assert(false);)
-          skip
-       fi
-     };
-     handled = 0;
+     /* drainForATurn */
+     handled = 0; goesOn = true;
      do
-     :: !goesOn -> break
-     :: goesOn && handled == TURN ->
-        /* The drain yields. */
-        isCalling[h] = false;
-        jobs[h]++;
-        only(GOAL_TURN_ENDED, assert(h == 1);)
-        break
-     :: goesOn && handled < TURN ->
-        /* next */
-        atomic { popNext(h) };
-        when(letter == 0,
-          unless(MUTANT_END_IN_TWO_STEPS, acquire(office);)
-          takeOverOrEnd {
-            atomic { takeOver(h); popNext(h) };
-            when(letter == 0, isScheduled[h] = false; isCalling[h] = false; goesOn = false)
-          };
-          unless(MUTANT_END_IN_TWO_STEPS, office = false));
-        when(letter != 0, handle(h, letter); handled++)
-     od
-
-  :: posts ->
-     posts = false;
-     /* enter */
-     acquire(office);
-     atomic {
-       goesOn = is(MUTANT_CALLED_BESIDE_A_DRAIN) || !isCalling[h];
-       when(goesOn, isCalling[h] = true; takeOver(h); waiting = len(outgoing[h]))
-     };
-     office = false;
-     if
      :: goesOn ->
+        takeOrEnd { /* takeBatch */
+          if
+          :: handled == 0 && isClaimed[h] && !is(MUTANT_DRAINED_BESIDE_A_CALL) ->
+             unless(MUTANT_REFUSED_AND_STILL_SCHEDULED, isScheduled[h] = false;)
+             only(GOAL_DRAIN_REFUSED, assert(false);) goesOn = false
+          :: else -> goesOn = nempty(letters[h]);
+             atomic {
+               isClaimed[h] = goesOn; when(!goesOn, isScheduled[h] = false);
+               do
+               :: handled < TURN && nempty(letters[h]) -> letters[h]?letter; batch!letter; handled++
+               :: else -> letter = 0; break
+               od
+             }
+          fi
+        };
         do
-        :: waiting > 0 && !is(MUTANT_CALLED_BEFORE_WHAT_WAITED) ->
-           atomic { popNext(h) }; handle(h, letter); waiting--
-        :: else -> break
+        :: batch?letter -> call(h, letter);
+           answer = (h == 1 && letter == FIRST -> ANSWER : (letter == AT_HOME && h == 0 -> EFFECT : 0));
+           /* It follows. This thread has claimed the home. */
+           when(answer != 0, deliver(answer, h))
+        :: empty(batch) -> break
         od;
-        atomic { assert(empty(outgoing[h])) };
-        call(h, AT_HOME);
-        leaveLetters(AT_HOME, h);
-        /* leave */
-        atomic {
-          isCalling[h] = false;
-          when(!isScheduled[h] && len(incoming[h]) + len(outgoing[h]) > 0 && !is(MUTANT_LETTERS_FORGOTTEN_AT_HOME),
-            isScheduled[h] = true; jobs[h]++;
-            only(GOAL_DRAIN_STARTED_AT_HOME, assert(false);)
-            skip)
-        }
-     :: else -> leaveLetters(AT_HOME, 9)
-     fi
+        when(goesOn && handled == TURN,
+          atomic { isClaimed[h] = false; jobs[h]++; goesOn = false };
+          only(GOAL_TURN_ENDED, assert(h == 1);) skip)
+     :: else -> break
+     od
+  :: posts -> posts = false; deliver(AT_HOME, 0);
+     /* Its client has answered if it was called. Otherwise a drain delivers the answer. */
+     when(claimed == 0, deliver(EFFECT, 0))
   od
 }
 
 init {
-  atomic {
-    run Poster();
-    run Home(0, true);
-    run Home(0, false);
-    run Home(1, false)
-  };
+  atomic { run Poster(); run Home(0, true); run Home(0, false); run Home(1, false) };
   /* Nothing is active. */
   timeout ->
-  assert(had[0] == 30 && had[1] == 30);
-  assert(!isScheduled[0] && !isScheduled[1] && !isCalling[0] && !isCalling[1])
+  assert(had[0] == 62 && had[1] == 62 && had[2] == 62);
+  assert(!isScheduled[0] && !isScheduled[1] && !isClaimed[0] && !isClaimed[1])
 }

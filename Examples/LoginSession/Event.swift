@@ -68,26 +68,14 @@ extension Event {
     return events
   }
 
-  /// The content without a byte order mark, with which some editors begin a file.
   private static func bytes(of path: String?) throws(UserError) -> Data {
     do {
       // Unlike `Data(contentsOf:)`, a file handle reads pipes, too.
       let file = try path.map { try FileHandle(forReadingFrom: URL(fileURLWithPath: $0)) }
-      let content = try (file ?? .standardInput).readToEnd() ?? Data()
-      let mark = Data("\u{FEFF}".utf8)
-      return content.starts(with: mark) ? content.dropFirst(mark.count) : content
+      return try (file ?? .standardInput).readToEnd() ?? Data()
     } catch {
-      // The system's message says more than Foundation's.
-      let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-      let isSystems = cause?.domain == NSPOSIXErrorDomain
-      let reason =
-        isSystems
-        ? String(cString: strerror(Int32(cause?.code ?? 0))) : error.localizedDescription
-      throw UserError(
-        """
-        \(path ?? "standard input"): error: cannot be read (\(reason)); check that it exists, \
-        that it is a file and that you may read it
-        """)
+      let reason = error.localizedDescription
+      throw UserError("\(path ?? "standard input"): error: cannot be read (\(reason))")
     }
   }
 }

@@ -6,8 +6,25 @@ extension MulticastCenter {
   /// center.notify(UserProtocol.self) { $0.userLogin(19000) }
   /// ```
   ///
-  /// See ``MulticastDelegate/notify(fileID:line:column:_:)``.
+  /// Calls the clients registered when the call begins, except those removed or deallocated before their
+  /// turn. All of them must live where this is called: a debug build stops if one lives elsewhere. Use `post`
+  /// then.
   ///
+  /// A client may notify in turn. If it notifies from this same call site, directly or through other clients,
+  /// that is a loop: the inner call calls nobody, and is reported. Two properties that notify through one
+  /// function share its call site, and a client that sets one while it hears of the other loses the second
+  /// change. Post instead, or let the function take its callers' `fileID`, `line` and `column`: see
+  /// <doc:Loops>.
+  ///
+  /// The first error that `body` throws ends the call. The compiler infers `any Error`, unless you write the
+  /// type: `{ (client) throws(StoreError) in … }`.
+  ///
+  /// - Parameters:
+  ///   - listener: The protocol.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - body: Receives each client.
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n*), and a few instructions without clients. Allocates nothing.
   @discardableResult
@@ -29,8 +46,18 @@ extension MulticastCenter {
   /// center.notify(ScanProtocol.self, forEach: files) { client, file in client.found(file) }
   /// ```
   ///
-  /// See ``MulticastDelegate/notify(forEach:fileID:line:column:_:)``.
+  /// The first client receives all events, then the second one, and so on. Much faster than a call for each
+  /// event, because each client is loaded once. A removed client receives no further events. A client
+  /// released during its events receives the rest of them. Without events, every client counts as called. The
+  /// first error ends the call. A loop is refused as by `notify` with one event.
   ///
+  /// - Parameters:
+  ///   - listener: The protocol.
+  ///   - events: The events.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - body: Receives each client with each event.
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n* · *m*) for *n* clients and *m* events. Allocates nothing.
   @discardableResult
@@ -47,8 +74,14 @@ extension MulticastCenter {
 
   /// Asks every client of a listener protocol, and returns the answers in the order of the clients.
   ///
-  /// See ``MulticastDelegate/map(fileID:line:column:_:)``.
+  /// Asks on this thread, as `notify` calls. The first error ends the call, and the answers are lost.
   ///
+  /// - Parameters:
+  ///   - listener: The protocol.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - transform: Returns a client's answer.
   /// - Returns: The answers; none without clients, or if the call was a loop.
   /// - Complexity: O(*n*).
   @inlinable
@@ -64,8 +97,19 @@ extension MulticastCenter {
 
   /// Calls and awaits `body` with every client of a listener protocol, one after the other, in order.
   ///
-  /// See ``MulticastDelegate/notify(fileID:line:column:awaiting:)``.
+  /// Use it for actors and asynchronous methods. The protocol must be `Sendable`, or the methods
+  /// `nonisolated(nonsending)`.
   ///
+  /// `body` runs in the caller's actor and task. The first error ends the call. Cancellation does not; let
+  /// `body` throw. A client is kept alive until its call returns. A loop through the same task is refused and
+  /// reported. A task that a client starts is not part of the call.
+  ///
+  /// - Parameters:
+  ///   - listener: The protocol.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - body: Receives and awaits each client.
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n*).
   @discardableResult

@@ -1,4 +1,6 @@
-import Dispatch
+#if canImport(Dispatch) && !os(WASI)
+  import Dispatch
+#endif
 
 extension MulticastCenter {
   /// Adds a client of a listener protocol, after its other clients.
@@ -8,15 +10,54 @@ extension MulticastCenter {
   /// center.add(self, for: UserProtocol.self)
   /// ```
   ///
-  /// Its home is the actor it is added in. See ``MulticastDelegate/add(_:isolation:)``.
+  /// The client is held weakly, and needs no removal. Active deliveries do not call it.
   ///
-  /// - Returns: Whether the client was added. False if it is a client already.
+  /// A client added inside an actor lives in that actor: `post` calls it there. That includes the main actor,
+  /// and does not hold where the compiler knows here that the protocol is `Sendable`. A client that adds
+  /// itself in a nonisolated `init` has no home, and is called on every thread that notifies or posts. So is
+  /// a client that is an actor.
+  ///
+  /// - Parameters:
+  ///   - client: A class instance or an actor. A value stops the program.
+  ///   - listener: The protocol.
+  ///   - isolation: The actor that this is called in, which is the client's home. Leave it out.
+  ///   - fileID: The caller's file, for messages about this client. A wrapper passes its caller's on.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
+  /// - Returns: Whether the client was added. False if it is a client already, and keeps its place and home.
+  ///   False while the client is being deinitialized.
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func add<Listener>(
-    _ client: Listener, for listener: Listener.Type, isolation: (any Actor)? = #isolation
+    _ client: Listener, for listener: Listener.Type,
+    inheriting isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
   ) -> Bool {
-    withMadeDelegate(for: listener) { $0.add(client, isolation: isolation) }
+    withMadeDelegate(for: listener) {
+      $0.add(client, inheriting: isolation, fileID: fileID, line: line, column: column)
+    }
+  }
+
+  /// Adds a client of a listener protocol that lives in an actor, or anywhere, after its other clients.
+  ///
+  /// - Parameters:
+  ///   - client: A class instance or an actor. A value stops the program.
+  ///   - listener: The protocol.
+  ///   - isolation: The client's home. Pass nil for a client that may be called on any thread.
+  ///   - fileID: The caller's file, for messages about this client. A wrapper passes its caller's on.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
+  /// - Returns: Whether the client was added. False if it is a client already, and keeps its place and home.
+  ///   False while the client is being deinitialized.
+  /// - Complexity: Amortized O(1).
+  @discardableResult
+  public func add<Listener>(
+    _ client: Listener, for listener: Listener.Type, isolation: (any Actor)?,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
+  ) -> Bool {
+    withMadeDelegate(for: listener) {
+      $0.add(client, in: isolation, at: CallSite(fileID: fileID, line: line, column: column))
+    }
   }
 
   /// Adds a client of a listener protocol that lives on a dispatch queue, after its other clients.
@@ -28,29 +69,57 @@ extension MulticastCenter {
   /// center.post(UserProtocol.self) { $0.userLogin(19000) }  // calls the log on its queue
   /// ```
   ///
-  /// See ``MulticastDelegate/add(_:on:)``.
+  /// Calls do not overlap, on a concurrent queue either. The main queue is the main actor. What is posted on
+  /// a global queue reaches the client a little later, on that queue.
   ///
-  /// - Returns: Whether the client was added. False if it is a client already.
+  /// - Parameters:
+  ///   - client: A class instance or an actor. A value stops the program.
+  ///   - listener: The protocol.
+  ///   - queue: The client's home.
+  ///   - fileID: The caller's file, for messages about this client. A wrapper passes its caller's on.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
+  /// - Returns: Whether the client was added. False if it is a client already, and keeps its place and home.
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func add<Listener>(
-    _ client: Listener, for listener: Listener.Type, on queue: DispatchQueue
+    _ client: Listener, for listener: Listener.Type, on queue: DispatchQueue,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
   ) -> Bool {
-    withMadeDelegate(for: listener) { $0.add(client, on: queue) }
+    withMadeDelegate(for: listener) {
+      $0.add(
+        client, in: office.mailbox(of: queue),
+        at: CallSite(fileID: fileID, line: line, column: column))
+    }
   }
 
-  /// Adds a client of a `Sendable` listener protocol, after its other clients. The client has no home.
+  /// Adds a client of a `Sendable` listener protocol, after its other clients.
   ///
-  /// - Returns: Whether the client was added. False if it is a client already.
+  /// The client has no home. It is called on every thread that notifies or posts.
+  ///
+  /// - Parameters:
+  ///   - client: A class instance or an actor. A value stops the program.
+  ///   - listener: The protocol.
+  ///   - fileID: The caller's file, for messages about this client. A wrapper passes its caller's on.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
+  /// - Returns: Whether the client was added. False if it is a client already, and keeps its place.
   /// - Complexity: Amortized O(1).
   @discardableResult
-  public func add<Listener: Sendable>(_ client: Listener, for listener: Listener.Type) -> Bool {
-    withMadeDelegate(for: listener) { $0.add(client) }
+  public func add<Listener: Sendable>(
+    _ client: Listener, for listener: Listener.Type,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
+  ) -> Bool {
+    withMadeDelegate(for: listener) {
+      $0.add(
+        client, in: Mailbox?.none, at: CallSite(fileID: fileID, line: line, column: column))
+    }
   }
 
   /// Removes a client of a listener protocol. It stays a client of other protocols.
   ///
-  /// See ``MulticastDelegate/remove(_:)``.
+  /// After that, no new call to the client begins on this thread, and what was posted before no longer calls
+  /// it. A call on another thread may still run. Safe in the client's `deinit`, and not needed there.
   ///
   /// - Returns: Whether it was a client. False while the client is being deinitialized.
   /// - Complexity: Amortized O(1).
@@ -74,7 +143,7 @@ extension MulticastCenter {
     registries.all.reduce(0) { count, registry in count + registry.removeClient(client) }
   }
 
-  /// Removes all clients of a listener protocol. See ``MulticastDelegate/removeAll()``.
+  /// Removes all clients of a listener protocol. Active deliveries call no further client.
   ///
   /// - Complexity: O(*n*).
   public func removeAll<Listener>(for listener: Listener.Type) {
@@ -88,8 +157,11 @@ extension MulticastCenter {
     for registry in registries.all { registry.removeAll() }
   }
 
-  /// Returns whether an object is a client of a listener protocol. See ``MulticastDelegate/contains(_:)``.
+  /// Returns whether an object is a client of a listener protocol. False while it is being deinitialized.
   ///
+  /// - Parameters:
+  ///   - client: A class instance or an actor. A value stops the program.
+  ///   - listener: The protocol.
   /// - Complexity: O(1).
   public func contains<Listener>(_ client: Listener, for listener: Listener.Type) -> Bool {
     withObject(of: client) { object in

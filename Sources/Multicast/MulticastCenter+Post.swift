@@ -6,9 +6,29 @@ extension MulticastCenter {
   /// center.post(UserProtocol.self) { $0.userLogin(19000) }
   /// ```
   ///
-  /// See ``MulticastDelegate/post(isolation:fileID:line:column:_:)``.
+  /// A client added in an actor is called there, and a client added on a queue on that queue. Other clients
+  /// are called on this thread.
   ///
-  /// - Returns: The number of clients that were called or will be. 0 if the post was refused.
+  /// When this returns, everybody has been called who has no home, or whose home is where this is called. What
+  /// waited there came first. The others are called a little later. In a client that `post` is calling, this
+  /// returns at once, and what it posts follows in every home.
+  ///
+  /// What one thread or task posts arrives in every home in that order, across protocols and topics.
+  ///
+  /// Clients of a `@MainActor` protocol are called with `postOnMain`, and clients that are awaited with
+  /// `postAwaiting`. A body that names an actor, as in `{ @Storage in $0.put(1) }`, runs there for every
+  /// client, and a debug build stops if one lives elsewhere.
+  ///
+  /// - Parameters:
+  ///   - listener: The protocol.
+  ///   - isolation: The actor that this is called in.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - body: Receives each client that is registered now, and still is at its turn. Kept until all calls
+  ///     are done.
+  /// - Returns: The number of clients that were called or will be, if they live. 0 if the call was refused,
+  ///   because one call has set off more than 1,000 recurring ones: see <doc:Loops>.
   /// - Complexity: O(*n*).
   @discardableResult
   @inlinable
@@ -22,31 +42,17 @@ extension MulticastCenter {
       isolation: isolation, fileID: fileID, line: line, column: column, body)
   }
 
-  /// Calls every client of a listener protocol in a task of its own.
+  /// Calls every client of a listener protocol in its home, in order, and returns after all calls.
   ///
-  /// <!-- example: in Program -->
-  /// ```swift
-  /// center.post(StoreProtocol.self) { await $0.store(19000) }
-  /// ```
+  /// It does not wait for what clients post in turn. It waits until every home comes to the calls, also if the
+  /// clients are removed meanwhile, who are not called then. Cancellation does not end the wait.
   ///
-  /// See ``MulticastDelegate/post(fileID:line:column:_:)``.
-  ///
-  /// - Returns: The number of clients that will be called, if they live.
-  /// - Complexity: O(*n*). Starts a task for each idle client.
-  @discardableResult
-  public func post<Listener: Sendable>(
-    _ listener: Listener.Type,
-    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
-    _ body: @escaping @isolated(any) @Sendable (Listener) async -> Void
-  ) -> Int {
-    guard let delegate = withDelegate(for: listener, { $0 }) else { return 0 }
-    return delegate.post(fileID: fileID, line: line, column: column, body)
-  }
-
-  /// Calls every client of a listener protocol in its home, and returns after all calls.
-  ///
-  /// It does not wait for posts that clients make. See ``post(_:isolation:fileID:line:column:_:)``.
-  ///
+  /// - Parameters:
+  ///   - listener: The protocol.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - body: Receives each client that is registered now, and still is at its turn.
   /// - Returns: The number of clients that were to be called.
   /// - Complexity: O(*n*).
   @discardableResult
@@ -54,22 +60,6 @@ extension MulticastCenter {
     _ listener: Listener.Type,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: @escaping @isolated(any) @Sendable (Listener) -> Void
-  ) async -> Int {
-    guard let delegate = withDelegate(for: listener, { $0 }) else { return 0 }
-    return await delegate.postAndWait(fileID: fileID, line: line, column: column, body)
-  }
-
-  /// Calls every client of a listener protocol in a task of its own, and returns after all calls.
-  ///
-  /// It does not wait for a client that itself waits for this post. See ``post(_:fileID:line:column:_:)``.
-  ///
-  /// - Returns: The number of clients that were to be called.
-  /// - Complexity: O(*n*).
-  @discardableResult
-  nonisolated(nonsending) public func postAndWait<Listener: Sendable>(
-    _ listener: Listener.Type,
-    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
-    _ body: @escaping @isolated(any) @Sendable (Listener) async -> Void
   ) async -> Int {
     guard let delegate = withDelegate(for: listener, { $0 }) else { return 0 }
     return await delegate.postAndWait(fileID: fileID, line: line, column: column, body)

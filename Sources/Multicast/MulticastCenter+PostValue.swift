@@ -9,11 +9,11 @@ extension MulticastCenter {
     guard let delegate = withDelegate(for: listener, { $0 }) else { return 0 }
     let actor = body.isolation
     let function = ValueFunction(body).callable
-    @Sendable func call(_ box: WeakBox) -> Bool {
+    @Sendable func call(_ box: WeakBox) -> CallOutcome {
       MulticastDelegate<Listener>.call(box) { function($0, value) }
     }
     return delegate.post(from: site, isolation: isolation, actor: actor, call: call) {
-      ClosureContent(actor: actor, Listener.self, site, deliver: call)
+      { box, _, _ in call(box) }
     }
   }
 }

@@ -2,7 +2,7 @@
 ///
 /// <!-- example: in Center -->
 /// ```swift
-/// protocol UserProtocol {
+/// @MainActor protocol UserProtocol {
 ///   func userLogin(_ userID: UInt)
 ///   func logout()
 /// }
@@ -11,22 +11,23 @@
 ///   func logout() {}
 /// }
 ///
-/// final class ProfileScreen: UserProtocol {
+/// @MainActor final class ProfileScreen: UserProtocol {
 ///   init(center: MulticastCenter) { center.add(self, for: UserProtocol.self) }
 ///   func userLogin(_ userID: UInt) { print("Welcome, \(userID)") }
 /// }
 ///
+/// let screen = ProfileScreen(center: center)
 /// center.notify(UserProtocol.self) { $0.userLogin(19000) }  // every client on this thread
-/// center.post(UserProtocol.self) { $0.userLogin(19000) }  // each client in its home
+/// await center.postOnMainAndWait(UserProtocol.self) { $0.userLogin(19000) }  // from any thread
 /// ```
 ///
 /// A key may be any protocol, a composition `(A & B).self`, a constrained protocol `(any
 /// Sink<Int>).self`, a protocol of a global actor, or a class. A key is exactly one type: a client
 /// is not called for a protocol that its own protocol inherits from.
 ///
-/// Closures observe a ``Topic`` of the same center. All posts of one center have one order.
-/// ``MulticastDelegate`` lists what you can rely on. Every method may be called from any thread,
-/// also by a client that is being called.
+/// Closures observe a ``Topic`` of the same center. Everything posted through one center is in one order,
+/// across protocols and topics. Every method may be called from any thread, also by a client that is being
+/// called. <doc:TheContract> lists what you can rely on.
 public final class MulticastCenter: Sendable {
   /// The process's center. It refuses loops, and reports each in one line on standard error.
   public static let `default` = MulticastCenter()
@@ -46,13 +47,14 @@ public final class MulticastCenter: Sendable {
   /// - Parameters:
   ///   - reentrancy: What happens to a nested `notify` of the same listener protocol. A negative
   ///     ``ReentrancyPolicy/allow(depth:)`` stops the program.
-  ///   - onRecursion: Receives the report of each refused `notify`, and of the first refused post that one
-  ///     post has set off. Runs on the refused call's thread, with no lock held. If nil, each refused call
-  ///     site prints one line on standard error. So does a call site refused while `onRecursion` runs.
+  ///   - onRecursion: Receives the report of each refused `notify`, and of the first `post` that is refused
+  ///     among those that one call has set off. Runs on the refused call's thread, with no lock held. If nil,
+  ///     each refused call site prints one report on standard error. So does a call site that is refused
+  ///     while `onRecursion` runs.
   ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock held.
   ///     Deliveries that it causes are not reported, by any center. If nil, nothing is measured. See
   ///     <doc:SeeingDeliveries>.
-  ///   - carried: A task-local value that posts carry to where they are handled.
+  ///   - carried: A task-local value that is carried to where clients and handlers are called.
   public init(
     reentrancy: ReentrancyPolicy = .refuseLoops,
     onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil,

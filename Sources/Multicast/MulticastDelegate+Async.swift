@@ -53,7 +53,7 @@ extension MulticastDelegate {
         as: Listener.self,
         awaiting: { (client) async throws(Failure) in
           #if DEBUG
-            box.checkHome(of: client, as: Listener.self, from: site)
+            box.checkHome(of: client, as: Listener.self, in: clientList, from: site)
           #endif
           called += 1
           try await body(client, box)

@@ -9,8 +9,7 @@ extension MulticastDelegate {
   ///
   /// Much faster than a call for each event, because each client is loaded once. A removed client receives no
   /// further events. A client released during its events receives the rest of them. Without events, every
-  /// client counts as called. The first error ends the batch, which counts as one
-  /// ``notify(fileID:line:column:_:)``.
+  /// client counts as called. The first error ends the call. A loop is refused as by `notify` with one event.
   ///
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n* · *m*) for *n* clients and *m* events. Allocates nothing.

@@ -6,8 +6,7 @@ extension MulticastDelegate {
   /// let mayClose = delegates.map { $0.documentMayClose() }.allSatisfy { $0 }
   /// ```
   ///
-  /// The first error ends the call, and the answers are lost. Otherwise the same as
-  /// ``notify(fileID:line:column:_:)``.
+  /// Asks on this thread, as `notify` calls. The first error ends the call, and the answers are lost.
   ///
   /// - Returns: The answers; none without clients, or if the call was a loop.
   /// - Complexity: O(*n*).

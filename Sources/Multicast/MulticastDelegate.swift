@@ -1,4 +1,6 @@
-import Dispatch
+#if canImport(Dispatch) && !os(WASI)
+  import Dispatch
+#endif
 
 /// The clients of one listener protocol, and the calls to all of them.
 ///
@@ -16,23 +18,13 @@ import Dispatch
 /// }
 /// ```
 ///
-/// `notify` calls every client on this thread. `post` calls each client in its home: see <doc:NotifyOrPost>.
-/// Every method may be called from any thread, also by a client that is being called.
+/// Clients are called in the order in which they were added, each once. `notify` calls them on this thread.
+/// `post` calls each one in its home, the actor or the queue in which it was added: see <doc:NotifyOrPost>.
 ///
-/// - **Order.** Clients are called in the order in which they were added, each once.
-/// - **Weak.** A client is kept alive only during its own call. Something else must own it. A local variable
-///   may end with its last use.
-/// - **Snapshot.** A delivery calls the clients registered when it begins, except those removed or
-///   deallocated before their turn. A post begins when it is made.
-/// - **Free callbacks.** No lock is held while a client runs. It may also release itself, other clients, and
-///   the delegate.
-/// - **Home.** A client added in an actor lives there, unless the protocol is `Sendable`. A client added on a
-///   queue lives on that queue. A debug build stops if a client is notified elsewhere.
-/// - **Causal order.** The posts of one thread or task reach every home in their order. A post made by a
-///   client that a post is calling is delivered after that post.
-/// - **Loops.** A notification that would recurse forever is refused and reported: see <doc:Loops>.
+/// Clients are held weakly. Something else must own them. A local variable may end with its last use.
 ///
-/// <doc:TheContract> has all rules. `P` and `P & Sendable` are one key.
+/// Every method may be called from any thread, also by a client that is being called. No lock is held while a
+/// client runs. <doc:TheContract> lists what you can rely on.
 public final class MulticastDelegate<Listener>: Sendable {
   @usableFromInline
   let clientList = ClientList(stride: WeakBox.stride(for: Listener.self))
@@ -40,18 +32,27 @@ public final class MulticastDelegate<Listener>: Sendable {
   @usableFromInline
   let office: PostOffice
 
-  /// The office has it, too. A `notify` that looks it up there retains the office.
+  /// The office's. A `notify` that looked it up there would retain the office.
   @usableFromInline
   let reentrancyGuard: ReentrancyGuard
 
-  /// The office has it, too. Nil without `onDelivery`.
+  /// The office's; nil without `onDelivery`.
   @usableFromInline
   let reporter: DeliveryReporter?
 
   /// Creates a delegate without clients.
   ///
-  /// Its posts are in order with each other, and not with those of a center. The parameters are those of
-  /// ``MulticastCenter/init(reentrancy:onRecursion:onDelivery:carrying:)``.
+  /// What is posted through it has an order of its own, apart from that of a center.
+  ///
+  /// - Parameters:
+  ///   - reentrancy: What happens to a nested `notify`. A negative ``ReentrancyPolicy/allow(depth:)`` stops
+  ///     the program.
+  ///   - onRecursion: Receives the report of each refused `notify`, and of the first `post` that is refused
+  ///     among those that one call has set off. Runs on the refused call's thread, with no lock held. If nil,
+  ///     each refused call site prints one report on standard error.
+  ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock held:
+  ///     see <doc:SeeingDeliveries>. If nil, nothing is measured.
+  ///   - carried: A task-local value that is carried to where clients are called.
   public convenience init(
     reentrancy: ReentrancyPolicy = .refuseLoops,
     onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil,
@@ -78,21 +79,59 @@ extension MulticastDelegate {
   ///
   /// The client is held weakly. Active deliveries do not call it.
   ///
-  /// A client added inside an actor lives in that actor, unless the compiler knows here that the
-  /// protocol is `Sendable`. A client that adds itself in a nonisolated `init` has no home. Neither
-  /// has a client that is an actor.
+  /// A client added inside an actor lives in that actor: `post` calls it there. That includes the main actor,
+  /// and does not hold where the compiler knows here that the protocol is `Sendable`. A client that adds
+  /// itself in a nonisolated `init` has no home, and is called on every thread that notifies or posts. So is
+  /// a client that is an actor.
   ///
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program.
-  ///   - isolation: The client's home. Pass nil for a client that may be called on any thread.
+  ///   - isolation: The actor that this is called in, which is the client's home. Leave it out.
+  ///   - fileID: The caller's file, for messages about this client. A wrapper passes its caller's on.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
   /// - Returns: Whether the client was added. False if it is in the list already, and keeps its
   ///   place and home. False while the client is being deinitialized.
   /// - Complexity: Amortized O(1).
   @discardableResult
-  public func add(_ client: Listener, isolation: (any Actor)? = #isolation) -> Bool {
+  public func add(
+    _ client: Listener, inheriting isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
+  ) -> Bool {
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    let isAdded = add(client, in: isolation, at: site)
+    #if DEBUG
+      if isAdded, isolation == nil { noteHomeless(client, at: site) }
+    #endif
+    return isAdded
+  }
+
+  /// Adds a client that lives in an actor, or anywhere, at the end of the list.
+  ///
+  /// - Parameters:
+  ///   - client: A class instance or an actor. A value stops the program.
+  ///   - isolation: The client's home. Pass nil for a client that may be called on any thread.
+  ///   - fileID: The caller's file, for messages about this client. A wrapper passes its caller's on.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
+  /// - Returns: Whether the client was added. False if it is in the list already, and keeps its
+  ///   place and home. False while the client is being deinitialized.
+  /// - Complexity: Amortized O(1).
+  @discardableResult
+  public func add(
+    _ client: Listener, isolation: (any Actor)?,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
+  ) -> Bool {
+    add(client, in: isolation, at: CallSite(fileID: fileID, line: line, column: column))
+  }
+
+  func add(_ client: Listener, in isolation: (any Actor)?, at site: CallSite) -> Bool {
+    guard let isolation else { return add(client, in: Mailbox?.none, at: site) }
     // An actor's synchronous methods are nonisolated.
-    guard let isolation, !(client is any Actor) else { return add(client, in: nil) }
-    return add(client, in: office.mailbox(of: isolation))
+    if withObject(of: client, file: site.file, line: site.line, { clientList.isActor($0) }) {
+      return add(client, in: Mailbox?.none, at: site)
+    }
+    return add(client, in: office.mailbox(of: isolation), at: site)
   }
 
   /// Adds a client that lives on a dispatch queue, at the end of the list.
@@ -100,26 +139,36 @@ extension MulticastDelegate {
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program.
   ///   - queue: The client's home. Calls do not overlap, on a concurrent queue either. The main queue is the
-  ///     main actor. A post made on a global queue calls the client a little later, on that queue.
-  /// - Returns: Whether the client was added, as for ``add(_:isolation:)``.
+  ///     main actor. What is posted on a global queue reaches the client a little later, on that queue.
+  ///   - fileID: The caller's file, for messages about this client. A wrapper passes its caller's on.
+  ///   - line: The caller's line.
+  ///   - column: The caller's column.
+  /// - Returns: Whether the client was added. False if it is in the list already, and keeps its
+  ///   place and home. False while the client is being deinitialized.
   /// - Complexity: Amortized O(1).
   @discardableResult
-  public func add(_ client: Listener, on queue: DispatchQueue) -> Bool {
-    add(client, in: office.mailbox(of: queue))
+  public func add(
+    _ client: Listener, on queue: DispatchQueue,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
+  ) -> Bool {
+    add(
+      client, in: office.mailbox(of: queue),
+      at: CallSite(fileID: fileID, line: line, column: column))
   }
 
-  func add(_ client: Listener, in mailbox: Mailbox?) -> Bool {
-    withObject(of: client) { object in
+  func add(_ client: Listener, in mailbox: Mailbox?, at site: CallSite) -> Bool {
+    withObject(of: client, file: site.file, line: site.line) { object in
       unsafe withUnsafePointer(to: client) { bits in
-        unsafe clientList.add(object, bits: UnsafeRawPointer(bits), in: mailbox)
+        unsafe clientList.add(object, bits: UnsafeRawPointer(bits), at: mailbox)
       }
     }
   }
 
   /// Removes a client.
   ///
-  /// After that, no new call to the client begins from this list on this thread. A call on another thread may
-  /// still run. Waiting posts do not call the client. Safe in the client's `deinit`, and not needed there.
+  /// After that, no new call to the client begins from this list on this thread, and what was posted before
+  /// no longer calls it. A call on another thread may still run. Safe in the client's `deinit`, and not
+  /// needed there.
   ///
   /// - Parameter client: A class instance or an actor. A value stops the program.
   /// - Returns: Whether the client was in the list. False while the client is being deinitialized.
@@ -130,29 +179,14 @@ extension MulticastDelegate {
   }
 
   func remove(object: AnyObject) -> Bool {
-    var wasRegistered = false
-    var group: ClientGroup?
-    clientList.remove(ClientKey(object)) { box in
-      wasRegistered = box.isAlive
-      group = box.group
-    }
-    group?.giveUpLettersIfEmpty(in: clientList, of: office)
-    office.giveUpLane(.client(ObjectIdentifier(object).address), of: clientList)
-    return wasRegistered
+    clientList.remove(object)
   }
 
   /// Removes all clients. Active deliveries call no further client.
   ///
   /// - Complexity: O(*n*).
   public func removeAll() {
-    let groups = clientList.groups
-    var identities: [UInt] = []
-    clientList.removeAll { box in
-      identities.append(box.identity)
-      return true
-    }
-    for group in groups { group.giveUpLettersIfEmpty(in: clientList, of: office) }
-    for identity in identities { office.giveUpLane(.client(identity), of: clientList) }
+    clientList.removeAll()
   }
 
   /// Returns whether a client is in the list. False while the client is being deinitialized.
@@ -170,7 +204,7 @@ extension MulticastDelegate {
     var clients: [Listener] = []
     forEachClient { client, box in
       #if DEBUG
-        box.checkHome(of: client, as: Listener.self, from: nil)
+        box.checkHome(of: client, as: Listener.self, in: clientList, from: nil)
       #endif
       clients.append(client)
     }
@@ -180,7 +214,7 @@ extension MulticastDelegate {
   /// The number of live clients.
   ///
   /// The list counts them, and holds each one for an instant. A client whose last owner releases it
-  /// in that instant ends here.
+  /// in that instant is deallocated on this thread.
   ///
   /// - Complexity: O(*n*).
   public var count: Int { clientList.countAlive() }
@@ -190,6 +224,20 @@ extension MulticastDelegate {
   /// - Complexity: O(*n*), and O(1) if the first client is alive.
   public var isEmpty: Bool { clientList.countAlive(upTo: 1) == 0 }
 }
+
+#if DEBUG
+  extension MulticastDelegate {
+    /// Notes a client that was added without a home and without a word about it.
+    func noteHomeless(_ client: Listener, at site: CallSite) {
+      guard Place.mainActor.isCurrent(from: nil) else { return }
+      withObject(of: client) { object in
+        if let number = clientList.number(of: object) {
+          clientList.homeless.note(number, at: "\(site)")
+        }
+      }
+    }
+  }
+#endif
 
 // MARK: - Notifying
 
@@ -201,8 +249,15 @@ extension MulticastDelegate {
   /// delegates.notify { $0.userLogin(19000) }
   /// ```
   ///
-  /// Calls the clients registered now, except those removed or deallocated before their turn. If this call
-  /// site is already delivering this list on this call stack, calls nobody and reports the loop.
+  /// Calls the clients registered when the call begins, except those removed or deallocated before their
+  /// turn. All of them must live where this is called: a debug build stops if one lives elsewhere. Use `post`
+  /// then.
+  ///
+  /// A client may notify in turn. If it notifies from this same call site, directly or through other clients,
+  /// that is a loop: the inner call calls nobody, and is reported. Two properties that notify through one
+  /// function share its call site, and a client that sets one while it hears of the other loses the second
+  /// change. Post instead, or let the function take its callers' `fileID`, `line` and `column`: see
+  /// <doc:Loops>.
   ///
   /// The first error that `body` throws ends the call. The compiler infers `any Error`, unless you write the
   /// type: `{ (client) throws(StoreError) in … }`.
@@ -250,7 +305,7 @@ extension MulticastDelegate {
       defer { unsafe notify.pointee.pop() }
       return try forEachClient { (client, box) throws(Failure) in
         #if DEBUG
-          box.checkHome(of: client, as: Listener.self, from: site)
+          box.checkHome(of: client, as: Listener.self, in: clientList, from: site)
         #endif
         try body(client, box)
       }
@@ -268,15 +323,10 @@ extension MulticastDelegate {
   ) throws(Failure) -> Int {
     defer { extendLifetime(self) }
     var walk = clientList.beginWalk()
-    var called = 0
-    while let box = walk.next() {
-      let wasCalled: Void? = try box.withClient(as: Listener.self) { (client) throws(Failure) in
-        called &+= 1
-        try body(client, box)
-      }
+    return try walk.forEach { (box) throws(Failure) in
       // Nil for a removed client, whose box is vacated already, and for a deallocated one.
-      if wasCalled == nil { walk.noteDead(box) }
+      try box.withClient(as: Listener.self) { (client) throws(Failure) in try body(client, box) }
+        == nil ? .dead : .called
     }
-    return called
   }
 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The memory of a ``RegistryTable``: a hash table with open addressing that only grows.
 ///
 /// A registry is written before its key. The key is released by the writer and acquired by the reader, so a

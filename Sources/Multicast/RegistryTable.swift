@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A center's registry for a listener protocol (its delegate) or a message type (its topics), type-erased.
 protocol ClientRegistry: AnyObject, Sendable {
   /// Removes a client. Returns the number of its registrations.

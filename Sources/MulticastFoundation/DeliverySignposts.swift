@@ -9,10 +9,11 @@
   /// let center = MulticastCenter(onDelivery: deliverySignposts())
   /// ```
   ///
-  /// Without a recording, an event costs one test.
+  /// Without a recording, an event is not made into an interval.
   ///
   /// - Parameter signposter: By default, the points of interest of a subsystem named Multicast.
   /// - Returns: A callback for `onDelivery`.
+  @available(macOS 12, iOS 15, tvOS 15, watchOS 8, *)
   public func deliverySignposts(
     to signposter: OSSignposter = OSSignposter(
       subsystem: "Multicast", category: .pointsOfInterest)

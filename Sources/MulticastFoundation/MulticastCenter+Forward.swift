@@ -14,8 +14,8 @@ extension MulticastCenter {
   /// with the center, or with the center's methods that remove all handlers. It keeps `target` and `userInfo`
   /// alive. Two forwards of one topic post two notifications.
   ///
-  /// A relay of the same notification to the same topic makes a loop of posts, which is refused after 1,000
-  /// rounds. May be called from any thread.
+  /// A relay of the same notification to the same topic makes a loop, which is refused after 1,000 rounds.
+  /// May be called from any thread.
   ///
   /// - Returns: A token that ends the forward. It may be ignored.
   /// - Complexity: Amortized O(1).

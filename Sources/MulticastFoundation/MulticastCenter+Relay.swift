@@ -22,14 +22,14 @@ extension MulticastCenter {
   /// With a sender, only its notifications are relayed, except those from its `deinit`. The relay holds the
   /// sender for an instant at each notification of this name.
   ///
-  /// A relay is the call site of its posts. A notification posted by a client that a post is calling follows
-  /// that post. After 1,000 recurring posts, the next is refused and reported. Foundation does not order the
-  /// observers of a notification, including relays.
+  /// A relay posts, and is the call site. A notification that a client posts while `post` is calling it is
+  /// relayed afterwards. After 1,000 recurring calls, the next is refused and reported. Foundation does not
+  /// order the observers of a notification, including relays.
   ///
   /// May be called from any thread. A wrapper passes its caller's `fileID`, `line` and `column` on.
   ///
   /// - Returns: A token that ends the relay. It may be ignored.
-  /// - Complexity: A few instructions for each notification of this name, and a post for each relayed one.
+  /// - Complexity: A few instructions for each notification of this name, and a `post` for each relayed one.
   @discardableResult
   public func relay<Listener>(
     _ name: Notification.Name, from source: NotificationCenter = .default,

@@ -15,14 +15,14 @@ extension MulticastCenter {
   /// ```
   ///
   /// The body runs on the main actor, so the protocol may be a `@MainActor` one. No client may live in
-  /// another home: relay to a topic instead. The clients have been called when the message's post returns,
-  /// unless it is made inside a post's call. Then they follow.
+  /// another home: relay to a topic instead. The clients have been called when the posting of the message
+  /// returns, unless a client posted it while it was being called. Then they follow.
   ///
   /// The relay holds the subject weakly and ends with it. If `subject` is nil, it relays the messages of all.
   /// Otherwise the same as a relay of notifications.
   ///
   /// - Returns: A token that ends the relay. It may be ignored.
-  /// - Complexity: That of a post.
+  /// - Complexity: That of `post`.
   @discardableResult
   public func relay<Message: NotificationCenter.MainActorMessage, Listener>(
     _ message: Message.Type, from source: NotificationCenter = .default,
@@ -49,7 +49,7 @@ extension MulticastCenter {
   /// a relay to clients.
   ///
   /// - Returns: A token that ends the relay. It may be ignored.
-  /// - Complexity: That of a post.
+  /// - Complexity: That of `post`.
   @discardableResult
   public func relay<Message: NotificationCenter.MainActorMessage, Value>(
     _ message: Message.Type, from source: NotificationCenter = .default,
@@ -100,7 +100,7 @@ extension MulticastCenter {
   /// messages are not delivered. Otherwise the same as a relay of notifications.
   ///
   /// - Returns: A token that ends the relay. It may be ignored.
-  /// - Complexity: That of a post and of waking a task.
+  /// - Complexity: That of `post` and of waking a task.
   @discardableResult
   public func relay<Message: NotificationCenter.AsyncMessage, Listener>(
     _ message: Message.Type, from source: NotificationCenter = .default,
@@ -126,7 +126,7 @@ extension MulticastCenter {
   /// to clients.
   ///
   /// - Returns: A token that ends the relay. It may be ignored.
-  /// - Complexity: That of a post and of waking a task.
+  /// - Complexity: That of `post` and of waking a task.
   @discardableResult
   public func relay<Message: NotificationCenter.AsyncMessage, Value>(
     _ message: Message.Type, from source: NotificationCenter = .default,
@@ -141,19 +141,80 @@ extension MulticastCenter {
     }
   }
 
+  /// Calls the clients of a listener protocol when an asynchronous message of one subject is posted.
+  ///
+  /// The relay holds the subject as long as Foundation's sequence of messages does. Otherwise the same as a
+  /// relay of the messages of all subjects.
+  ///
+  /// - Returns: A token that ends the relay. It may be ignored.
+  /// - Complexity: That of `post` and of waking a task.
+  @discardableResult
+  public func relay<Message: NotificationCenter.AsyncMessage, Listener>(
+    _ message: Message.Type, from source: NotificationCenter = .default,
+    of subject: Message.Subject, to listener: Listener.Type,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
+    _ body: @escaping @isolated(any) @Sendable (Listener, Message) -> Void
+  ) -> NotificationRelay where Message.Subject: AnyObject {
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    return relay(message, from: source, of: subject) { center, message in
+      center.post(message, to: Listener.self, isolation: nil, from: site, body)
+      return true
+    }
+  }
+
+  /// Posts a message to a topic when an asynchronous message of one subject is posted.
+  ///
+  /// `transform` runs in a task and drops a message by returning nil. Otherwise the same as a relay
+  /// to clients.
+  ///
+  /// - Returns: A token that ends the relay. It may be ignored.
+  /// - Complexity: That of `post` and of waking a task.
+  @discardableResult
+  public func relay<Message: NotificationCenter.AsyncMessage, Value>(
+    _ message: Message.Type, from source: NotificationCenter = .default,
+    of subject: Message.Subject, to topic: Topic<Value>,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
+    _ transform: @escaping @Sendable (Message) -> Value?
+  ) -> NotificationRelay where Message.Subject: AnyObject {
+    relay(message, from: source, of: subject) { center, message in
+      guard let value = transform(message) else { return false }
+      center.post(topic, value, fileID: fileID, line: line, column: column)
+      return true
+    }
+  }
+
   private func relay<Message: NotificationCenter.AsyncMessage>(
     _ message: Message.Type, from source: NotificationCenter,
     deliver: @escaping @Sendable (MulticastCenter, Message) -> Bool
   ) -> NotificationRelay {
-    makeRelay(deliver) { observer in
-      // A sequence keeps the order and every message. An observer would be called in one task for each
-      // message.
-      let messages = source.messages(
+    relay(
+      source.messages(
         of: Message.Subject.self, for: NotificationCenter.BaseMessageIdentifier<Message>(),
-        bufferSize: .max
-      ).makeAsyncIterator()
+        bufferSize: .max), of: source, deliver)
+  }
+
+  private func relay<Message: NotificationCenter.AsyncMessage>(
+    _ message: Message.Type, from source: NotificationCenter, of subject: Message.Subject,
+    deliver: @escaping @Sendable (MulticastCenter, Message) -> Bool
+  ) -> NotificationRelay where Message.Subject: AnyObject {
+    relay(
+      source.messages(
+        of: subject, for: NotificationCenter.BaseMessageIdentifier<Message>(), bufferSize: .max),
+      of: source, deliver)
+  }
+
+  /// - Parameter messages: A sequence keeps the order and every message. An observer would be called in one
+  ///   task for each message.
+  private func relay<Message: NotificationCenter.AsyncMessage>(
+    _ messages: some AsyncSequence<Message, Never> & Sendable, of source: NotificationCenter,
+    _ deliver: @escaping @Sendable (MulticastCenter, Message) -> Bool
+  ) -> NotificationRelay {
+    makeRelay(deliver) { observer in
+      // Observed from here on, and not from where the task begins.
+      nonisolated(unsafe) let iterator = messages.makeAsyncIterator()
       let task = Task.detached { [status = observer.status, weak observer] in
-        var messages = messages
+        // The task alone has the iterator.
+        var messages = unsafe iterator
         // Checked first, because Foundation's iterator never returns in a cancelled task.
         while status.isActive, let message = await messages.next(isolation: nil) {
           observer?.receive { deliver, center in deliver(center, message) }

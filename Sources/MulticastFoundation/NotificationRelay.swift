@@ -16,14 +16,15 @@ public struct NotificationRelay: Sendable {
 
   /// The number of notifications that could not be mapped.
   ///
-  /// It does not count notifications without listeners or with a refused post. It can be
+  /// It does not count notifications without listeners, nor those whose `post` was refused. It can be
   /// read after the relay's end.
   public var dropped: Int { status.dropped }
 
   /// Ends the relay, and removes its observer from the `NotificationCenter`.
   ///
-  /// After that, the relay receives no notification on this thread. An active delivery finishes.
-  /// May be called in the relay's closures, and more than once.
+  /// After that, the relay receives no notification on this thread. A delivery on another thread finishes, and
+  /// what the relay has posted before still reaches its clients and handlers. May be called in the relay's
+  /// closures, and more than once.
   ///
   /// - Complexity: That of removing an observer from the `NotificationCenter`.
   public func cancel() { observer?.cancel() }

@@ -1,4 +1,4 @@
-import Synchronization
+import Multicast
 
 /// The state of a relay, shared by its observer, its token, and Foundation's block. None of them keeps
 /// another alive.
@@ -36,5 +36,5 @@ final class RelayStatus: Sendable {
 
   var dropped: Int { drops.load(ordering: .relaxed) }
 
-  func countDropped() { drops.add(1, ordering: .relaxed) }
+  func countDropped() { drops.wrappingAdd(1, ordering: .relaxed) }
 }

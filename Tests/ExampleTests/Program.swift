@@ -7,8 +7,6 @@ final class Program {
     var status: Int32 = 0
     var output = ""
     var errors = ""
-
-    var report: ScanReport { get throws { try ScanReport(output) } }
   }
 
   private let process = Process()
@@ -21,8 +19,8 @@ final class Program {
   ///   - errors: Where its standard error goes; a file if nil.
   ///   - launcher: A command that starts the program.
   init(
-    _ arguments: [String], of name: String = "DirectoryScan", in directory: String? = nil,
-    input: String = "", errors: FileHandle? = nil, launcher: [String] = []
+    _ name: String, _ arguments: [String], in directory: String? = nil, input: String = "",
+    errors: FileHandle? = nil, launcher: [String] = []
   ) throws {
     try folder.file("input", input)
     try folder.file("output")
@@ -47,53 +45,67 @@ final class Program {
     if process.isRunning { process.terminate() }
   }
 
-  static func run(_ arguments: String..., launcher: [String] = []) async throws -> Outcome {
-    try await Program(arguments, launcher: launcher).outcome()
-  }
-
-  static func scan(_ path: String, launcher: [String] = []) async throws -> ScanReport {
-    try await run("--quiet", "--json", "-", path, launcher: launcher).report
-  }
-
-  /// Waits for a text on standard error while the program runs.
-  func wait(for text: String) async throws {
-    while try !folder.text("errors").contains(text) {
-      try #require(process.isRunning)
-      try await Task.sleep(for: .milliseconds(10))
-    }
-  }
-
-  /// Does what Ctrl-C does, when `condition` holds while the program runs.
+  /// Does what Ctrl-C does, when a text stands on standard error.
   ///
   /// Waits on a thread of its own: all tests' tasks share a few, and until one of these had time for this, the
   /// program would take a processor from them.
-  func interrupt(when condition: @escaping @Sendable () -> Bool) async {
+  func interrupt(when text: String) async {
     let id = process.processIdentifier
-    await withCheckedContinuation { continuation in
+    await withCheckedContinuation { [folder] continuation in
       Thread.detachNewThread {
-        while kill(id, 0) == 0, !condition() { usleep(10_000) }
+        while kill(id, 0) == 0, (try? folder.text("errors"))?.contains(text) != true {
+          usleep(10_000)
+        }
         kill(id, SIGINT)
         continuation.resume()
       }
     }
   }
 
-  /// Does so when a text stands on standard error.
-  func interrupt(when text: String) async {
-    await interrupt { [folder] in (try? folder.text("errors"))?.contains(text) == true }
-  }
-
   /// Waits for the end.
-  ///
-  /// - Parameter meanwhile: Is called again and again until then.
-  func outcome(meanwhile: () -> Void = {}) async throws -> Outcome {
-    while process.isRunning {
-      meanwhile()
-      try await Task.sleep(for: .milliseconds(10))
-    }
+  func outcome() async throws -> Outcome {
+    while process.isRunning { try await Task.sleep(for: .milliseconds(10)) }
     try #require(process.terminationReason == .exit)
     return Outcome(
       status: process.terminationStatus, output: try folder.text("output"),
       errors: try folder.text("errors"))
+  }
+}
+
+/// A folder with a tree in it, which is removed when this ends.
+final class Tree: Sendable {
+  let path = FileManager.default.temporaryDirectory.path + "/tree-\(UUID())"
+
+  init() { mkdir(path, 0o755) }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String, _ content: String = "") throws {
+    try file(name, Data(content.utf8))
+  }
+
+  /// Makes a file, with the folders above it.
+  func file(_ name: String, _ content: Data) throws {
+    let file = URL(fileURLWithPath: "\(path)/\(name)")
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try content.write(to: file)
+  }
+
+  /// Makes a file of zeros that takes no room, and ends with a text.
+  func file(_ name: String, bytes: Int, endingWith end: String = "") throws {
+    try file(name)
+    let file = try #require(FileHandle(forWritingAtPath: "\(path)/\(name)"))
+    try file.truncate(atOffset: UInt64(bytes - end.utf8.count))
+    try file.seekToEnd()
+    try file.write(contentsOf: Data(end.utf8))
+  }
+
+  func link(_ name: String, to target: String) throws {
+    try #require(symlink(target, "\(path)/\(name)") == 0)
+  }
+
+  func text(_ name: String) throws -> String {
+    try String(contentsOf: URL(fileURLWithPath: "\(path)/\(name)"), encoding: .utf8)
   }
 }

@@ -2,27 +2,27 @@ import Foundation
 import Multicast
 import MulticastFoundation
 
-protocol PowerProtocol {
+nonisolated protocol PowerProtocol {
   func powerStateChanged()
 }
 
-protocol DownloadProtocol {
+nonisolated protocol DownloadProtocol {
   func downloadDidProgress(_ fraction: Double)
 }
 
-struct UserLogin: Sendable {
+nonisolated struct UserLogin: Sendable {
   let id: UInt
 }
 
-struct CloseCode: Sendable {
+nonisolated struct CloseCode: Sendable {
   let number: Int
 }
 
-extension Topic where Message == UserLogin {
+nonisolated extension Topic where Message == UserLogin {
   static var userLogin: Self { Topic("userLogin") }
 }
 
-extension Notification.Name {
+nonisolated extension Notification.Name {
   static let powerStateDidChange = Notification.Name("powerStateDidChange")
   static let downloadDidProgress = Notification.Name("downloadDidProgress")
   static let connectionDidClose = Notification.Name("connectionDidClose")

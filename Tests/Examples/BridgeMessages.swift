@@ -6,29 +6,29 @@ import MulticastFoundation
   func show(_ title: String)
 }
 
-protocol UploadProtocol {
+nonisolated protocol UploadProtocol {
   func uploadDidProgress(_ fraction: Double)
 }
 
 final class Document: Sendable {}
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-struct DocumentDidChange: NotificationCenter.MainActorMessage {
+nonisolated struct DocumentDidChange: NotificationCenter.MainActorMessage {
   typealias Subject = Document
   let title: String
 }
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-struct UploadDidProgress: NotificationCenter.AsyncMessage {
+nonisolated struct UploadDidProgress: NotificationCenter.AsyncMessage {
   typealias Subject = Document
   let fraction: Double
 }
 
-extension Topic where Message == String {
+nonisolated extension Topic where Message == String {
   static var title: Self { Topic("title") }
 }
 
-extension Topic where Message == Double {
+nonisolated extension Topic where Message == Double {
   static var upload: Self { Topic("upload") }
 }
 

@@ -1,6 +1,6 @@
 import Multicast
 
-protocol UserProtocol {
+nonisolated protocol UserProtocol {
   func userLogin(_ userID: UInt)
 }
 

@@ -1,7 +1,7 @@
 import Multicast
 
 // Every method that an example calls, since a delegate is of one protocol.
-protocol Listener: Sendable {
+nonisolated protocol Listener: Sendable {
   func userLogin(_ userID: UInt)
   func documentMayClose() -> Bool
   func found(_ file: String)

@@ -1,9 +1,9 @@
 import Multicast
 
-struct UserLogin: Sendable {
+nonisolated struct UserLogin: Sendable {
   let id: UInt
 }
-extension Topic where Message == UserLogin {
+nonisolated extension Topic where Message == UserLogin {
   static var userLogin: Self { Topic("userLogin") }
 }
 

@@ -1,23 +1,23 @@
 import Dispatch
 import Multicast
 
-protocol UserProtocol {
+nonisolated protocol UserProtocol {
   func userLogin(_ userID: UInt)
 }
 
-protocol DocumentProtocol {
+nonisolated protocol DocumentProtocol {
   func mayClose() -> Bool
 }
 
-protocol ScanProtocol {
+nonisolated protocol ScanProtocol {
   func found(_ file: String)
 }
 
-protocol StoreProtocol: Sendable {
+nonisolated protocol StoreProtocol: Sendable {
   func store(_ userID: UInt) async
 }
 
-final class Log: UserProtocol {
+nonisolated final class Log: UserProtocol {
   func userLogin(_ userID: UInt) {}
 }
 

@@ -1,15 +1,15 @@
 import Multicast
 import Testing
 
-protocol UserProtocol {
+nonisolated protocol UserProtocol {
   func userLogin(_ id: UInt)
 }
 
-struct UserLogin: Sendable {
+nonisolated struct UserLogin: Sendable {
   let id: UInt
 }
 
-extension Topic where Message == UserLogin {
+nonisolated extension Topic where Message == UserLogin {
   static var userLogin: Self { Topic("userLogin") }
 }
 

@@ -48,7 +48,7 @@ enum Fuzz {
     // Said first: it is all there is, if the delegate brings the program down.
     print("Seed \(seed)")
     fflush(nil)
-    let end = ContinuousClock.now + .seconds(seconds)
+    let end = DispatchTime.now() + .seconds(seconds)
     switch kind {
     case "--posts": runPrograms(until: end, seed: seed)
     case "--topics": stressTopics(until: end, seed: seed)
@@ -56,11 +56,11 @@ enum Fuzz {
     }
   }
 
-  private static func compareDelegates(until end: ContinuousClock.Instant, seed: UInt64) {
+  private static func compareDelegates(until end: DispatchTime, seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var inputs = 0
     var bytes = 0
-    while ContinuousClock.now < end {
+    while DispatchTime.now() < end {
       // Mostly short, so that a difference is found with little around it.
       let longest = [20, 200, 2000].randomElement(using: &generator) ?? 20
       let count = Int.random(in: 2...longest, using: &generator)
@@ -82,9 +82,9 @@ enum Fuzz {
       """)
   }
 
-  private static func runPrograms(until end: ContinuousClock.Instant, seed: UInt64) {
+  private static func runPrograms(until end: DispatchTime, seed: UInt64) {
     var programs: UInt64 = 0
-    while ContinuousClock.now < end {
+    while DispatchTime.now() < end {
       let program = PostProgram(seed: seed &+ programs)
       let faults = program.run()
       programs += 1
@@ -101,7 +101,7 @@ enum Fuzz {
     print("\(programs) programs: nothing wrong")
   }
 
-  private static func stressTopics(until end: ContinuousClock.Instant, seed: UInt64) {
+  private static func stressTopics(until end: DispatchTime, seed: UInt64) {
     let stress = TopicStress(seed: seed)
     stress.run(until: end)
     guard stress.faults.isEmpty else {

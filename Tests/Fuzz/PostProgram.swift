@@ -12,8 +12,8 @@ final class PostProgram: Sendable {
     /// Receivers that come and go while others post.
     case removing
 
-    /// Handlers that are replaced while others post, where they live or in another home.
-    case replacing, moving
+    /// Handlers that are replaced while others post.
+    case replacing
 
     /// A topic that keeps its last message.
     case latest
@@ -133,7 +133,7 @@ extension PostProgram {
       switch list {
       case .plain: center.post((any PlainListener).self) { $0.hear(message) }
       case .awaiting:
-        center.post((any AwaitingListener).self) { await $0.hearAwaiting(message) }
+        center.postAwaiting((any AwaitingListener).self) { await $0.hearAwaiting(message) }
       default: center.post(list.topic, message)
       }
     history.withLock { $0.end(message: message.number, count: count) }
@@ -145,17 +145,19 @@ extension PostProgram {
       switch list {
       case .plain: await center.postAndWait((any PlainListener).self) { $0.hear(message) }
       case .awaiting:
-        await center.postAndWait((any AwaitingListener).self) { await $0.hearAwaiting(message) }
+        await center.postAwaitingAndWait((any AwaitingListener).self) {
+          await $0.hearAwaiting(message)
+        }
       default: await center.postAndWait(list.topic, message)
       }
     history.withLock { $0.end(message: message.number, count: count) }
   }
 
-  func handle(_ message: PostMessage, by receiver: Receiver, in place: Place, version: Int) {
+  func handle(_ message: PostMessage, by receiver: Receiver) {
     let call = PostHistory.Call(
-      message: message.number, receiver: receiver.number, version: version, isAwaited: false)
+      message: message.number, receiver: receiver.number, isAwaited: false)
     let number = history.withLock { $0.begin(call) }
-    if case .home(let home) = place, case .queue = homes[home],
+    if case .home(let home) = receiver.place, case .queue = homes[home],
       DispatchQueue.getSpecific(key: Self.queueKey) != home
     {
       history.withLock { $0.fault(call, "was made elsewhere") }
@@ -164,9 +166,9 @@ extension PostProgram {
     history.withLock { $0.end(call: number) }
   }
 
-  func handleAwaiting(_ message: PostMessage, by receiver: Receiver, version: Int) async {
+  func handleAwaiting(_ message: PostMessage, by receiver: Receiver) async {
     let call = PostHistory.Call(
-      message: message.number, receiver: receiver.number, version: version, isAwaited: true)
+      message: message.number, receiver: receiver.number, isAwaited: true)
     let number = history.withLock { $0.begin(call) }
     if message.key % 3 == 0 { await Task.yield() }
     react(to: message, as: receiver)
@@ -221,7 +223,7 @@ extension PostProgram {
         group.leave()
       }
     }
-    if !features.isDisjoint(with: [.removing, .replacing, .moving, .latest]) {
+    if !features.isDisjoint(with: [.removing, .replacing, .latest]) {
       onThread(in: group, seed: generator.next()) { [self] generator in
         for _ in 0..<Int.random(in: 1...10, using: &generator) { change(using: &generator) }
       }
@@ -291,23 +293,11 @@ extension PostProgram {
     Self.loiter(using: &generator)
     let receiver = receivers.withLock { $0.randomElement(using: &generator) }
     guard let receiver else { return }
-    switch Int.random(in: 0..<4, using: &generator) {
+    switch Int.random(in: 0..<3, using: &generator) {
     case 0 where features.contains(.removing): receiver.remove()
-    case 1 where features.contains(.replacing): replace(receiver, at: receiver.place)
-    case 2 where features.contains(.moving):
-      replace(receiver, at: randomPlace(for: receiver.list, using: &generator))
+    case 1 where features.contains(.replacing):
+      if receiver.list.isTopic, receiver.place != .lane, !receiver.isRemoved { receiver.register() }
     default: makeReceiver(using: &generator).register()
     }
-  }
-
-  private func replace(_ receiver: Receiver, at place: Place) {
-    // A room's own handlers stay there: another owner would be another registration.
-    guard receiver.list.isTopic, !receiver.isRemoved, !isRoom(receiver.place), !isRoom(place)
-    else { return }
-    receiver.replace(at: place)
-  }
-
-  private func isRoom(_ place: Place) -> Bool {
-    if case .home(let home) = place, case .room = homes[home] { true } else { false }
   }
 }

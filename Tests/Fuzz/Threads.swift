@@ -1,6 +1,6 @@
 import CoreModel
 import Foundation
-import Synchronization
+import Multicast
 
 /// Calls `body` with random numbers on a thread of its own, which is in the group until it ends.
 func onThread(
@@ -31,11 +31,11 @@ final class Counted: Sendable {
 
     /// Waits until nothing is alive. Returns how much is, if that takes too long.
     func waitForEnd(seconds: Int, meanwhile body: () -> Void = {}) -> Int {
-      let end = ContinuousClock.now + .seconds(seconds)
+      let end = DispatchTime.now() + .seconds(seconds)
       while true {
         body()
         let alive = alive.load(ordering: .acquiring)
-        if alive == 0 || ContinuousClock.now > end { return alive }
+        if alive == 0 || DispatchTime.now() > end { return alive }
         usleep(30)
       }
     }
@@ -45,9 +45,9 @@ final class Counted: Sendable {
 
   init(by counter: Counter) {
     self.counter = counter
-    counter.alive.add(1, ordering: .relaxed)
-    counter.all.add(1, ordering: .relaxed)
+    counter.alive.wrappingAdd(1, ordering: .relaxed)
+    counter.all.wrappingAdd(1, ordering: .relaxed)
   }
 
-  deinit { counter.alive.subtract(1, ordering: .releasing) }
+  deinit { counter.alive.wrappingSubtract(1, ordering: .releasing) }
 }

@@ -60,18 +60,12 @@ import Testing
   @MainActor @Test func aBodyMayNameTheMainActor() {
     let screen = Screen()
     center.add(screen, for: ScreenProtocol.self)
-    center.relay(.power, from: source, to: ScreenProtocol.self) { @MainActor in $0.show(1) }
-    source.postPower(1)
+    // The default center is the source by default.
+    let name = Notification.Name(UUID().uuidString)
+    center.relay(name, to: ScreenProtocol.self) { @MainActor in $0.show(1) }
+    NotificationCenter.default.post(name: name, object: nil)
     #expect(screen.shown == [1])
     extendLifetime(screen)
-  }
-
-  @Test func theDefaultCenterIsTheSourceByDefault() {
-    let name = Notification.Name(UUID().uuidString)
-    let client = center.adding(Counter())
-    center.relay(name, to: PowerProtocol.self) { $0.powerChanged(1) }
-    NotificationCenter.default.post(name: name, object: nil)
-    #expect(client.calls == 1)
   }
 
   @Test(arguments: [(true, "a1"), (false, "a1 a2 a3 a4")])
@@ -88,16 +82,13 @@ import Testing
     #expect(journal.read() == calls)
   }
 
-  @Test func whatNobodyListensToIsNotDropped() {
+  @Test func whatCannotBeMappedIsDroppedAndCounted() {
     let relays = makeRelays()
+    // What nobody listens to is not dropped.
     source.postPower(1)
     #expect(relays.allSatisfy { $0.isActive && $0.dropped == 0 })
-  }
-
-  @Test func whatCannotBeMappedIsDroppedAndCounted() {
     center.adding(Client("a", journal))
     center.observe(.power, owner: owner) { _, power in journal.write("\(power.level)") }
-    let relays = makeRelays()
     source.post(name: .power, object: nil)
     source.post(name: .power, object: nil, userInfo: ["level": "high"])
     #expect(relays.map(\.dropped) == [2, 2])
@@ -111,14 +102,6 @@ import Testing
 
   // MARK: To topics
 
-  @Test func handlersThatRunAnywhereHaveRunWhenThePostReturns() {
-    center.observe(.power, owner: owner) { _, power in journal.write("\(power.level)") }
-    center.relay(.power, from: source, to: .power) { $0.power }
-    source.postPower(1)
-    source.postPower(2)
-    #expect(journal.read() == "1 2")
-  }
-
   @Test func whatARelayPostsIsToldWithTheRelayAsItsCallSite() throws {
     let events = Locked<[DeliveryEvent]>([])
     let center = MulticastCenter(onDelivery: { event in events.withLock { $0.append(event) } })
@@ -130,20 +113,6 @@ import Testing
     #expect(told.count == 3)
     #expect(told.allSatisfy { $0.way == .post && $0.site.line == line })
     extendLifetime((center, owner))
-  }
-
-  /// Without anything that says to the compiler where it runs.
-  nonisolated private func postAsFoundationDoes(_ level: Int) { source.postPower(level) }
-
-  @MainActor @Test func theMainActorIsReachedWithinTheSameTurn() {
-    let screen = Screen()
-    center.add(screen, for: ScreenProtocol.self)
-    center.observe(.power, owner: screen) { [center] _, power in
-      center.notify(ScreenProtocol.self) { $0.show(power.level) }
-    }
-    center.relay(.power, from: source, to: .power) { $0.power }
-    postAsFoundationDoes(1)
-    #expect(screen.shown == [1])
   }
 
   @MainActor @Test func theMainActorIsReachedFromElsewhere() {

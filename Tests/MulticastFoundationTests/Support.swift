@@ -1,6 +1,5 @@
 import Foundation
 import Multicast
-import Synchronization
 import TestSupport
 
 @testable import MulticastFoundation
@@ -38,7 +37,7 @@ final class Counter: PowerProtocol, Sendable {
   var calls: Int { number.load(ordering: .relaxed) }
 
   func powerChanged(_ level: Int) {
-    number.add(1, ordering: .relaxed)
+    number.wrappingAdd(1, ordering: .relaxed)
   }
 }
 

@@ -2,14 +2,6 @@ import TestSupport
 import Multicast
 import Testing
 
-private protocol OptionalProtocol {
-  func ignored()
-}
-
-extension OptionalProtocol {
-  func ignored() {}
-}
-
 /// A center finds the list of each protocol, and passes everything on to it.
 @Suite struct MulticastCenterTests {
   let journal = Journal()
@@ -27,14 +19,7 @@ extension OptionalProtocol {
     #expect(!center.contains(client, for: PingProtocol.self))
   }
 
-  @Test func aMethodWithADefaultIsOptional() {
-    final class Silent: OptionalProtocol {}
-    let silent = kept(Silent())
-    center.add(silent, for: OptionalProtocol.self)
-    #expect(center.notify(OptionalProtocol.self) { $0.ignored() } == 1)
-  }
-
-  @Test func protocolsDoNotMix() {
+  @Test func protocolsAndCentersDoNotMix() {
     let both = kept(Both(journal))
     center.add(both, for: PingProtocol.self)
     center.notify(PongProtocol.self) { $0.pong(1) }
@@ -48,14 +33,8 @@ extension OptionalProtocol {
     center.removeAll(for: PingProtocol.self)
     #expect(!center.contains(both, for: PingProtocol.self))
     #expect(center.contains(both, for: PongProtocol.self))
-  }
-
-  @Test func centersDoNotMix() {
-    let other = MulticastCenter()
-    let client = center.adding(Client("a", journal))
-    #expect(other.notify(PingProtocol.self) { $0.ping(1) } == 0)
-    #expect(!other.contains(client, for: PingProtocol.self))
-    #expect(other[PingProtocol.self] !== center[PingProtocol.self])
+    #expect(MulticastCenter().notify(PongProtocol.self) { $0.pong(1) } == 0)
+    #expect(MulticastCenter()[PongProtocol.self] !== center[PongProtocol.self])
   }
 
   @Test func aProtocolThatNobodyWasAddedForIsEmpty() async {

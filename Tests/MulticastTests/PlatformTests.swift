@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Multicast
@@ -22,12 +23,143 @@ import Testing
   }
 }
 
-@Suite struct LoadedFunctionTests {
-  @Test func functionsOfTheRuntimeAreFound() {
-    #expect(LoadedFunction.address(of: "swift_retain") != nil)
+#if DEBUG
+  @Suite struct MissingFunctionTests {
+    @Test func itIsReportedOnce() async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        onThreads(4) { _ in for _ in 0..<10 { MissingFunction.report() } }
+      }
+      #expect(text(result).split(separator: "\n").count == 1)
+      #expect(text(result).contains("cannot tell whether code runs inside an actor"))
+    }
+  }
+#endif
+
+@Suite struct AtomicTests {
+  private final class Values: Sendable {
+    let number = Atomic<Int>(-5)
+    let flag = Atomic<Bool>(true)
+    let bits = Atomic<UInt>(.max)
   }
 
-  @Test func functionsThatNobodyHasAreNotFound() {
-    #expect(LoadedFunction.address(of: "multicast_has_no_such_function") == nil)
+  private let values = Values()
+
+  @Test func eachValueIsInAPlaceOfItsOwn() {
+    values.flag.store(false, ordering: .releasing)
+    #expect(values.number.load(ordering: .acquiring) == -5)
+    #expect(values.flag.load(ordering: .acquiring) == false)
+    #expect(values.bits.load(ordering: .sequentiallyConsistent) == .max)
+  }
+
+  @Test func aChangeReturnsTheOldAndTheNewValue() {
+    #expect(values.number.wrappingAdd(7, ordering: .relaxed) == (-5, 2))
+    #expect(values.number.wrappingSubtract(3, ordering: .relaxed) == (2, -1))
+    #expect(values.bits.bitwiseAnd(~1, ordering: .relaxed) == (.max, .max - 1))
+    #expect(values.number.exchange(.min, ordering: .acquiringAndReleasing) == -1)
+    #expect(values.number.wrappingSubtract(1, ordering: .relaxed) == (.min, .max))
+  }
+
+  @Test func onlyTheExpectedValueIsExchanged() {
+    let wrong = values.number.compareExchange(expected: 5, desired: 6, ordering: .acquiring)
+    #expect(wrong == (false, -5))
+    let right = values.number.compareExchange(expected: -5, desired: 6, ordering: .releasing)
+    #expect(right == (true, -5))
+    #expect(values.number.load(ordering: .relaxed) == 6)
+  }
+
+  @Test func noAdditionOfManyThreadsIsLost() {
+    onThreads(4) { _ in
+      for _ in 0..<10_000 { values.number.wrappingAdd(1, ordering: .relaxed) }
+    }
+    #expect(values.number.load(ordering: .relaxed) == 39_995)
+  }
+}
+
+@Suite struct AtomicLazyReferenceTests {
+  private final class Instance: Sendable {}
+
+  private final class Holder: Sendable {
+    let reference = AtomicLazyReference<Instance>()
+  }
+
+  @Test func theFirstReferenceStays() {
+    let holder = Holder()
+    #expect(holder.reference.load() == nil)
+    let first = Instance()
+    #expect(holder.reference.storeIfNil(first) === first)
+    #expect(holder.reference.storeIfNil(Instance()) === first)
+    #expect(holder.reference.load() === first)
+  }
+
+  @Test func itEndsWithItsHolder() {
+    weak var kept: Instance?
+    weak var refused: Instance?
+    do {
+      let holder = Holder()
+      let (first, second) = (Instance(), Instance())
+      (kept, refused) = (first, second)
+      _ = holder.reference.storeIfNil(first)
+      _ = holder.reference.storeIfNil(second)
+    }
+    #expect(kept == nil)
+    #expect(refused == nil)
+  }
+}
+
+@Suite struct LockedTests {
+  private final class Counter: Sendable {
+    let state = Locked<(count: Int, text: String)>((0, ""))
+  }
+
+  @Test func oneThreadAtATimeHasTheValue() {
+    let counter = Counter()
+    let rounds = Process.rounds(100_000, quick: 5_000)
+    onThreads(4) { _ in
+      for _ in 0..<rounds {
+        counter.state.withLock { state in
+          state.count += 1
+          state.text = "\(state.count)"
+        }
+      }
+    }
+    #expect(counter.state.withLock { $0.count } == 4 * rounds)
+    #expect(counter.state.withLock { $0.text } == "\(4 * rounds)")
+  }
+
+  /// Longer than a thread that waits keeps looking.
+  @Test func threadsThatSleepAreWoken() {
+    let counter = Counter()
+    onThreads(4) { _ in
+      for _ in 0..<20 {
+        counter.state.withLock { state in
+          state.count += 1
+          for _ in 0..<1_000 { Process.letOthersRun() }
+        }
+      }
+    }
+    #expect(counter.state.withLock { $0.count } == 80)
+  }
+
+  @Test func anErrorGivesTheLockBack() {
+    struct Failure: Error {}
+    let counter = Counter()
+    #expect(throws: Failure.self) {
+      try counter.state.withLock { state throws(Failure) in
+        state.count = 1
+        throw Failure()
+      }
+    }
+    #expect(counter.state.withLock { $0.count } == 1)
+  }
+
+  @Test func theValueEndsWithTheLock() {
+    weak var value: Counter?
+    do {
+      let counter = Counter()
+      value = counter
+      let locked = Locked<Counter>(counter)
+      #expect(locked.withLock { $0 } === counter)
+    }
+    #expect(value == nil)
   }
 }

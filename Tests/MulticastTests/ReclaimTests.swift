@@ -130,18 +130,6 @@ extension MemoryTests {
     #expect(text(result) == "")
   }
 
-  @Test func aNotifyReclaimsWhatItFindsDead() async {
-    let result = await #expect(processExitsWith: .success, observing: .errors) {
-      let delegate = MulticastDelegate<any PingProtocol>()
-      Self.expectNoGrowth("dead", beyond: 20, rounds: Process.rounds(100, quick: 30)) {
-        // Never so many that an add looks for dead ones after the first time.
-        _ = Self.keep(10_000, in: delegate)
-        precondition(delegate.notify { $0.ping(1) } == 0)
-      }
-    }
-    #expect(text(result) == "")
-  }
-
   @Test func churnHoldsAtMostAboutTwiceTheMostClientsThatWereAlive() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
       let delegate = MulticastDelegate<any PingProtocol>()

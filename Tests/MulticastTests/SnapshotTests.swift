@@ -1,92 +1,91 @@
-import TestSupport
 import Multicast
+import TestSupport
 import Testing
 
 /// Rules 4, 5 and 6 of the contract: a notify calls the clients that stood in the list when it began,
 /// less those removed or released before their turn, and callbacks may do anything.
 @Suite struct SnapshotTests {
-  let journal = Journal()
-  let delegate = MulticastDelegate<any PingProtocol>()
+  typealias List = MulticastDelegate<any PingProtocol>
 
-  /// Notifies three clients, of which the middle one does something in its call, and then those that are
-  /// left once more.
-  func notifyTwice(_ inTheMiddle: (_ clients: [Client]) -> Void) -> String {
-    let clients = addClients("abc", to: delegate, journal)
-    defer { extendLifetime(clients) }
-    withoutActuallyEscaping(inTheMiddle) { inTheMiddle in
-      clients[1].onPing = { _ in inTheMiddle(clients) }
-      delegate.notify { $0.ping(1) }
-      clients[1].onPing = nil
-    }
+  let journal = Journal()
+  let delegate = List()
+
+  /// What the middle one of three clients does in its call, and who is called then and by the next notify.
+  private static let cases: [(does: @Sendable (List, [Client]) -> Void, called: String)] = [
+    ({ $0.remove($1[1]) }, "a b c | a c"),
+    ({ $0.remove($1[0]) }, "a b c | b c"),
+    ({ $0.remove($1[2]) }, "a b | a b"),
+    ({ list, _ in list.removeAll() }, "a b |"),
+    ({ list, clients in clients[3...].forEach { list.add($0) } }, "a b c | a b c d e f"),
+    (
+      { list, clients in
+        list.remove(clients[2])
+        list.add(clients[2])
+      }, "a b | a b c"
+    ),
+    (
+      { list, clients in
+        list.removeAll()
+        for client in clients[..<3].reversed() { list.add(client) }
+      }, "a b | c b a"
+    ),
+    // Short-lived clients make the list reclaim and replace its storage during the notify.
+    (
+      { list, clients in
+        for _ in 0..<1000 { list.add(Counter()) }
+        list.remove(clients[2])
+        for _ in 0..<1000 { list.add(Counter()) }
+      }, "a b | a b"
+    ),
+    (
+      { list, _ in
+        for _ in 0..<1000 { list.add(Counter()) }
+        list.removeAll()
+      }, "a b |"
+    ),
+    // A nested notify has a snapshot of its own.
+    (
+      { list, clients in
+        clients[1].onPing = nil
+        list.remove(clients[0])
+        list.add(clients[3])
+        list.notify { $0.ping(2) }
+      }, "a b b c d c | b c d"
+    ),
+  ]
+
+  @Test(arguments: cases.indices) func aClientUsesTheListInItsCall(number: Int) {
+    let (does, called) = Self.cases[number]
+    let clients = kept("abcdef".map { Client(String($0), journal) })
+    for client in clients[..<3] { delegate.add(client) }
+    clients[1].onPing = { [delegate] _ in does(delegate, clients) }
+    delegate.notify { $0.ping(1) }
+    clients[1].onPing = nil
     journal.write("|")
     delegate.notify { $0.ping(2) }
-    return journal.read()
-  }
-
-  @Test func aClientRemovesItself() {
-    #expect(notifyTwice { delegate.remove($0[1]) } == "a b c | a c")
-  }
-
-  @Test func aClientRemovesTheOneBefore() {
-    #expect(notifyTwice { delegate.remove($0[0]) } == "a b c | b c")
-  }
-
-  @Test func aClientRemovesTheOneBehind() {
-    #expect(notifyTwice { delegate.remove($0[2]) } == "a b | a b")
-  }
-
-  @Test func aClientRemovesEverybody() {
-    #expect(notifyTwice { _ in delegate.removeAll() } == "a b |")
-  }
-
-  @Test func aClientAddedMeanwhileWaits() {
-    let late = kept(Client("d", journal))
-    #expect(notifyTwice { _ in delegate.add(late) } == "a b c | a b c d")
-  }
-
-  @Test func aClientRemovedAndAddedAgainWaits() {
-    #expect(
-      notifyTwice { clients in
-        delegate.remove(clients[2])
-        delegate.add(clients[2])
-      } == "a b | a b c")
-  }
-
-  @Test func aClientRemovesEverybodyAndAddsThemAgain() {
-    #expect(
-      notifyTwice { clients in
-        delegate.removeAll()
-        for client in clients.reversed() { delegate.add(client) }
-      } == "a b | c b a")
+    #expect(journal.read() == called)
   }
 
   @Test func manyAddedMeanwhileWait() {
     let late = kept((0..<2000).map { _ in Counter() })
-    #expect(notifyTwice { _ in for client in late { delegate.add(client) } } == "a b c | a b c")
-    #expect(late.allSatisfy { $0.calls == 1 })
-  }
-
-  @Test func aRemovalIsSeenAfterTheListHasGrownAndBeenCompactedMeanwhile() {
-    // Short-lived clients make the list reclaim and replace its storage during the notify.
-    #expect(
-      notifyTwice { clients in
-        for _ in 0..<1000 { delegate.add(Counter()) }
-        delegate.remove(clients[2])
-        for _ in 0..<1000 { delegate.add(Counter()) }
-      } == "a b | a b")
-    #expect(
-      notifyTwice { clients in
-        for _ in 0..<1000 { delegate.add(Counter()) }
-        delegate.removeAll()
-      } == "a b |")
+    let clients = kept(addClients("ab", to: delegate, journal))
+    clients[0].onPing = { [delegate] _ in for client in late { delegate.add(client) } }
+    #expect(delegate.notify { $0.ping(1) } == 2)
+    #expect(late.allSatisfy { $0.calls == 0 })
+    #expect(delegate.notify { $0.ping(1) } == 2002)
   }
 
   @Test func aClientReleasedBeforeItsTurnIsNotCalled() {
     var clients = addClients("abc", to: delegate, journal)
+    weak var first: Client?
+    first = clients[0]
     clients[0].onPing = { _ in clients.removeLast() }
+    clients[1].onPing = { [journal] _ in
+      clients.removeFirst()
+      journal.write(first == nil ? "gone" : "alive")
+    }
     #expect(delegate.notify { $0.ping(1) } == 2)
-    #expect(journal.read() == "a b")
-    clients[0].onPing = nil
+    #expect(journal.read() == "a b gone")
   }
 
   @Test func aClientReleasesItself() {
@@ -105,19 +104,9 @@ import Testing
     #expect(delegate.notify { $0.ping(1) } == 0)
   }
 
-  @Test func aClientIsReleasedBeforeTheNextOneIsCalled() {
-    var clients = addClients("ab", to: delegate, journal)
-    weak var first: Client?
-    first = clients[0]
-    clients[0].onPing = { _ in clients.removeFirst() }
-    clients[1].onPing = { [journal] _ in journal.write(first == nil ? "gone" : "alive") }
-    delegate.notify { $0.ping(1) }
-    #expect(journal.read() == "a b gone")
-  }
-
   @Test func theDelegateIsReleasedDuringItsNotify() {
-    var delegate = Optional(MulticastDelegate<any PingProtocol>())
-    weak var reference: MulticastDelegate<any PingProtocol>?
+    var delegate = Optional(List())
+    weak var reference: List?
     reference = delegate
     let clients = kept(addClients("ab", to: delegate!, journal))
     clients[0].onPing = { _ in delegate = nil }
@@ -135,19 +124,6 @@ import Testing
     #expect(center?.notify(PingProtocol.self) { $0.ping(1) } == 2)
     #expect(journal.read() == "a b")
     #expect(reference == nil)
-  }
-
-  @Test func aNestedNotifyHasASnapshotOfItsOwn() {
-    let late = kept(Client("d", journal))
-    let order = notifyTwice { clients in
-      clients[1].onPing = nil
-      delegate.remove(clients[0])
-      delegate.add(late)
-      journal.write("(")
-      delegate.notify { $0.ping(2) }
-      journal.write(")")
-    }
-    #expect(order == "a b ( b c d ) c | b c d")
   }
 
   @Test func aNestedNotifyRemovesWhatTheOuterOneHasBeforeIt() {

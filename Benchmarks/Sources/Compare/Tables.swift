@@ -9,10 +9,9 @@ extension Lab {
   /// All tables, in the order in which they are printed.
   var tables: [Table] {
     [
-      delivery, fixedCost, membership, memory, threads, churn, manyLists, million,
+      delivery, fixedCost, membership, memory, million,
       late("a serial queue", .queue(Contender.late), Contender.toQueue),
       late("the main actor", .mainActor, Contender.toMainActor),
-      late("streams", .here, Contender.toStreams),
     ]
   }
 
@@ -103,27 +102,6 @@ extension Lab {
     }
   }
 
-  /// Whether the number of listener protocols in a center matters to a notify of one.
-  private var manyLists: Table {
-    let counts = [1, 100, 1_000, 10_000]
-    return Table(
-      title: "Notify, with many listener protocols in one center",
-      unit: "nanoseconds: best (median)",
-      columns: counts.map { grouped($0) + ($0 == 1 ? " protocol" : " protocols") },
-      rows: ["Multicast notify, 1 client each"],
-      note: """
-        The protocols are notified by turns. They are made at run time, so none of this code is
-        specialised for them, and each look-up, list and client comes from far away in memory.
-        """
-    ) {
-      let samplers = counts.map { count in
-        let notify = notifiers(of: Int.self, count: count, in: MulticastCenter()).shuffled()
-        return repeating { events in for event in 0..<events { notify[event % count](event) } }
-      }
-      return byTurns(samplers)
-    }
-  }
-
   /// A table of lists of many clients.
   func ofLists(
     _ title: String, _ unit: String, rows: [String], note: String? = nil,
@@ -161,36 +139,6 @@ extension Lab {
       return byTurns(samplers, rounds: 3).map { Measurement(exactly: $0[0].median) }
     }
   }
-}
-
-/// A listener protocol for every type: `any NumberedListener<Number>` is another key for each `Number`, so that thousands
-/// of keys need not be written down.
-private protocol NumberedListener<Number>: AnyObject, Sendable {
-  associatedtype Number
-
-  func event(_ number: Int)
-}
-
-private final class NumberedClient<Number>: NumberedListener {
-  private let client = makeClients(1)[0]
-
-  func event(_ number: Int) { client.event(number) }
-}
-
-/// Registers a client for each of so many keys, and returns how to notify each. The compiler writes this once, and the
-/// runtime makes the types on the way.
-private func notifiers<Number>(
-  of number: Number.Type, count: Int, in center: MulticastCenter
-) -> [(_ event: Int) -> Void] {
-  guard count > 0 else { return [] }
-  let (client, listener) = (NumberedClient<Number>(), (any NumberedListener<Number>).self)
-  center.add(client, for: listener)
-  let notify = { (event: Int) in
-    center.notify(listener) { $0.event(event) }
-    extendLifetime(client)
-  }
-  return [notify] + notifiers(of: Number?.self, count: count / 2, in: center)
-    + notifiers(of: [Number].self, count: count - 1 - count / 2, in: center)
 }
 
 /// The bytes that the process has allocated, with what the allocator adds to each piece.

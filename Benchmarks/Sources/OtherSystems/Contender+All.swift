@@ -5,12 +5,14 @@ import OpenCombine
 import OpenCombineDispatch
 import Systems
 
+extension Notification.Name {
+  fileprivate static let event = Notification.Name("event")
+}
+
 extension NotificationCenter {
   /// Foundation's center at its best: nothing in the notification, and nothing looked for in it.
-  package func add(
-    _ client: any Client, for name: Notification.Name = .event
-  ) -> any NSObjectProtocol {
-    addObserver(forName: name, object: nil, queue: nil) { [weak client] _ in client?.event(1) }
+  package func add(_ client: any Client) -> any NSObjectProtocol {
+    addObserver(forName: .event, object: nil, queue: nil) { [weak client] _ in client?.event(1) }
   }
 }
 
@@ -26,53 +28,32 @@ extension Contender {
           extendLifetime(tokens)
         }
       },
-      closures("NotificationCenter, userInfo") { Channels.notifications() },
+      notifications("NotificationCenter, userInfo"),
       sinks("OpenCombine subject") { $0 },
-      // Waits after each burst. To wait after each event would measure how tasks are woken, which no user of
-      // streams does for every event.
-      Contender("AsyncStream fan-out", step: burst) { clients in
-        let (streams, countdown) = (Streams(), Countdown())
-        for client in clients {
-          let stream = streams.add().stream
-          Task.detached { [weak client] in
-            for await number in stream {
-              client?.event(number)
-              countdown.note(number)
-            }
-          }
-        }
-        return { events in
-          let size = burst(clients.count)
-          for first in stride(from: 0, to: events, by: size) {
-            let events = first..<min(first + size, events)
-            countdown.wait(for: events, clients: clients.count) {
-              for event in events { streams.yield(event) }
-            }
-          }
-        }
-      },
     ]
 
-  /// As many events as a batch has, or fewer, so that a burst stays below 10,000 deliveries.
-  private static let burst: @Sendable (Int) -> Int = { max(1, min(batch, 10_000 / max($0, 1))) }
-
-  /// A closure for each client, which is captured weakly.
-  private static func closures<Token>(
-    _ title: String, at place: Place = .here, _ make: @escaping @Sendable () -> Channel<Token>
-  ) -> Contender {
+  /// Foundation's center with something to say: a dictionary, a key and a cast.
+  private static func notifications(_ title: String, isLate: Bool = false) -> Contender {
     Contender(title) { clients in
-      let channel = make()
+      let (center, queue) = (NotificationCenter(), OperationQueue())
+      queue.maxConcurrentOperationCount = 1
       let tokens = clients.map { client in
-        channel.subscribe(place) { [weak client] number in client?.event(number) }
+        center.addObserver(forName: .event, object: nil, queue: isLate ? queue : nil) {
+          [weak client] in
+          if let number = $0.userInfo?["number"] as? Int { client?.event(number) }
+        }
       }
       return { events in
-        for event in 0..<events { channel.send(event) }
-        extendLifetime(tokens)
+        for event in 0..<events {
+          center.post(name: .event, object: nil, userInfo: ["number": event])
+        }
+        // The center does not keep its queues.
+        extendLifetime((tokens, queue))
       }
     }
   }
 
-  /// A sink for each client. Not by `Channel`, whose closures would take memory beside the sinks.
+  /// A sink for each client.
   private static func sinks(
     _ title: String,
     _ publisher: @escaping @Sendable (PassthroughSubject<Int, Never>) -> some Publisher<Int, Never>
@@ -103,7 +84,7 @@ extension Contender {
       }
     },
     topic, post(on: late),
-    closures("NotificationCenter, OperationQueue", at: .queue(late)) { Channels.notifications() },
+    notifications("NotificationCenter, OperationQueue", isLate: true),
     sinks("OpenCombine receive(on:)") { $0.receive(on: late.ocombine) },
   ]
 
@@ -116,16 +97,5 @@ extension Contender {
       }
     },
     topic, post(on: .main),
-  ]
-
-  package static let toStreams = [
-    closures("AsyncStream fan-out") { Channels.streams() },
-    Contender("Multicast messages(of:)") { clients in
-      let center = MulticastCenter()
-      for client in clients {
-        read(center.messages(of: .event), at: .here) { client.event($0) }
-      }
-      return { events in for event in 0..<events { center.post(.event, event) } }
-    },
   ]
 }

@@ -1,4 +1,4 @@
-/// Iterates over boxes: the first boxes of a list, or those of one group.
+/// Iterates over boxes: the first boxes of a list, or those of one home.
 ///
 /// Its end is fixed when it begins. Boxes appended meanwhile lie behind that, so it reads nothing that an
 /// append writes.
@@ -15,14 +15,14 @@ struct BoxCursor {
   @usableFromInline
   var end: UnsafeMutableRawPointer
 
-  /// The start of the next run: a segment, or a box of the group. Nil after the last run.
+  /// The start of the next run: a segment, or a box of the home. Nil after the last run.
   private var behind: UnsafeMutableRawPointer?
 
   /// The number of boxes in the following segments.
   private var countBehind: Int
 
-  /// The last box of the group; nil for a whole list.
-  private let lastOfGroup: UnsafeMutableRawPointer?
+  /// The last box of the home; nil for a whole list.
+  private let lastResident: UnsafeMutableRawPointer?
 
   /// Iterates over the first `count` boxes of a list.
   init(first: ClientSegment, count: Int, stride: Int) {
@@ -31,7 +31,7 @@ struct BoxCursor {
     unsafe end = first.address
     unsafe behind = count > 0 ? first.address : nil
     countBehind = count
-    unsafe lastOfGroup = nil
+    unsafe lastResident = nil
   }
 
   init(first: WeakBox, last: WeakBox, stride: Int) {
@@ -40,7 +40,7 @@ struct BoxCursor {
     unsafe end = first.address
     unsafe behind = first.address
     countBehind = 0
-    unsafe lastOfGroup = last.address
+    unsafe lastResident = last.address
   }
 
   @inlinable
@@ -55,12 +55,12 @@ struct BoxCursor {
   @usableFromInline
   mutating func enterNextRun() -> Bool {
     guard let start = unsafe behind else { return false }
-    if let lastOfGroup = unsafe lastOfGroup {
-      // The boxes of a group are not adjacent. Each is a run of its own.
+    if let lastResident = unsafe lastResident {
+      // The boxes of a home are not adjacent. Each is a run of its own.
       let box = unsafe WeakBox(address: start)
       unsafe position = start
       unsafe end = start + stride
-      unsafe behind = start == lastOfGroup ? nil : box.header.pointee.nextInGroup
+      unsafe behind = start == lastResident ? nil : box.header.pointee.nextResident
     } else {
       let segment = unsafe ClientSegment(address: start)
       let run = min(countBehind, segment.capacity)

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The boxes of a list, in order, from one compaction to the next.
 ///
 /// Boxes are appended and vacated, and do not move during a walk. A walk that begins with `count` boxes
@@ -45,9 +43,12 @@ struct ClientGeneration: ~Copyable {
 
   private var begunWalks = firstWalk
 
-  private var chains: GroupChains
+  private var chains: ResidentChains
 
-  var side: GroupChains.Side { chains.side }
+  var side: ResidentChains.Side { chains.side }
+
+  /// Whether a client without a home was added since the last compaction.
+  private(set) var hasHomeless = false
 
   #if DEBUG
     /// The number of boxes and entries processed, for tests.
@@ -56,10 +57,10 @@ struct ClientGeneration: ~Copyable {
 
   let counters: UnsafeMutablePointer<Counters>
 
-  init(stride: Int, hasCompanions: Bool, side: GroupChains.Side = .even) {
+  init(stride: Int, hasCompanions: Bool, side: ResidentChains.Side = .even) {
     self.stride = stride
     self.hasCompanions = hasCompanions
-    chains = GroupChains(side: side)
+    chains = ResidentChains(side: side)
     first = .allocate(capacity: ClientSegment.smallestCapacity, stride: stride)
     last = first
     directory = SegmentDirectory(first: first, stride: stride)
@@ -111,7 +112,8 @@ struct ClientGeneration: ~Copyable {
 
   var isFull: Bool { count >= limit }
 
-  var groups: [ClientGroup] { chains.groups }
+  /// The clients by home, in the order of the homes' first clients. Some may be empty.
+  var residents: [Residents] { chains.all }
 
   mutating func beginWalk() {
     begunWalks &+= 1
@@ -120,8 +122,8 @@ struct ClientGeneration: ~Copyable {
   /// All boxes, in order, including vacated ones.
   var boxes: BoxCursor { BoxCursor(first: first, count: count, stride: stride) }
 
-  func boxes(inGroupOf subject: AnyObject & Sendable) -> BoxCursor {
-    existingGroup(of: subject).flatMap { chains.boxes(of: $0, stride: stride) }
+  func boxes(at mailbox: AnyObject & Sendable) -> BoxCursor {
+    chains.existing(of: mailbox).flatMap { chains.boxes(of: $0, stride: stride) }
       ?? BoxCursor(first: first, count: 0, stride: stride)
   }
 }
@@ -143,27 +145,23 @@ extension ClientGeneration {
     return nil
   }
 
-  /// The group of a subject. Makes one if there is none.
-  func group(of subject: AnyObject & Sendable) -> ClientGroup {
-    existingGroup(of: subject) ?? ClientGroup(subject)
-  }
-
-  func existingGroup(of subject: AnyObject & Sendable) -> ClientGroup? {
-    chains.existingGroup(of: subject)
+  /// The residents of a home. Makes them if there are none.
+  func residents(of mailbox: AnyObject & Sendable) -> Residents {
+    chains.existing(of: mailbox) ?? Residents(of: mailbox)
   }
 
   /// Appends a box for an unregistered client. Returns false if the client is being deinitialized.
   mutating func append(
-    _ client: AnyObject, number: UInt64, group: ClientGroup?, bits: UnsafeRawPointer,
+    _ client: AnyObject, number: UInt64, residents: Residents?, bits: UnsafeRawPointer,
     droppingInto toRelease: inout [AnyObject]
   ) -> Bool {
     let box = nextFreeBox()
     guard
       unsafe box.initialize(
-        client: client, number: number, group: group, bits: bits,
+        client: client, number: number, residents: residents, bits: bits,
         size: stride - WeakBox.headerSize)
     else { return false }
-    take(box, group: group, droppingInto: &toRelease)
+    take(box, residents: residents, droppingInto: &toRelease)
     return true
   }
 
@@ -177,16 +175,18 @@ extension ClientGeneration {
   ) {
     let copy = nextFreeBox()
     copy.initialize(copyOf: box, identity: identity, size: stride - WeakBox.headerSize)
-    take(copy, group: box.group, droppingInto: &toRelease)
+    take(copy, residents: box.residents, droppingInto: &toRelease)
   }
 
   /// Adds the next free box, which has been initialized, to the list.
   private mutating func take(
-    _ box: WeakBox, group: ClientGroup?, droppingInto toRelease: inout [AnyObject]
+    _ box: WeakBox, residents: Residents?, droppingInto toRelease: inout [AnyObject]
   ) {
-    if let group {
-      group.countIn()
-      chains.append(box, to: group)
+    if let residents {
+      residents.countIn()
+      chains.append(box, to: residents)
+    } else {
+      hasHomeless = true
     }
     if hasCompanions { box.retainCompanion() }
     usedOfLast += 1
@@ -206,35 +206,6 @@ extension ClientGeneration {
       note(index.insert(place, of: directory, droppingInto: &toRelease))
       place += 1
     }
-  }
-
-  /// Replaces a box's companion, number and group. No walk may be active. Returns the old companion.
-  ///
-  /// O(1) in the same group, otherwise O(*n*).
-  mutating func replaceCompanion(
-    of box: WeakBox, with companion: ClientList.Companion, number: UInt64, group: ClientGroup?
-  ) -> ClientList.Companion? {
-    unsafe box.header.pointee.number = number
-    if let old = box.group {
-      if let group, group === old { return box.exchangeCompanion(with: companion) }
-      box.countOut()
-      chains.unlink(box, from: old, after: lastBox(of: old, before: box))
-    }
-    if let group {
-      group.countIn()
-      chains.link(box, into: group, after: lastBox(of: group, before: box))
-    }
-    box.setGroup(group)
-    return box.exchangeCompanion(with: companion)
-  }
-
-  private func lastBox(of group: ClientGroup, before box: WeakBox) -> WeakBox? {
-    var last: WeakBox?
-    var boxes = self.boxes
-    while let other = boxes.next(), other != box {
-      if other.isIn(group) { last = other }
-    }
-    return last
   }
 
   /// Ends a registration. Active walks see that at once.
@@ -324,8 +295,9 @@ extension ClientGeneration {
   /// Moves the boxes together. No walk may be active, and the list must be short.
   mutating func compact(droppingInto toRelease: inout [AnyObject]) {
     dropCompanions(into: &toRelease) { box in box.identity == 0 }
-    toRelease += chains.groups as [AnyObject]
-    chains = GroupChains(side: chains.side)
+    toRelease += chains.all as [AnyObject]
+    chains = ResidentChains(side: chains.side)
+    hasHomeless = false
     index.free()
     index = IdentityIndex()
     note(count)
@@ -342,9 +314,11 @@ extension ClientGeneration {
         if usedOfLast == last.capacity { segments += 1 }
         let place = nextFreeBox()
         if place != box { box.move(to: place, stride: stride) }
-        if let group = place.group {
-          unsafe place.header.pointee.nextInGroup = nil
-          chains.append(place, to: group)
+        if let residents = place.residents {
+          unsafe place.header.pointee.nextResident = nil
+          chains.append(place, to: residents)
+        } else {
+          hasHomeless = true
         }
         usedOfLast += 1
         count += 1

@@ -1,10 +1,10 @@
 extension ClientList {
   enum Placement: Sendable {
-    /// It was added with this number.
+    /// The client was added with this number.
     case added(UInt64)
 
-    /// The client is registered with this companion. Nothing has changed.
-    case existing(Companion)
+    /// The owner has other companions by now.
+    case changed
 
     /// The client is being deinitialized.
     case refused
@@ -12,119 +12,57 @@ extension ClientList {
     case closed
   }
 
-  /// Appends a client and its companion, which the list keeps. Amortized O(1).
+  /// Appends an owner and its companion, which the list keeps. Returns no placement if the list is full.
   ///
-  /// - Parameter subject: The subject of its group; nil for no group.
+  /// Another lock may be held. The caller finishes the leftovers after releasing it. Amortized O(1), and O(*k*)
+  /// with `known` companions.
+  ///
+  /// - Parameters:
+  ///   - mailbox: The mailbox of its home; nil for no home.
+  ///   - known: The companions that the owner must have; nil for any.
+  ///   - old: The one of them to remove at the same moment.
   func place(
-    _ companion: Companion, of owner: AnyObject, for key: ClientKey,
-    in subject: (AnyObject & Sendable)? = nil
-  ) -> Placement {
-    dropSomeDead()
-    while true {
-      let (placement, leftovers) = placeIfThereIsRoom(companion, of: owner, for: key, in: subject)
-      finish(leftovers)
-      if let placement { return placement }
-      makeRoom()
-    }
-  }
-
-  /// Appends a client and its companion, or returns nil if the list is full.
-  ///
-  /// For callers that hold another lock, and finish the leftovers after releasing it.
-  func placeIfThereIsRoom(
-    _ companion: Companion, of owner: AnyObject, for key: ClientKey,
-    in subject: (AnyObject & Sendable)?
+    _ companion: Companion, of owner: AnyObject, at mailbox: (AnyObject & Sendable)?,
+    expecting known: [Companion]? = nil, replacing old: Companion? = nil
   ) -> (Placement?, Leftovers) {
     withStateHandingOut { state, toRelease -> Placement? in
       if state.isClosed { return .closed }
-      if let box = findAlive(key, in: &state, droppingInto: &toRelease),
-        let companion = box.companion
-      {
-        return .existing(companion)
-      }
       if state.isFull { return nil }
+      if let known {
+        let companions = state.companions(of: ObjectIdentifier(owner))
+        guard companions.elementsEqual(known, by: { $0 === $1 }) else { return .changed }
+      }
       let reference = unsafe Unmanaged.passUnretained(companion)
       let number = unsafe withUnsafePointer(to: reference) { bits in
         unsafe append(
-          owner, bits: UnsafeRawPointer(bits), in: subject, to: &state, droppingInto: &toRelease)
+          owner, bits: UnsafeRawPointer(bits), at: mailbox, to: &state, droppingInto: &toRelease)
       }
-      return number.map { .added($0) } ?? .refused
-    }
-  }
-
-  /// Replaces a companion and returns its new number; nil if `old` is no longer registered.
-  ///
-  /// The client keeps its place in the order. Active walks keep the old companion. The caller holds a strong
-  /// reference to the owner. O(1) in the same group without active walks, otherwise O(*n*).
-  func replace(
-    _ old: Companion, with new: Companion, of owner: AnyObject,
-    in subject: (AnyObject & Sendable)? = nil
-  ) -> UInt64? {
-    prepareToReplace(old, of: owner)
-    let (number, leftovers) = replaceHandingOut(old, with: new, of: owner, in: subject)
-    finish(leftovers)
-    return number
-  }
-
-  /// Makes most of the copy that a replacement during walks needs, in steps.
-  func prepareToReplace(_ old: Companion, of owner: AnyObject) {
-    let key = ClientKey(ObjectIdentifier(owner)) { box in box.hasCompanion(old) }
-    while !withState(
-      leavingSuccessor: true,
-      { state, toRelease in isReady(toReplace: key, in: &state, &toRelease) })
-    {}
-  }
-
-  /// Like ``replace(_:with:of:in:)``, for callers that hold another lock, and finish the leftovers after
-  /// releasing it.
-  func replaceHandingOut(
-    _ old: Companion, with new: Companion, of owner: AnyObject, in subject: (AnyObject & Sendable)?
-  ) -> (number: UInt64?, Leftovers) {
-    let key = ClientKey(ObjectIdentifier(owner)) { box in box.hasCompanion(old) }
-    return withStateHandingOut { state, toRelease -> UInt64? in
-      if state.current.find(key) != nil, state.successor == nil, state.current.isWalked {
-        state.beginSuccessor()
+      guard let number else { return .refused }
+      if let old {
+        let key = ClientKey(ObjectIdentifier(owner)) { box in box.hasCompanion(old) }
+        vacate(key, in: &state, droppingInto: &toRelease)
       }
-      installSuccessor(&state, droppingInto: &toRelease)
-      guard let box = state.current.find(key) else { return nil }
-      let number = state.nextNumber
-      state.moves.append(
-        RecentMoves.Move(
-          old: box.number, new: Registration(identity: box.identity, number: number),
-          from: box.group))
-      state.nextNumber += 1
-      let group = subject.map { state.current.group(of: $0) }
-      if let companion = state.current.replaceCompanion(
-        of: box, with: new, number: number, group: group)
-      {
-        toRelease.append(companion)
-      }
-      publish(state)
-      reclaim(&state, droppingInto: &toRelease)
-      return number
+      return .added(number)
     }
   }
 
-  /// Makes one step towards a generation without walks. Returns whether little is left to do.
-  private func isReady(
-    toReplace key: ClientKey, in state: inout State, _ toRelease: inout [AnyObject]
-  ) -> Bool {
-    guard state.current.count > ClientGeneration.largestStep, state.current.find(key) != nil else {
-      return true
-    }
-    if state.successor == nil {
-      guard state.current.isWalked else { return true }
-      state.beginSuccessor()
-    }
-    return advanceSuccessor(&state, droppingInto: &toRelease)
+  /// The companions of an owner, in order. O(*k*) for *k* companions.
+  func companions(of owner: AnyObject) -> [Companion] {
+    state.withLock { state in state.companions(of: ObjectIdentifier(owner)) }
   }
 
-  /// Closes the list permanently if no client is alive. Returns whether it is closed.
-  ///
-  /// O(1) if the first client is alive.
+  /// A number that no registration has. Registrations made before have smaller ones. Another lock may be held.
+  func takeNumber() -> UInt64 {
+    state.withLock { state in
+      defer { state.nextNumber += 1 }
+      return state.nextNumber
+    }
+  }
+
+  /// Closes the list permanently if no client is registered. Returns whether it is closed. Another lock may be
+  /// held. O(1).
   func closeIfEmpty() -> Bool {
-    guard countAlive(upTo: 1) == 0 else { return false }
-    return withState { state, _ in
+    state.withLock { state in
       if state.current.isEmpty { state.isClosed = true }
       return state.isClosed
     }
@@ -134,5 +72,20 @@ extension ClientList {
   /// adds do.
   func dropSomeDead() {
     if hasCompanions, count.load(ordering: .relaxed) <= 32 { countAlive() }
+  }
+}
+
+extension ClientList.State {
+  /// The companions of an owner, which the caller holds.
+  fileprivate func companions(of owner: ObjectIdentifier) -> [ClientList.Companion] {
+    var found: [WeakBox] = []
+    _ = current.find(
+      ClientKey(owner) { box in
+        // A deallocated owner may have had the same address.
+        if box.isAlive, !found.contains(box) { found.append(box) }
+        return false
+      })
+    // An index finds them in no order.
+    return found.sorted { $0.number < $1.number }.compactMap(\.companion)
   }
 }

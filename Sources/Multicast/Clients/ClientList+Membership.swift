@@ -1,9 +1,9 @@
 extension ClientList {
   /// Appends a client. Returns false if it is registered or being deinitialized. Amortized O(1).
   ///
-  /// - Parameter subject: The subject of the client's group; nil for no group.
+  /// - Parameter mailbox: The mailbox of its home; nil for no home.
   func add(
-    _ client: AnyObject, bits: UnsafeRawPointer, in subject: (AnyObject & Sendable)? = nil
+    _ client: AnyObject, bits: UnsafeRawPointer, at mailbox: (AnyObject & Sendable)? = nil
   ) -> Bool {
     let key = ClientKey(client)
     while true {
@@ -11,7 +11,7 @@ extension ClientList {
         if findAlive(key, in: &state, droppingInto: &toRelease) != nil { return false }
         if state.isFull { return nil }
         return unsafe append(
-          client, bits: bits, in: subject, to: &state, droppingInto: &toRelease) != nil
+          client, bits: bits, at: mailbox, to: &state, droppingInto: &toRelease) != nil
       }
       if let added { return added }
       makeRoom()
@@ -20,13 +20,13 @@ extension ClientList {
 
   /// Appends a client to a list with room. Returns its number; nil if the client is being deinitialized.
   func append(
-    _ client: AnyObject, bits: UnsafeRawPointer, in subject: (AnyObject & Sendable)?,
+    _ client: AnyObject, bits: UnsafeRawPointer, at mailbox: (AnyObject & Sendable)?,
     to state: inout State, droppingInto toRelease: inout [AnyObject]
   ) -> UInt64? {
     let number = state.nextNumber
-    let group = subject.map { state.current.group(of: $0) }
+    let residents = mailbox.map { state.current.residents(of: $0) }
     let added = unsafe state.current.append(
-      client, number: number, group: group, bits: bits, droppingInto: &toRelease)
+      client, number: number, residents: residents, bits: bits, droppingInto: &toRelease)
     guard added else { return nil }
     state.nextNumber += 1
     publish(state)
@@ -47,15 +47,23 @@ extension ClientList {
   ///   only if the caller holds the client.
   func remove(_ key: ClientKey, _ body: (WeakBox) -> Void = { _ in }) {
     withState { state, toRelease in
-      state.forEachOther { generation in
-        // Walks may be active there and must see the removal.
-        if let box = generation.find(key) { generation.vacate(box, droppingInto: &toRelease) }
-      }
-      guard let box = state.current.find(key) else { return }
+      vacate(key, in: &state, droppingInto: &toRelease, body)
+    }
+  }
+
+  /// Ends the registration of a key in all generations. Walks may be active in each.
+  func vacate(
+    _ key: borrowing ClientKey, in state: inout State, droppingInto toRelease: inout [AnyObject],
+    _ body: (WeakBox) -> Void = { _ in }
+  ) {
+    state.forEachOther { generation in
+      if let box = generation.find(key) { generation.vacate(box, droppingInto: &toRelease) }
+    }
+    if let box = state.current.find(key) {
       body(box)
       state.current.vacate(box, droppingInto: &toRelease)
-      reclaim(&state, droppingInto: &toRelease)
     }
+    reclaim(&state, droppingInto: &toRelease)
   }
 
   /// Removes all matching clients. Called with the lock held, `matches` must not run a client's code. O(*n*).
@@ -93,18 +101,14 @@ extension ClientList {
   }
 
   /// The box of a key's client. The caller holds the client, so it cannot end here with the lock held.
-  /// Vacates a box of a deallocated client with the same address.
+  /// Vacates the boxes of a deallocated client with the same address.
   func findAlive(
     _ key: ClientKey, in state: inout State, droppingInto toRelease: inout [AnyObject]
   ) -> WeakBox? {
-    guard let box = state.current.find(key) else { return nil }
-    if box.isAlive { return box }
-    // Otherwise a later search would find its copy in the successor.
-    state.forEachOther { generation in
-      if let copy = generation.find(key) { generation.vacate(copy, droppingInto: &toRelease) }
-    }
-    state.current.vacate(box, droppingInto: &toRelease)
-    reclaim(&state, droppingInto: &toRelease)
+    let box = state.current.find(key)
+    if let box, box.isAlive { return box }
+    // A walk may have vacated the box here and not its copy in the successor, which later searches would find.
+    if box != nil || state.successor != nil { vacate(key, in: &state, droppingInto: &toRelease) }
     return nil
   }
 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 extension ClientList {
   /// Vacates the boxes of deallocated clients, and compacts the list or lets it grow.
   ///

@@ -1,6 +1,7 @@
 /// A client's registration. It keeps nothing alive.
 ///
 /// A list never reuses a number. An identity may be reused and only serves the lookup.
+@usableFromInline
 struct Registration: Hashable, Sendable {
   let identity: UInt
   let number: UInt64
@@ -17,14 +18,6 @@ extension ClientKey {
 }
 
 extension ClientList {
-  /// The number of the next registration, the number of registrations including deallocated clients, and the
-  /// number of replacements.
-  var moment: (limit: UInt64, count: Int, moves: Int) {
-    state.withLock { state in
-      (state.nextNumber, state.current.count - state.current.vacant, state.moves.count)
-    }
-  }
-
   /// Begins a walk over the box of one registration; nil if it has ended.
   func beginWalk(at registration: Registration) -> Walk? {
     state.withLock { state in
@@ -36,23 +29,18 @@ extension ClientList {
     }
   }
 
-  func client<Listener>(
-    of registration: Registration, as listener: Listener.Type
-  ) -> (listener: Listener, object: AnyObject)? {
+  /// Vacates the boxes of a home's deallocated clients. Called with no lock held, because it retains live
+  /// clients for an instant and may release them last.
+  func vacateDead(at mailbox: AnyObject & Sendable) {
     defer { extendLifetime(self) }
-    guard var walk = beginWalk(at: registration), let box = walk.next(), let object = box.load()
-    else { return nil }
-    return unsafe (box.bits(as: listener).pointee.borrow { $0 }, object)
+    var walk = beginWalk(at: mailbox)
+    walk.forEach { box in box.load() == nil ? .dead : .skipped }
   }
 
-  /// Vacates the boxes of deallocated clients in a group. Called with no lock held, because it retains live
-  /// clients for an instant and may release them last.
-  func vacateDead(in subject: AnyObject & Sendable) {
-    defer { extendLifetime(self) }
-    var walk = beginWalk(inGroupOf: subject)
-    while let box = walk.next() {
-      if box.load() == nil { walk.noteDead(box) }
-    }
+  /// The registration of a companion; nil if it has ended. Another lock may be held.
+  func registration(of companion: Companion, owner: AnyObject) -> Registration? {
+    let key = ClientKey(ObjectIdentifier(owner)) { box in box.hasCompanion(companion) }
+    return state.withLock { state in state.current.find(key)?.registration }
   }
 
   func companion(of registration: Registration) -> Companion? {
@@ -62,11 +50,5 @@ extension ClientList {
   /// Removes a registration. `body` receives the box before, with the lock held.
   func remove(_ registration: Registration, _ body: (WeakBox) -> Void = { _ in }) {
     remove(ClientKey(registration), body)
-  }
-
-  func registration(of companion: Companion, owner: ObjectIdentifier) -> Registration? {
-    state.withLock { state in
-      state.current.find(ClientKey(owner) { box in box.hasCompanion(companion) })?.registration
-    }
   }
 }

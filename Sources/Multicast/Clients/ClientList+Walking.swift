@@ -1,5 +1,3 @@
-import Synchronization
-
 extension ClientList {
   @usableFromInline
   func beginWalk() -> Walk {
@@ -11,35 +9,13 @@ extension ClientList {
     }
   }
 
-  /// Begins a walk over the current clients of a group, in order.
-  func beginWalk(inGroupOf subject: AnyObject & Sendable) -> Walk {
+  /// Begins a walk over the current clients of a home, in order.
+  func beginWalk(at mailbox: AnyObject & Sendable) -> Walk {
     state.withLock { state in
       state.current.beginWalk()
       return unsafe Walk(
-        over: state.current.boxes(inGroupOf: subject), of: self,
-        counters: state.current.counters, limit: state.nextNumber)
-    }
-  }
-
-  func count(inGroupOf subject: AnyObject & Sendable) -> Int {
-    state.withLock { $0.current.existingGroup(of: subject)?.count ?? 0 }
-  }
-
-  /// A walk over the current clients, their groups, and the number of replacements.
-  struct PostStart: ~Copyable {
-    var walk: Walk
-    let groups: [ClientGroup]
-    let moves: Int
-  }
-
-  func beginPost() -> PostStart {
-    state.withLock { state in
-      state.current.beginWalk()
-      return unsafe PostStart(
-        walk: Walk(
-          over: state.current.boxes, of: self, counters: state.current.counters,
-          limit: state.nextNumber),
-        groups: state.current.groups, moves: state.moves.count)
+        over: state.current.boxes(at: mailbox), of: self, counters: state.current.counters,
+        limit: state.nextNumber)
     }
   }
 
@@ -76,12 +52,9 @@ extension ClientList {
   func forEachAlive(_ body: (AnyObject, WeakBox) -> Bool) {
     defer { extendLifetime(self) }
     var walk = beginWalk()
-    while let box = walk.next() {
-      if let client = box.load() {
-        guard body(client, box) else { return }
-      } else {
-        walk.noteDead(box)
-      }
+    walk.forEach { box in
+      guard let client = box.load() else { return .dead }
+      return body(client, box) ? .called : .last
     }
   }
 

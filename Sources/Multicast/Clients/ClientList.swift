@@ -1,11 +1,9 @@
-import Synchronization
-
 /// The clients of one listener protocol or topic: ordered, unique, weakly held. Safe on any thread.
 ///
 /// It knows only the size of the listener type. The code that has a ``Walk`` calls the clients, without a
 /// lock.
 ///
-/// Clients may be added in groups: see ``ClientGroup``.
+/// A client may live in a home, which the list knows by its mailbox: see ``Residents``.
 @usableFromInline
 final class ClientList: Sendable {
   /// An object that a list keeps for a client until the client is removed or deallocated, such as a topic's
@@ -30,9 +28,6 @@ final class ClientList: Sendable {
 
     /// Whether the list was closed and accepts no clients.
     var isClosed = false
-
-    /// The last replacements, for active posts.
-    var moves = RecentMoves()
 
     var nextNumber: UInt64 = 1
 
@@ -75,19 +70,21 @@ final class ClientList: Sendable {
   @usableFromInline
   let count = Atomic<Int>(0)
 
-  /// Whether there are groups. A list without them does not pay for them.
-  private let groupsExist = Atomic<Bool>(false)
+  /// Whether clients have homes. A list without them does not pay for them.
+  private let residentsExist = Atomic<Bool>(false)
 
   /// Whether the end of a walk must reclaim something.
   let needsReclaiming = Atomic<Bool>(false)
 
-  /// Whether a registration was ever replaced.
-  private let movesExist = Atomic<Bool>(false)
+  /// The class of the client whose kind was asked for last, and the answer.
+  private let recentClass = Atomic<UInt>(0)
 
   /// The number of active `notify` calls with `awaiting:`. While it is 0, no thread pays for reading a
   /// task-local value.
   private let awaited = Atomic<Int>(0)
   #if DEBUG
+    let homeless = HomelessClients()
+
     /// The largest number of boxes and entries processed while the lock was held, for tests.
     let longestHold = Atomic<Int>(0)
   #endif
@@ -105,36 +102,63 @@ final class ClientList: Sendable {
   @inlinable
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
-  var hasMoved: Bool { movesExist.load(ordering: .acquiring) }
-
   var isAwaited: Bool { awaited.load(ordering: .relaxed) != 0 }
 
   func countAwaited(_ change: Int) { awaited.wrappingAdd(change, ordering: .relaxed) }
-
-  var nextNumber: UInt64 { state.withLock { $0.nextNumber } }
 
   /// Stores the counts that are read without the lock.
   ///
   /// They are released here and acquired by readers. A thread that added a client, or has learned of it, sees
   /// at least that count.
   func publish(_ state: borrowing State) {
-    if state.moves.count > 0 { movesExist.store(true, ordering: .releasing) }
-    groupsExist.store(!state.current.groups.isEmpty, ordering: .releasing)
+    residentsExist.store(!state.current.residents.isEmpty, ordering: .releasing)
     count.store(state.current.count, ordering: .releasing)
   }
 }
 
-// MARK: - Groups
+// MARK: - Homes
 
 extension ClientList {
-  var hasGroups: Bool { groupsExist.load(ordering: .acquiring) }
+  /// Whether a client is an actor.
+  ///
+  /// Remembers the answer for the class of the last client, because a dynamic cast takes longer than everything
+  /// else in an `add`. Relaxed: class and answer are one value. The lowest bit of a class's address is free.
+  func isActor(_ client: AnyObject) -> Bool {
+    let type = UInt(bitPattern: ObjectIdentifier(Swift.type(of: client)))
+    let known = recentClass.load(ordering: .relaxed)
+    if known & ~1 == type { return known & 1 == 1 }
+    let answer = client is any Actor
+    recentClass.store(type | (answer ? 1 : 0), ordering: .relaxed)
+    return answer
+  }
 
-  /// The groups with registrations, in the order of their first clients.
-  var groups: [ClientGroup] {
-    guard hasGroups else { return [] }
-    let groups = state.withLock { $0.current.groups }
-    // Usually there are no empty groups, and nothing is allocated.
-    return groups.allSatisfy { $0.count > 0 } ? groups : groups.filter { $0.count > 0 }
+  var hasResidents: Bool { residentsExist.load(ordering: .acquiring) }
+
+  /// The clients that a post is for, at one moment.
+  struct Audience {
+    /// The number of the next registration.
+    let limit: UInt64
+
+    /// The clients with homes. Some may be empty.
+    let residents: [Residents]
+
+    /// Whether there may be clients without homes.
+    let hasHomeless: Bool
+
+    /// The number of clients, including deallocated ones that no walk has found.
+    let count: Int
+  }
+
+  /// The clients that a post is for; nil if the list is closed. Another lock may be held.
+  var audience: Audience? {
+    state.withLock { state in
+      state.isClosed
+        ? nil
+        : Audience(
+          limit: state.nextNumber, residents: state.current.residents,
+          hasHomeless: state.current.hasHomeless,
+          count: state.current.count - state.current.vacant)
+    }
   }
 }
 
@@ -173,9 +197,9 @@ extension ClientList {
   /// Calls `body` with the lock held. Then releases the objects of `toRelease` with the lock released,
   /// because their `deinit` may use the list.
   ///
-  /// If `body` began a successor, makes it before returning, unless `leavingSuccessor`.
+  /// If `body` began a successor, makes it before returning.
   func withState<Result: Sendable>(
-    leavingSuccessor: Bool = false, _ body: (inout State, _ toRelease: inout [AnyObject]) -> Result
+    _ body: (inout State, _ toRelease: inout [AnyObject]) -> Result
   ) -> Result {
     var toRelease: [AnyObject] = []
     let (result, hasBegun) = state.withLock { state in
@@ -187,7 +211,7 @@ extension ClientList {
       return (result, state.begunSuccessors != begun && state.successor != nil)
     }
     extendLifetime(consume toRelease)
-    if hasBegun, !leavingSuccessor { makeSuccessor() }
+    if hasBegun { makeSuccessor() }
     return result
   }
 
@@ -195,7 +219,8 @@ extension ClientList {
     private func noteWork(of state: inout State) {
       var work = state.current.takeWork()
       state.forEachOther { work += $0.takeWork() }
-      longestHold.max(work, ordering: .relaxed)
+      // The lock is held, so this thread alone writes.
+      if work > longestHold.load(ordering: .relaxed) { longestHold.store(work, ordering: .relaxed) }
     }
   #endif
 }

@@ -1,15 +1,16 @@
 /// Calls `body` with the object of a client, without retaining it. Stops the program if the client is a
-/// value.
+/// value, and names the place.
 func withObject<Listener, Result>(
-  of client: Listener, _ body: (AnyObject) -> Result
+  of client: Listener, file: StaticString = #fileID, line: Int = #line,
+  _ body: (AnyObject) -> Result
 ) -> Result {
   unsafe withUnsafePointer(to: client) { pointer in
     let bits = unsafe UnsafeRawPointer(pointer)
     guard unsafe beginsWithObject(bits, as: Listener.self) else {
-      return body(object(of: client))
+      return body(object(of: client, file: file, line: line))
     }
     return unsafe bits.assumingMemoryBound(to: Borrowed<AnyObject>.self).pointee.borrow { object in
-      assert(object === Multicast.object(of: client))
+      assert(object === Multicast.object(of: client, file: file, line: line))
       return body(object)
     }
   }
@@ -51,27 +52,27 @@ private enum MetadataKind {
 /// Returns the object of a client. Stops the program if the client is a value.
 ///
 /// The compiler cannot reject a value, because any type may conform to a protocol without `AnyObject`.
-func object<Listener>(of client: Listener) -> AnyObject {
+func object<Listener>(of client: Listener, file: StaticString, line: Int) -> AnyObject {
   // An existential of Error boxes its value. The weak reference would refer to the box.
   guard Listener.self != (any Error).self, Listener.self != (any Error & AnyObject).self else {
     fatalError(
       """
       Multicast: \(Listener.self) cannot be a listener protocol, because it keeps its value in a box of its \
       own. Use a protocol of your own that inherits from Error.
-      """)
+      """, file: file, line: UInt(line))
   }
   let type = Swift.type(of: client as Any)
   guard type is AnyClass else {
     let name = "\(type)"
     let advice =
-      name.contains(" -> ")
+      zip(name, name.dropFirst()).contains { $0 == "-" && $1 == ">" }
       ? "Observe a topic with the closure instead."
       : "Make \(name) a class or an actor, or add the object that owns it."
     fatalError(
       """
       Multicast: a client of type \(name) cannot listen to \(Listener.self): only class instances and \
       actors can be held weakly, and this is a value. \(advice)
-      """)
+      """, file: file, line: UInt(line))
   }
   return client as AnyObject
 }

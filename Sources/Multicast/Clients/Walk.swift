@@ -5,9 +5,7 @@
 ///
 /// ```text
 /// var walk = list.beginWalk()
-/// while let box = walk.next() {
-///   if box.withClient(as: Listener.self, body) == nil { walk.noteDead(box) }
-/// }
+/// walk.forEach { box in box.withClient(as: Listener.self, body) == nil ? .dead : .called }
 /// ```
 ///
 /// A walk does not retain its list, which would cost every `notify` a retain and a release. The caller keeps
@@ -56,9 +54,43 @@ struct Walk: ~Copyable {
   @inline(__always)
   mutating func next() -> WeakBox? { boxes.next() }
 
+  /// Passes each box to `body`. Returns the number of clients called.
+  @inlinable
+  @inline(__always)
+  @discardableResult
+  mutating func forEach<Failure: Error>(
+    _ body: (WeakBox) throws(Failure) -> CallOutcome
+  ) throws(Failure) -> Int {
+    var called = 0
+    while let box = next() {
+      switch try body(box) {
+      case .called: called &+= 1
+      case .dead: noteDead(box)
+      case .skipped: break
+      case .last: return called &+ 1
+      }
+    }
+    return called
+  }
+
   /// Vacates a box whose client was found deallocated.
   @usableFromInline
   mutating func noteDead(_ box: WeakBox) {
     if unsafe box.vacate(countingIn: counters) { foundDead = true }
   }
+}
+
+/// What became of one client in a walk.
+@usableFromInline
+enum CallOutcome: Sendable {
+  case called
+
+  /// It was removed or deallocated.
+  case dead
+
+  /// It is not concerned.
+  case skipped
+
+  /// It was called, and the walk ends.
+  case last
 }

@@ -32,12 +32,6 @@ extension WeakBox {
     _ = unsafe companionReference.pointee?.retain()
   }
 
-  func exchangeCompanion(with companion: ClientList.Companion) -> ClientList.Companion? {
-    let old = takeCompanion()
-    unsafe companionReference.pointee = .passRetained(companion)
-    return old
-  }
-
   func takeCompanion() -> ClientList.Companion? {
     let old = unsafe companionReference.pointee
     unsafe companionReference.pointee = nil

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A box of a list: a weak reference to a client, and the bits that a delivery needs.
 ///
 /// In the list of a listener protocol, the bits are the client's existential as `add` received it, not
@@ -34,18 +32,18 @@ struct WeakBox {
     @usableFromInline
     let identity: Atomic<UInt>
 
-    /// The registration's number. It is written at initialization, and later only while no walk is active.
-    var number: UInt64
+    /// The registration's number.
+    let number: UInt64
 
-    /// The address of the ``ClientGroup``; 0 for none. The lowest bit tells whether the group counts this
-    /// box. The generation keeps the group alive.
+    /// The address of the ``Residents``; 0 for a client without a home. The lowest bit tells whether they
+    /// count this box. The generation keeps them alive.
     ///
     /// Atomic, because a walk may vacate the box while the lock's holder copies it. The thread that clears
     /// the bit passes the count on or counts the box out.
-    let groupBits: Atomic<UInt>
+    let residentBits: Atomic<UInt>
 
-    /// The address of the next box in the group. It is written while no walk reaches it.
-    var nextInGroup: UnsafeMutableRawPointer?
+    /// The address of the next box of the same home. It is written while no walk reaches it.
+    var nextResident: UnsafeMutableRawPointer?
   }
 
   @usableFromInline
@@ -92,50 +90,45 @@ extension WeakBox: Equatable {
   static func == (one: Self, other: Self) -> Bool { unsafe one.address == other.address }
 }
 
-// MARK: - Groups
+// MARK: - Homes
 
 extension WeakBox {
   private static var countedBit: UInt { 1 }
 
-  var group: ClientGroup? {
-    unsafe groupReference?.takeUnretainedValue()
+  var residents: Residents? {
+    unsafe residentReference?.takeUnretainedValue()
   }
 
-  func isIn(_ group: ClientGroup) -> Bool {
-    unsafe groupReference?.toOpaque() == Unmanaged.passUnretained(group).toOpaque()
+  func isOne(of residents: Residents) -> Bool {
+    unsafe residentReference?.toOpaque() == Unmanaged.passUnretained(residents).toOpaque()
   }
 
-  var isInNoGroup: Bool { unsafe groupReference == nil }
+  var hasHome: Bool { unsafe residentReference != nil }
 
-  private var groupReference: Unmanaged<ClientGroup>? {
-    let bits = unsafe header.pointee.groupBits.load(ordering: .relaxed)
+  private var residentReference: Unmanaged<Residents>? {
+    let bits = unsafe header.pointee.residentBits.load(ordering: .relaxed)
     let address = unsafe UnsafeRawPointer(bitPattern: bits & ~Self.countedBit)
     return unsafe address.map { unsafe .fromOpaque($0) }
   }
 
-  /// Sets the group, which has counted the box already.
-  func setGroup(_ group: ClientGroup?) {
-    unsafe header.pointee.groupBits.store(Self.groupBits(group), ordering: .relaxed)
-  }
-
-  fileprivate static func groupBits(_ group: ClientGroup?) -> UInt {
-    guard let group else { return 0 }
-    return unsafe UInt(bitPattern: Unmanaged.passUnretained(group).toOpaque()) | countedBit
-  }
-
-  /// Gives up the box's share in the count of its group. Returns whether it had one, which the caller must
+  /// Gives up the box's share in the count of its home. Returns whether it had one, which the caller must
   /// pass on or count out.
   ///
   /// Relaxed: only the bit matters, and a single atomic has one order for all threads.
   func takeCount() -> Bool {
-    guard unsafe header.pointee.groupBits.load(ordering: .relaxed) != 0 else { return false }
-    let (old, _) = unsafe header.pointee.groupBits.bitwiseAnd(
+    guard unsafe header.pointee.residentBits.load(ordering: .relaxed) != 0 else { return false }
+    let (old, _) = unsafe header.pointee.residentBits.bitwiseAnd(
       ~Self.countedBit, ordering: .relaxed)
     return old & Self.countedBit != 0
   }
 
+  fileprivate static func residentBits(_ residents: Residents?) -> UInt {
+    guard let residents else { return 0 }
+    return unsafe UInt(bitPattern: Unmanaged.passUnretained(residents).toOpaque()) | countedBit
+  }
+
   func countOut() {
-    if takeCount() { group?.countOut() }
+    if takeCount() { residents?.countOut() }
   }
 }
 
@@ -196,14 +189,14 @@ extension WeakBox {
   /// box is then uninitialized memory.
   ///
   /// - Parameters:
-  ///   - group: A group that has counted the box in.
+  ///   - residents: The clients of its home, who have counted the box in.
   ///   - bits: The bits to copy, `size` bytes.
   func initialize(
-    client: AnyObject, number: UInt64, group: ClientGroup?, bits: UnsafeRawPointer, size: Int
+    client: AnyObject, number: UInt64, residents: Residents?, bits: UnsafeRawPointer, size: Int
   ) -> Bool {
     unsafe reference.initialize(to: Reference(client: client))
     unsafe initializeRest(
-      identity: ObjectIdentifier(client).address, number: number, group: group, bits: bits,
+      identity: ObjectIdentifier(client).address, number: number, residents: residents, bits: bits,
       size: size)
     guard isAlive else {
       deinitialize()
@@ -216,17 +209,17 @@ extension WeakBox {
   func initialize(copyOf other: WeakBox, identity: UInt, size: Int) {
     unsafe reference.initialize(from: other.reference, count: 1)
     unsafe initializeRest(
-      identity: identity, number: other.number, group: other.group,
+      identity: identity, number: other.number, residents: other.residents,
       bits: other.address.advanced(by: Self.headerSize), size: size)
   }
 
   private func initializeRest(
-    identity: UInt, number: UInt64, group: ClientGroup?, bits: UnsafeRawPointer, size: Int
+    identity: UInt, number: UInt64, residents: Residents?, bits: UnsafeRawPointer, size: Int
   ) {
     unsafe header.initialize(
       to: Header(
         identity: Atomic(identity), number: number,
-        groupBits: Atomic(Self.groupBits(group)), nextInGroup: nil))
+        residentBits: Atomic(Self.residentBits(residents)), nextResident: nil))
     // Copies bits, not a value: nothing is retained.
     unsafe address.advanced(by: Self.headerSize).copyMemory(from: bits, byteCount: size)
   }

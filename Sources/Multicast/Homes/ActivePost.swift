@@ -1,29 +1,14 @@
 /// A post whose clients are being called on this thread.
 ///
-/// Posts that these clients make through the same office are enqueued here, and delivered after the calls. So
-/// an effect follows its cause and is never nested in it.
+/// Posts that these clients make through the same office wait here, and are delivered after the calls. So an
+/// effect follows its cause and is never nested in it.
 ///
 /// The structure lives in a stack frame. A copy would retain everything that it refers to.
-@usableFromInline
 struct ActivePost: ~Copyable {
-  /// When a post was made: the number of the next registration, and that of replaced ones.
-  typealias Moment = (limit: UInt64, moves: Int)
-
-  /// The moment of a post that is being made.
-  static var now: Moment { (.max, .max) }
-
-  struct Pending {
-    let post: Post
-    let moment: Moment
-    let keeper: LatestPost?
-    let receipt: Receipt?
-  }
+  typealias Pending = (post: Post, receipt: Receipt?)
 
   /// Identifies the office that delivers the post. The office outlives it.
   let office: ObjectIdentifier
-
-  /// The mailbox whose letter is being handled. Pending posts do not call clients in that home at once.
-  let draining: ObjectIdentifier?
 
   private(set) var site: CallSite
 
@@ -42,17 +27,22 @@ struct ActivePost: ~Copyable {
     self.office = ObjectIdentifier(office)
     self.site = site
     self.parent = parent
-    draining = nil
   }
 
-  init(office: PostOffice, _ post: Post, draining: Mailbox?) {
+  /// A post whose letter is being handled.
+  init(office: PostOffice, _ post: Post) {
     self.office = ObjectIdentifier(office)
-    self.draining = draining.map { ObjectIdentifier($0) }
     unsafe self.post = post
     site = post.site
     parent = nil
   }
 
+  /// The post that a link in a thread's chain points to.
+  static func at(_ address: UnsafeMutableRawPointer) -> UnsafeMutablePointer<ActivePost> {
+    unsafe address.assumingMemoryBound(to: ActivePost.self)
+  }
+
+  /// Continues with a post that waited here.
   mutating func follow(_ post: Post) {
     unsafe self.post = post
     site = post.site
@@ -62,10 +52,9 @@ struct ActivePost: ~Copyable {
   /// The cause of the posts that are made now.
   mutating func cause() -> Cause {
     if let ownCause { return ownCause }
-    let parent = unsafe post == nil ? parent : post?.parent
-    let cause = Cause(
-      site: site, parent: parent,
-      recurrences: unsafe post?.recurrences ?? parent?.recurrences ?? Recurrences())
+    let cause =
+      unsafe post?.cause
+      ?? Cause(site: site, parent: parent, recurrences: parent?.recurrences ?? Recurrences())
     ownCause = cause
     return cause
   }

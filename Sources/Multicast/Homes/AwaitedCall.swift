@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A call in a lane. Its task, and tasks that it starts, find it.
 final class AwaitedCall: Sendable {
   @TaskLocal private static var innermost: AwaitedCall?
@@ -29,9 +27,9 @@ final class AwaitedCall: Sendable {
 
   static func run(in lane: Mailbox, cause: Cause, _ body: () async -> Void) async {
     let call = AwaitedCall(in: lane, cause: cause)
-    count.add(1, ordering: .relaxed)
+    count.wrappingAdd(1, ordering: .relaxed)
     await $innermost.withValue(call) { await body() }
-    count.subtract(1, ordering: .relaxed)
+    count.wrappingSubtract(1, ordering: .relaxed)
     call.state.store(false, ordering: .releasing)
   }
 }

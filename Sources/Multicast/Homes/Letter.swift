@@ -1,59 +1,132 @@
-/// A post in a mailbox.
-///
-/// A letter names a client only if it is for a single one. Otherwise the recipients are the clients that were
-/// registered before the post and are still registered when the letter is handled.
-///
-/// Mailboxes copy letters without reference counting. All copies of a letter together own one reference to
-/// its post, until ``end()`` is called once.
-@safe
+/// A post that waits in a mailbox.
+@usableFromInline
 struct Letter: Sendable {
+  /// Whom the post is for, among those who are still registered.
+  @usableFromInline
   enum Addressee: Sendable {
-    /// The clients of the list that live in this home.
-    case home
+    /// The clients of the list that live in this home, with registrations before this number. That of a kept
+    /// post is its own.
+    case home(before: UInt64)
 
-    /// All clients of the list. The post's body names the home.
-    case everyone
+    /// All clients of the list with registrations before this number. The post's body names the home.
+    case everyone(before: UInt64)
 
-    case one(Registration)
+    /// One registration. A kept post has its number.
+    case one(Registration, number: UInt64)
   }
 
-  private let post: Unmanaged<Post>
+  let post: Post
 
-  /// Kept until the letter ends. Its release resumes the poster that waits.
-  unowned(unsafe) let receipt: (AnyObject & Sendable)?
+  /// Its release resumes the poster that waits.
+  let receipt: (AnyObject & Sendable)?
 
   let addressee: Addressee
+}
 
-  /// The letter is for registrations with smaller numbers.
-  let limit: UInt64
-
-  let number: UInt64
-
-  /// Makes a letter. The caller must see that ``end()`` is called.
-  init(
-    _ number: UInt64, _ post: Post, to addressee: Addressee, before limit: UInt64 = .max,
-    receipt: (AnyObject & Sendable)?
-  ) {
-    unsafe self.post = .passRetained(post)
-    unsafe self.receipt = receipt
-    self.addressee = addressee
-    self.limit = limit
-    self.number = number
-    if let receipt { _ = unsafe Unmanaged.passRetained(receipt as AnyObject) }
-  }
-
-  /// Calls `body` with the post, without retaining it. The letter must not end before `body` returns.
-  func withPost<Result>(_ body: (Post) -> Result) -> Result {
-    unsafe post._withUnsafeGuaranteedRef(body)
-  }
-
-  func isOf(_ list: ClientList) -> Bool { withPost { $0.list === list } }
-
-  /// Releases the post and the receipt. Called with no lock held, because these may be the last references.
-  func end() {
-    if let receipt = unsafe receipt {
-      unsafe Unmanaged.passUnretained(receipt as AnyObject).release()
+extension Letter.Addressee {
+  /// The number of a kept post.
+  var number: UInt64 {
+    switch self {
+    case .home(let number), .one(_, let number): number
+    case .everyone: 0
     }
-    unsafe post.release()
+  }
+
+  /// Whether the post is for a registration that its walk finds.
+  func includes(_ box: WeakBox) -> Bool {
+    switch self {
+    case .home(let limit), .everyone(let limit): box.number < limit
+    case .one: true
+    }
+  }
+}
+
+extension Letter {
+  /// Calls and awaits the client that the letter is for, in the task of its home.
+  func callAwaiting(in mailbox: Mailbox) async {
+    guard let call = post.callAwaiting, let box = registration(at: mailbox) else { return }
+    await post.reporting(in: mailbox.place, client: box.type) {
+      await call(box.registration, post, addressee)
+    }
+  }
+
+  /// The registration that the letter is for, and what reports name; nil if it has ended.
+  private func registration(
+    at mailbox: Mailbox
+  ) -> (registration: Registration, type: (any Any.Type)?)? {
+    defer { extendLifetime(post) }
+    guard var walk = post.list.beginWalk(for: addressee, at: mailbox) else { return nil }
+    var found: (Registration, (any Any.Type)?)?
+    walk.forEach { box in
+      guard addressee.includes(box) else { return .skipped }
+      guard box.identity != 0 else { return .dead }
+      found = (box.registration, post.trace == nil ? nil : box.reportedType)
+      return .last
+    }
+    return found
+  }
+}
+
+extension ClientList {
+  /// Begins a walk over the clients that a letter in a mailbox may be for; nil if there is none.
+  func beginWalk(for addressee: Letter.Addressee, at mailbox: Mailbox) -> Walk? {
+    switch addressee {
+    case .home: beginWalk(at: mailbox)
+    case .everyone: beginWalk()
+    case .one(let registration, _): beginWalk(at: registration)
+    }
+  }
+}
+
+/// Letters in their order. They move from queue to queue without reference counting.
+struct LetterQueue: Sendable {
+  /// The largest capacity that an empty queue keeps.
+  private static var largestIdleCapacity: Int { 256 }
+
+  private var letters: [Letter?] = []
+  private var next = 0
+
+  var isEmpty: Bool { next == letters.count }
+
+  var count: Int { letters.count - next }
+
+  /// The letter that has waited longest.
+  var first: Letter? { isEmpty ? nil : letters[next] }
+
+  mutating func append(_ letter: consuming Letter) { letters.append(letter) }
+
+  mutating func popFirst() -> Letter? {
+    guard next < letters.count else { return nil }
+    let letter = letters[next].take()
+    next += 1
+    return letter
+  }
+
+  /// Removes the first letters and returns them. `empty` has none, and its memory is reused.
+  mutating func takeFirst(_ limit: Int, into empty: inout LetterQueue) {
+    empty.reset()
+    if count <= limit {
+      swap(&self, &empty)
+    } else {
+      for _ in 0..<limit { empty.letters.append(letters[next].take()); next += 1 }
+    }
+  }
+
+  /// Takes the memory of a queue without letters.
+  mutating func reuse(_ empty: inout LetterQueue) {
+    guard letters.capacity == 0 || isEmpty && letters.capacity < empty.letters.capacity else {
+      return
+    }
+    empty.reset()
+    swap(&self, &empty)
+  }
+
+  private mutating func reset() {
+    if letters.capacity > Self.largestIdleCapacity {
+      letters = []
+    } else {
+      letters.removeAll(keepingCapacity: true)
+    }
+    next = 0
   }
 }

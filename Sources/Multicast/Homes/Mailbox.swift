@@ -1,102 +1,151 @@
 /// The letters of one home, in the order of their posts.
 ///
-/// An office has one mailbox for each home. At most one thread at a time handles its letters. This keeps the
-/// order, whatever order tasks or blocks start in.
-///
-/// Lock order: the office's lock first; then a list's, or a mailbox's `outgoing`; then its `incoming`.
-/// Letters are enqueued and taken over with the office's lock held, so all letters of one post appear at
-/// once. The next letter is dequeued under a lock that posts do not need.
+/// An office has one mailbox for each home. The thread that has claimed it calls the clients of the home, and
+/// takes the letters that it handles. Letters that come meanwhile are left for the next claim, or for the next
+/// turn of the same one.
 ///
 /// A mailbox does not refer to its office, which owns it.
-final class Mailbox: Sendable {
+///
+/// Unchecked, because the office's lock protects the variables. Every method that uses them takes the state
+/// that this lock protects.
+final class Mailbox: @unchecked Sendable {
   /// The number of letters that a drain handles before it yields.
   private static var turn: Int { 100 }
 
-  let home: Home
+  let place: Place
 
-  private let outgoing = Locked(Outgoing())
-  private let incoming = Locked(Incoming())
+  private var letters = LetterQueue()
 
-  init(_ home: Home) {
-    self.home = home
-  }
+  /// Whether a thread has claimed the home.
+  private var isClaimed = false
 
-  deinit {
-    for letter in outgoing.withLock({ Array($0.waiting) }) { letter.end() }
-    for letter in incoming.withLock({ $0.letters }) { letter.end() }
+  /// Whether a drain is scheduled, or has begun.
+  private var isScheduled = false
+
+  #if DEBUG
+    /// The number of waiting letters that a message tells of, once.
+    private static var crowd: Int { 10_000 }
+
+    private var wasCrowded = false
+  #endif
+
+  init(_ place: Place) {
+    self.place = place
   }
 }
 
-// MARK: - Enqueueing
+// MARK: - With the office's lock held
 
 extension Mailbox {
-  /// Enqueues a letter. Returns whether the caller must call ``startDrain(of:)`` after unlocking.
-  ///
-  /// The office's lock is held.
-  func put(_ letter: Letter) -> Bool {
-    incoming.withLock { incoming in
-      incoming.letters.append(letter)
-      return incoming.schedule()
-    }
-  }
-
-  /// Inserts a letter that comes from another home, by its number. Otherwise like ``put(_:)``.
-  func insert(_ letter: Letter) -> Bool {
-    let isInserted = outgoing.withLock { $0.insert(letter) }
-    return incoming.withLock { incoming in
-      if !isInserted {
-        let index = incoming.letters.firstIndex { $0.number > letter.number }
-        incoming.letters.insert(letter, at: index ?? incoming.letters.endIndex)
+  func put(_ letter: consuming Letter, _ office: inout PostOffice.State) {
+    letters.append(letter)
+    #if DEBUG
+      if letters.count > Self.crowd, !wasCrowded {
+        wasCrowded = true
+        office.crowded = self
       }
-      return incoming.schedule()
+    #endif
+  }
+
+  /// The number of waiting letters, and the time since the first one was posted, if posts are traced.
+  func waiting(_ office: inout PostOffice.State) -> (count: Int, time: DeliveryEvent.Duration?) {
+    (letters.count, letters.first?.post.trace?.age)
+  }
+
+  /// Notes that a drain is scheduled, if one is needed. Returns whether the caller must start it after unlocking.
+  func schedule(_ office: inout PostOffice.State) -> Bool {
+    if isClaimed || isScheduled || letters.isEmpty { return false }
+    // Every thread that posts handles letters there, and does not rely on another one that is about to.
+    if case .postingThread = place { return true }
+    isScheduled = true
+    return true
+  }
+
+  /// Claims the home for this thread, which runs in it. Returns nil if a thread has claimed it, another one or
+  /// this one further up its stack. Otherwise returns the number of waiting letters.
+  func claim(_ office: inout PostOffice.State) -> Int? {
+    if isClaimed { return nil }
+    isClaimed = true
+    return letters.count
+  }
+
+  /// Ends a claim. Returns whether the caller must start a drain after unlocking.
+  func release(_ office: inout PostOffice.State) -> Bool {
+    isClaimed = false
+    return schedule(&office)
+  }
+
+  func take(_ count: Int, into batch: inout LetterQueue, _ office: inout PostOffice.State) {
+    letters.takeFirst(count, into: &batch)
+  }
+
+  /// Takes letters for a drain, which has claimed the home unless this is its first batch.
+  ///
+  /// Returns false if the drain has ended: there are no letters, or another thread has claimed the home and
+  /// schedules the next drain when it releases it.
+  fileprivate func takeBatch(
+    _ limit: Int, into batch: inout LetterQueue, isFirst: Bool, _ office: inout PostOffice.State
+  ) -> Bool {
+    if isFirst, isClaimed {
+      isScheduled = false
+      return false
     }
-  }
-
-  var hasLetters: Bool {
-    !incoming.withLock { $0.letters.isEmpty } || !outgoing.withLock { $0.waiting.isEmpty }
-  }
-
-  /// Discards matching letters. Posters that wait for them are resumed. Called with no lock held.
-  func giveUpLetters(in office: PostOffice, where matches: (Letter) -> Bool) {
-    let dropped = office.withLock { _ in
-      outgoing.withLock { $0.remove(where: matches) }
-        + incoming.withLock { $0.remove(where: matches) }
+    isClaimed = !letters.isEmpty
+    guard isClaimed else {
+      isScheduled = false
+      letters.reuse(&batch)
+      if case .task(let client?) = place { office.removeLane(of: client) }
+      return false
     }
-    for letter in dropped { letter.end() }
+    letters.takeFirst(limit, into: &batch)
+    return true
   }
 
-  /// The matching letters not handled yet, in order, beginning with the current one. The office's lock is
-  /// held.
-  func unhandledLetters(where matches: (Letter) -> Bool) -> [QueuedPost] {
-    outgoing.withLock { $0.unhandled(where: matches) }
-      + incoming.withLock { $0.letters.filter(matches).map { QueuedPost($0) } }
+  /// Releases the home before the drain's next turn.
+  fileprivate func endTurn(_ office: inout PostOffice.State) { isClaimed = false }
+
+  /// Takes all letters, because the home has ended.
+  fileprivate func takeAll(_ office: inout PostOffice.State) -> LetterQueue {
+    isScheduled = false
+    defer { letters = LetterQueue() }
+    return letters
   }
 }
+
+#if DEBUG
+  extension Mailbox {
+    func tellOfCrowd() {
+      let home = place.reported.map { "\($0)" } ?? "the posting thread"
+      StandardError.print(
+        """
+        Multicast: more than \(Self.crowd) letters wait in a home that does not come to them: \(home). Its \
+        thread may be blocked, its queue suspended, or nobody may run the main actor. See the letters in wiring.
+        """)
+    }
+  }
+#endif
 
 // MARK: - Draining
 
 extension Mailbox {
-  /// Starts to handle the letters in this home.
+  /// Starts to handle the letters in this home. Called with no lock held.
   func startDrain(of office: PostOffice) {
     // Detached: the task-local values of the first poster are not those of the others.
     let priority = max(Task.currentPriority, .medium)
-    switch home {
+    switch place {
+    case .mainActor:
+      let drain: @MainActor @Sendable () async -> Void = { [self] in
+        while drainForATurn(of: office) { await Task.yield() }
+      }
+      Task.detached(priority: priority, operation: drain)
     case .actor(let reference):
-      guard let actor = reference.actor else { return giveUp(in: office) }
-      if actor === MainActor.shared {
-        let drain: @MainActor @Sendable () async -> Void = { [self] in
-          while drainForATurn(of: office) { await Task.yield() }
-        }
-        Task.detached(priority: priority, operation: drain)
-      } else {
-        Task.detached(priority: priority) { [self] in
-          guard let actor = reference.actor else { return giveUp(in: office) }
-          await drain(of: office, isolation: actor)
-        }
+      Task.detached(priority: priority) { [self] in
+        guard let actor = reference.actor else { return giveUp(of: office) }
+        await drain(of: office, isolation: actor)
       }
     case .queue(let queue): drain(of: office, on: queue)
-    case .lane:
-      Task.detached(priority: priority) { [self] in await drainLane(of: office) }
+    case .task: Task.detached(priority: priority) { [self] in await drainAwaiting(of: office) }
+    case .postingThread: drainHere(of: office)
     }
   }
 
@@ -110,171 +159,66 @@ extension Mailbox {
     }
   }
 
-  /// Handles letters for a turn. Returns whether more may be waiting.
+  /// Handles letters for a turn. Returns whether to go on in another one.
   private func drainForATurn(of office: PostOffice) -> Bool {
-    guard beginCalling() else { return false }
-    for _ in 0..<Self.turn {
-      guard let letter = next(of: office) else { return false }
-      handle(letter, of: office)
-    }
-    let last = outgoing.withLock { outgoing in
-      defer { (outgoing.current, outgoing.isCalling) = (nil, false) }
-      return outgoing.current
-    }
-    last?.end()
-    return true
-  }
-
-  /// Claims the home for a drain. Returns false if a thread is already calling here. That thread then starts
-  /// another drain.
-  private func beginCalling() -> Bool {
-    outgoing.withLock { outgoing in
-      if outgoing.isCalling { incoming.withLock { $0.isScheduled = false } }
-      defer { outgoing.isCalling = true }
-      return !outgoing.isCalling
-    }
-  }
-
-  /// Ends the current letter and dequeues the next one. If there is none, the drain ends, and the next letter
-  /// starts another one.
-  private func next(of office: PostOffice) -> Letter? {
-    // The letter may hold the last references, so it ends with the lock released.
-    let (last, letter) = outgoing.withLock { ($0.current, $0.popNext()) }
-    last?.end()
-    if let letter { return letter }
-    return office.withLock { state in
-      outgoing.withLock { outgoing in
-        outgoing.takeOver(from: incoming)
-        if let letter = outgoing.popNext() { return letter }
-        incoming.withLock { $0.isScheduled = false }
-        outgoing.isCalling = false
-        if case .lane(let key) = home { state.removeLane(key) }
-        return nil
+    var batch = LetterQueue()
+    var left = Self.turn
+    while office.withLock({ state in
+      takeBatch(max(left, 1), into: &batch, isFirst: left == Self.turn, &state)
+    }) {
+      left -= batch.count
+      handle(&batch, of: office)
+      if left <= 0 {
+        office.withLock { state in endTurn(&state) }
+        return true
       }
+    }
+    return false
+  }
+
+  /// Handles the letters on this thread until there are none, unless another thread does.
+  private func drainHere(of office: PostOffice) {
+    var batch = LetterQueue()
+    var isFirst = true
+    while office.withLock({ takeBatch(.max, into: &batch, isFirst: isFirst, &$0) }) {
+      isFirst = false
+      handle(&batch, of: office)
     }
   }
 
   /// Discards all letters, because the actor was deallocated.
-  private func giveUp(in office: PostOffice) {
-    let letters = office.withLock { _ in
-      outgoing.withLock { $0.remove { _ in true } }
-        + incoming.withLock { incoming in
-          incoming.isScheduled = false
-          return incoming.take(leaving: [])
-        }
-    }
-    for letter in letters {
-      if case .home = letter.addressee { letter.withPost { $0.list.vacateDead(in: self) } }
-      letter.end()
+  private func giveUp(of office: PostOffice) {
+    // The letters may hold the last references, so they end with the lock released.
+    var letters = office.withLock { takeAll(&$0) }
+    while let letter = letters.popFirst() {
+      if case .home = letter.addressee { letter.post.list.vacateDead(at: self) }
     }
   }
 }
 
-// MARK: - Calling here
+// MARK: - Handling letters
 
 extension Mailbox {
-  /// Claims the home for this thread, which runs in it, and handles the waiting letters.
-  ///
-  /// Returns false if a thread is already calling here: another one, on a concurrent queue, or this one,
-  /// further up the stack. Otherwise the caller must call ``leave(of:)``.
-  func enter(of office: PostOffice) -> Bool {
-    let last: UInt64? = office.withLock { _ in
-      outgoing.withLock { outgoing in
-        guard !outgoing.isCalling else { return nil }
-        outgoing.isCalling = true
-        outgoing.takeOver(from: incoming)
-        return outgoing.waiting.last?.number ?? 0
-      }
-    }
-    guard let last else { return false }
-    // Later letters wait. Otherwise this loop might never end.
-    while true {
-      let (before, letter) = outgoing.withLock { ($0.current, $0.popNext(upTo: last)) }
-      before?.end()
-      guard let letter else { return true }
-      handle(letter, of: office)
-    }
+  /// Handles letters in this home, which this thread has claimed. Each letter ends after its calls.
+  func handle(_ batch: inout LetterQueue, of office: PostOffice) {
+    while let letter = batch.popFirst() { office.handle(letter, in: self) }
   }
 
-  /// Releases the claim of ``enter(of:)``.
-  func leave(of office: PostOffice) {
-    let isToBeDrained = outgoing.withLock { outgoing in
-      outgoing.isCalling = false
-      let isWaiting = !outgoing.waiting.isEmpty
-      return incoming.withLock { incoming in
-        (isWaiting || !incoming.letters.isEmpty) && incoming.schedule()
-      }
-    }
-    if isToBeDrained { startDrain(of: office) }
-  }
-
-  /// Handles a letter as a post: calls its recipients, then delivers the posts that they made.
-  private func handle(_ letter: Letter, of office: PostOffice) {
-    // Only the thread that calls here ends the current letter, after this. Until then, the letter keeps the
-    // post, and the post its list, which a walk does not keep.
-    letter.withPost { post in
-      office.handle(post, in: self) {
-        post.handle(in: home, on: .letter(letter.number)) { call in
-          switch letter.addressee {
-          case .home:
-            var walk = post.list.beginWalk(inGroupOf: self)
-            walk.call(letter, call)
-          case .everyone:
-            var walk = post.list.beginWalk()
-            walk.call(letter, call)
-          case .one(let registration):
-            guard var walk = post.list.beginWalk(at: registration) else { return }
-            walk.call(letter, call)
-          }
+  private func drainAwaiting(of office: PostOffice) async {
+    var batch = LetterQueue()
+    var isFirst = true
+    while office.withLock({ takeBatch(.max, into: &batch, isFirst: isFirst, &$0) }) {
+      isFirst = false
+      while let letter = batch.popFirst() {
+        await AwaitedCall.run(in: self, cause: letter.post.cause) {
+          await letter.callAwaiting(in: self)
         }
       }
     }
   }
 }
 
-// MARK: - Lanes
-
-extension Mailbox {
-  private func drainLane(of office: PostOffice) async {
-    while let letter = next(of: office) {
-      guard case .one(let registration) = letter.addressee else { continue }
-      let post = letter.withPost { $0 }
-      let cause = Cause(site: post.site, parent: post.parent, recurrences: post.recurrences)
-      await AwaitedCall.run(in: self, cause: cause) {
-        await post.handle(in: home, registration, letter: letter.number)
-      }
-    }
-  }
-}
-
-extension Walk {
-  /// Calls the clients of the walk that a letter is for.
-  fileprivate mutating func call(_ letter: Letter, _ call: (WeakBox) -> CallOutcome) {
-    while let box = next() {
-      guard box.number < letter.limit else { continue }
-      if case .dead = call(box) { noteDead(box) }
-    }
-  }
-}
-
-extension ClientGroup {
-  /// Discards the letters for this group if the group is empty.
-  func giveUpLettersIfEmpty(in list: ClientList, of office: PostOffice) {
-    let mailbox = mailbox
-    guard mailbox.hasLetters else { return }
-    // Deallocated clients need no letters.
-    list.vacateDead(in: mailbox)
-    guard count == 0 else { return }
-    mailbox.giveUpLetters(in: office) { letter in
-      guard letter.isOf(list) else { return false }
-      // Counted again with the office's lock held. A client added meanwhile may have a letter here.
-      return switch letter.addressee {
-      case .home: list.count(inGroupOf: mailbox) == 0
-      case .everyone: list.moment.count == 0
-      case .one: false
-      }
-    }
-  }
-
-  var mailbox: Mailbox { unsafe unsafeDowncast(subject, to: Mailbox.self) }
+extension Residents {
+  /// The mailbox of the home. Only mailboxes are given to lists.
+  var home: Mailbox { unsafe unsafeDowncast(mailbox, to: Mailbox.self) }
 }

@@ -1,149 +1,162 @@
-import Synchronization
+/// A post on the heap, shared by all of its letters.
+@usableFromInline
+final class Post: Sendable {
+  /// Calls the client in a box with a post. `addressee` is that of the letter; nil without a letter.
+  @usableFromInline
+  typealias Call = @Sendable (_ box: WeakBox, Post, _ addressee: Letter.Addressee?) -> CallOutcome
 
-/// A post on the heap, shared by all of its letters. ``PostOf`` adds its content.
-///
-/// A class and not a protocol, because each access to a protocol's property would retain the value.
-///
-/// Unchecked, because the compiler accepts only final classes. Every property here is a constant of a Sendable
-/// type, or atomic. ``PostOf`` is the only subclass: the initializer is private to this file.
-class Post: @unchecked Sendable {
-  final let list: ClientList
-  final let site: CallSite
+  /// Calls and awaits one client, if it is still registered and alive.
+  typealias AwaitingCall =
+    @Sendable (_ registration: Registration, Post, Letter.Addressee) async -> Void
 
-  /// The post whose call made this one.
-  final let parent: Cause?
+  /// What a post has from the moment it is made.
+  struct Origin {
+    /// The post is for registrations with smaller numbers.
+    var limit: UInt64
+
+    /// The post whose call made this one.
+    let parent: Cause?
+
+    /// The counter of a post that has set off others before it moved to the heap.
+    let recurrences: Recurrences?
+
+    let trace: PostTrace?
+  }
+
+  let list: ClientList
+  let site: CallSite
+
+  /// The actor that the body names, if any. All clients are called there.
+  let actor: (any Actor)?
+
+  /// Whether clients are called in tasks of their own, whatever homes they have.
+  let isAwaited: Bool
+
+  /// Keeps the post for later clients; nil for a post that is not kept.
+  let keeper: Keeper?
+
+  let limit: UInt64
+  let parent: Cause?
 
   /// Reports the post and carries a value; nil if there is neither.
-  final let trace: PostTrace?
+  let trace: PostTrace?
+
+  /// What a topic's handlers receive.
+  let message: any Sendable
+
+  private let call: Call
+
+  /// Nil if no call is awaited.
+  let callAwaiting: AwaitingCall?
 
   private let ownRecurrences = AtomicLazyReference<Recurrences>()
 
-  fileprivate init(
-    list: ClientList, site: CallSite, parent: Cause?, recurrences: Recurrences?, trace: PostTrace?
+  init(
+    _ posting: borrowing Posting, _ origin: Origin, message: any Sendable = (),
+    call: @escaping Call, callAwaiting: AwaitingCall? = nil
   ) {
-    self.list = list
-    self.site = site
-    self.parent = parent
-    self.trace = trace
-    // A root post may have set off others before it moved to the heap.
-    if parent == nil, let recurrences { _ = ownRecurrences.storeIfNil(recurrences) }
+    list = posting.list
+    site = posting.site
+    actor = posting.actor
+    isAwaited = posting.isAwaited
+    keeper = posting.keeper
+    limit = origin.limit
+    parent = origin.parent
+    trace = origin.trace
+    self.message = message
+    self.call = call
+    self.callAwaiting = callAwaiting
+    if parent == nil, let recurrences = origin.recurrences {
+      _ = ownRecurrences.storeIfNil(recurrences)
+    }
   }
 
   /// Counts the recurring posts that this one has set off.
-  final var recurrences: Recurrences {
+  var recurrences: Recurrences {
     if let parent { return parent.recurrences }
     return ownRecurrences.load() ?? ownRecurrences.storeIfNil(Recurrences())
   }
 
-  /// The actor that the body names, if any. All clients are called there.
-  var actor: (any Actor)? { nil }
+  /// This post as the cause of others.
+  var cause: Cause { Cause(site: site, parent: parent, recurrences: recurrences) }
 
-  /// Whether calls are awaited.
-  var isAwaited: Bool { false }
-
-  /// Calls the client in a box, if it is alive.
-  func call(_ box: WeakBox, on occasion: CallOccasion) -> CallOutcome { .refused }
-
-  func callAwaiting(_ registration: Registration, letter: UInt64) async {}
-}
-
-/// The occasion of a call: a post is made or was pending, the letter of this number is handled, or the
-/// client's queue is.
-enum CallOccasion {
-  case posting
-  case letter(UInt64)
-  case queue
-}
-
-/// The result of calling one client. `dead` means deallocated; `awaits` names the lane to call in.
-enum CallOutcome {
-  case called
-  case dead
-
-  /// The registration receives no more posts.
-  case refused
-
-  case awaits(PostOffice.LaneKey)
-
-  /// Other posts come first. This one must be enqueued behind them.
-  case queues(any PostQueue, Registration)
-
-  /// The registration was replaced by this one, perhaps in another home.
-  case moved(Registration)
-}
-
-/// The posts that a client without a home must receive before others.
-protocol PostQueue: AnyObject, Sendable {
-  /// Whether posts must be enqueued. Does not become false while the office's lock is held.
-  var isOpen: Bool { get }
-
-  /// Appends a post. The office's lock is held.
-  func enqueue(_ post: QueuedPost)
-}
-
-struct QueuedPost: Sendable {
-  let post: Post
-
-  /// Kept until the post was handled or discarded.
-  let receipt: (AnyObject & Sendable)?
-
-  /// The letter's number; 0 if the post was in no letter.
-  let number: UInt64
-
-  init(_ post: Post, receipt: (AnyObject & Sendable)?) {
-    self.post = post
-    self.receipt = receipt
-    number = 0
-  }
-
-  /// Takes the contents of a letter, which the caller ends later.
-  init(_ letter: Letter) {
-    post = letter.withPost { $0 }
-    receipt = unsafe letter.receipt
-    number = letter.number
+  @inline(__always)
+  func call(_ box: WeakBox, as addressee: Letter.Addressee?) -> CallOutcome {
+    call(box, self, addressee)
   }
 }
 
-/// The part of a post that depends on its type: its recipients and what they receive.
-protocol PostContent: Sendable {
-  var actor: (any Actor)? { get }
-  var isAwaited: Bool { get }
+// MARK: - Reporting
 
-  func call(_ box: WeakBox, of list: ClientList, on occasion: CallOccasion) -> CallOutcome
+extension Post {
+  /// Handles a letter in a home: runs `body`, which calls clients.
+  @inline(__always)
+  func reporting(in home: Place, _ body: (DeliveryPass?) -> Void) {
+    guard let trace else { return body(nil) }
+    trace.handle(in: home.reported, body)
+  }
 
-  func callAwaiting(_ registration: Registration, letter: UInt64, in list: ClientList) async
+  /// Handles a letter in a task: runs `body`, which calls and awaits a client of this type, if it is alive.
+  func reporting(in home: Place, client: (any Any.Type)?, _ body: () async -> Void) async {
+    guard let trace else { return await body() }
+    await trace.handle(in: home.reported, client: client, body)
+  }
 }
 
-extension PostContent {
-  var actor: (any Actor)? { nil }
-  var isAwaited: Bool { false }
+extension Place {
+  /// The home as reports name it; nil for the posting thread.
+  var reported: DeliveryEvent.Home? { reported(waiting: nil) }
 
-  func callAwaiting(_ registration: Registration, letter: UInt64, in list: ClientList) async {}
+  func reported(waiting: Int?) -> DeliveryEvent.Home? {
+    let kind: DeliveryEvent.Home.Kind
+    switch self {
+    case .mainActor: kind = .actor(MainActor.self)
+    case .actor(let reference): kind = .actor(reference.actor.map { type(of: $0) })
+    case .queue(let queue): kind = .queue(queue.queue.label)
+    case .task: kind = .task
+    case .postingThread: return nil
+    }
+    return DeliveryEvent.Home(kind, waiting: waiting)
+  }
 }
 
-/// A post of known content.
-///
-/// Unchecked, because the language demands that a subclass repeats it. The one property of its own is a constant
-/// of a Sendable type.
-final class PostOf<Content: PostContent>: Post, @unchecked Sendable {
-  let content: Content
+/// The arguments of one post. A copy would retain everything that it refers to.
+struct Posting: ~Copyable {
+  let list: ClientList
+  let site: CallSite
+
+  /// The actor in which the calling code is written.
+  let isolation: (any Actor)?
+
+  /// The actor that the body names, if any.
+  let actor: (any Actor)?
+
+  /// Whether clients are called in tasks of their own, whatever homes they have.
+  let isAwaited: Bool
+
+  /// Keeps the post for later clients; nil for a post that is not kept.
+  let keeper: Keeper?
+
+  /// Released when every client has received the post.
+  let receipt: Receipt?
 
   init(
-    _ content: Content, list: ClientList, site: CallSite, parent: Cause?, recurrences: Recurrences?,
-    trace: PostTrace?
+    to list: ClientList, from site: CallSite, isolation: (any Actor)?, actor: (any Actor)? = nil,
+    isAwaited: Bool = false, keeper: Keeper? = nil, receipt: Receipt? = nil
   ) {
-    self.content = content
-    super.init(list: list, site: site, parent: parent, recurrences: recurrences, trace: trace)
+    self.list = list
+    self.site = site
+    self.isolation = isolation
+    self.actor = actor
+    self.isAwaited = isAwaited
+    self.keeper = keeper
+    self.receipt = receipt
   }
 
-  override var actor: (any Actor)? { content.actor }
-  override var isAwaited: Bool { content.isAwaited }
-
-  override func call(_ box: WeakBox, on occasion: CallOccasion) -> CallOutcome {
-    content.call(box, of: list, on: occasion)
-  }
-
-  override func callAwaiting(_ registration: Registration, letter: UInt64) async {
-    await content.callAwaiting(registration, letter: letter, in: list)
+  /// The same post with a receipt.
+  borrowing func waited(by receipt: Receipt) -> Posting {
+    Posting(
+      to: list, from: site, isolation: isolation, actor: actor, isAwaited: isAwaited,
+      keeper: keeper, receipt: receipt)
   }
 }

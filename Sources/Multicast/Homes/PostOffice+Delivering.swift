@@ -1,156 +1,304 @@
 // A post is delivered in three steps.
 //
-// Call: clients without a home, and clients at home on this thread, in the order of registration, after the
-// letters that wait in this home. Leave: one letter for each other home, all under the office's lock. Follow:
-// the posts made in these calls take the same steps, one after the other.
+// Call: clients without a home, and clients whose homes are here, in the order of registration. The homes are
+// claimed before, and the letters that wait there are handled. Leave: one letter for each other home, all under
+// the office's lock. Follow: the posts made in these calls take the same steps, one after the other.
 //
 // Letters need one lock, and come after the calls. Otherwise a fast home could answer before a slow home, or
 // a client without a home, has received the question.
+//
+// A post that is kept is letters only. In one critical section it becomes the latest and a letter in every
+// home, so every client hears it as the first or after the previous one.
 
 extension PostOffice {
-  /// Calls and leaves one post, and reports it. Returns the number of clients that were called or will be.
+  /// Calls and leaves one post, and reports it. Returns the number of clients that were called or will be; nil if
+  /// the list is closed.
+  ///
+  /// - Parameter limit: The post is for registrations with smaller numbers. Nil if it is made now.
   @inline(__always)
   func deliver(
-    _ posting: borrowing Posting, _ trace: PostTrace?,
-    made moment: ActivePost.Moment = ActivePost.now,
-    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> Post
-  ) -> Int {
+    _ posting: borrowing Posting, _ trace: PostTrace?, before limit: UInt64?,
+    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome,
+    make: (UInt64) -> Post
+  ) -> Int? {
+    // A walk does not keep its list.
+    defer { extendLifetime(posting.list) }
     guard let trace else {
       return unsafe deliver(
-        posting, tellingTo: nil, made: moment, active: active, call: call, make: make)
+        posting, tellingTo: nil, before: limit, active: active, call: call, make: make)
     }
-    return trace.deliver(follows: moment.limit != .max) { pass in
+    return trace.deliver(follows: limit != nil) { pass in
       unsafe deliver(
-        posting, tellingTo: pass, made: moment, active: active,
+        posting, tellingTo: pass, before: limit, active: active,
         call: { box in pass.call(box, call) }, make: make)
     }
   }
 
-  /// Calls and leaves one post. Returns the number of clients that were called or will be.
   private func deliver(
-    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, made moment: ActivePost.Moment,
-    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> Post
-  ) -> Int {
-    // A walk does not keep its list.
-    defer { extendLifetime(posting.list) }
-    if posting.list.isEmpty, posting.keeper == nil { return 0 }
-    if let actor = posting.actor, !posting.isAwaited {
-      return unsafe deliver(
-        posting, tellingTo: pass, in: actor, limit: moment.limit, active: active, call: call,
-        make: make)
-    }
-    var start = posting.list.beginPost()
-    let upper = min(moment.limit, start.walk.limit)
-    var departure = Departure()
-    departure.moves = start.moves
-    if moment.moves < start.moves {
-      let (all, count) = posting.list.moves(since: moment.moves)
-      departure.note(all.dropLast(count - start.moves), before: upper)
-    }
-    var here: ClientGroup?
-    let isForAll = posting.isAwaited || start.groups.isEmpty
-    if !isForAll {
-      departure.groups = start.groups
-      // A topic's latest message reaches every home by letter, in the order in which messages are kept.
-      let index =
-        posting.keeper != nil
-        ? nil
-        : departure.groups.indices.first { index in
-          unsafe enter(departure.groups[index].mailbox, for: posting, active)
-        }
-      if let index { here = departure.groups.remove(at: index) }
-    }
-    var called = 0
-    while let box = start.walk.next() {
-      guard isForAll || box.isInNoGroup || here.map(box.isIn) == true else { continue }
-      called += start.walk.call(box, in: 0..<upper, collecting: &departure, call)
-    }
-    if !departure.isEmpty || posting.keeper != nil {
-      let post = make()
-      var seen = upper
-      while true {
-        switch leave(post, &departure, seen: seen, posting, tellingTo: pass) {
-        case .left(let count):
-          called += count
-        case .callAgain(let registrations):
-          for registration in registrations {
-            called += self.call(registration, with: post, &departure, tellingTo: pass)
-          }
-          continue
-        case .callNew(let limit):
-          var walk = posting.list.beginWalk()
-          while let box = walk.next() {
-            guard box.isInNoGroup else { continue }
-            called += walk.call(box, in: seen..<limit, collecting: &departure, call)
-          }
-          seen = limit
-          continue
-        }
-        break
-      }
-    }
-    here?.mailbox.leave(of: self)
+    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, before limit: UInt64?,
+    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome,
+    make: (UInt64) -> Post
+  ) -> Int? {
     if posting.keeper != nil {
-      for group in posting.list.groups where unsafe enter(group.mailbox, for: posting, active) {
-        group.mailbox.leave(of: self)
-      }
+      return keep(posting, tellingTo: pass, make: make)
     }
-    return called
-  }
-
-  /// Calls a client without a home by its registration, or records what to do instead.
-  private func call(
-    _ registration: Registration, with post: Post, _ departure: inout Departure,
-    tellingTo pass: DeliveryPass?
-  ) -> Int {
-    defer { extendLifetime(post) }
-    guard var walk = post.list.beginWalk(at: registration), let box = walk.next() else {
-      departure.moved.append(registration)
-      return 0
+    if posting.list.isEmpty { return 0 }
+    if posting.isAwaited {
+      return leaveInTasks(posting, tellingTo: pass, before: limit, make: make)
     }
-    return walk.call(box, in: 0..<UInt64.max, collecting: &departure) { box in
-      pass.call(box) { box in post.call(box, on: .posting) }
+    if let actor = posting.actor {
+      return deliver(
+        posting, tellingTo: pass, in: actor, before: limit, call: call, make: make)
     }
-  }
-
-  /// Calls all clients in one actor, or leaves a letter there.
-  private func deliver(
-    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, in actor: any Actor, limit: UInt64,
-    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome, make: () -> Post
-  ) -> Int {
-    defer { extendLifetime(posting.list) }
-    let (next, count, _) = posting.list.moment
-    let range = 0..<min(limit, next)
-    let mailbox = mailbox(of: actor)
-    if unsafe enter(mailbox, for: posting, active) {
-      defer { mailbox.leave(of: self) }
-      var departure = Departure()
-      var called = 0
+    guard posting.list.hasResidents else {
       var walk = posting.list.beginWalk()
-      while let box = walk.next() {
-        called += walk.call(box, in: range, collecting: &departure, call)
+      let limit = limit ?? walk.limit
+      return walk.forEach { box in box.number < limit && !box.hasHome ? call(box) : .skipped }
+    }
+    return deliverAtHome(posting, tellingTo: pass, before: limit, call: call, make: make)
+  }
+
+  /// Calls the clients whose homes are here and those without homes, and leaves letters for the others.
+  private func deliverAtHome(
+    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, before limit: UInt64?,
+    call: (WeakBox) -> CallOutcome, make: (UInt64) -> Post
+  ) -> Int {
+    guard let audience = posting.list.audience else { return 0 }
+    let limit = limit ?? audience.limit
+    let (claimed, isElsewhere) = claimHomes(of: audience, isolation: posting.isolation)
+    var called = 0
+    if audience.hasHomeless || !claimed.isEmpty {
+      var walk = posting.list.beginWalk()
+      called = walk.forEach { box in
+        box.number < limit && (!box.hasHome || claimed.contain(box)) ? call(box) : .skipped
       }
+    }
+    if claimed.isEmpty, !isElsewhere { return called }
+    let post = isElsewhere ? make(limit) : nil
+    // Usually every drain is scheduled already, and nothing is allocated.
+    let (left, drains) = withLock { state in
+      var (left, drains): (Int, [Mailbox]) = (0, [])
+      if let post {
+        // By index, because a loop over the elements would retain each.
+        for index in audience.residents.indices {
+          let residents = audience.residents[index]
+          let count = residents.count
+          if count == 0 || claimed.contains(residents) { continue }
+          left += count
+          put(
+            post, in: residents.home, for: .home(before: limit), receipt: posting.receipt, &state)
+          if residents.home.schedule(&state) { drains.append(residents.home) }
+        }
+      }
+      claimed.forEach { mailbox in if mailbox.release(&state) { drains.append(mailbox) } }
+      return (left, drains)
+    }
+    if let pass, isElsewhere {
+      for residents in audience.residents where residents.count > 0 && !claimed.contains(residents)
+      {
+        pass.left(for: reported(residents.home), clients: residents.count)
+      }
+    }
+    for mailbox in drains { mailbox.startDrain(of: self) }
+    return called + left
+  }
+
+  /// Claims the homes that are here, and handles the letters that wait there. Also returns whether there are
+  /// clients in other homes.
+  private func claimHomes(
+    of audience: ClientList.Audience, isolation: (any Actor)?
+  ) -> (ClaimedHomes, isElsewhere: Bool) {
+    var claimed = ClaimedHomes()
+    var isElsewhere = false
+    var isWaiting = false
+    for index in audience.residents.indices {
+      let residents = audience.residents[index]
+      if residents.count == 0 { continue }
+      let mailbox = residents.home
+      guard mailbox.place.isCurrent(from: isolation),
+        let waiting = withLock({ state in mailbox.claim(&state) })
+      else {
+        isElsewhere = true
+        continue
+      }
+      claimed.append(residents)
+      if waiting > 0 { isWaiting = true }
+    }
+    if isWaiting { claimed.forEach { mailbox in handleWaiting(in: mailbox) } }
+    return (claimed, isElsewhere)
+  }
+
+  /// Handles the letters that wait in a claimed home now. Later ones wait, or this might never end.
+  private func handleWaiting(in mailbox: Mailbox) {
+    var batch = LetterQueue()
+    withLock { state in mailbox.take(.max, into: &batch, &state) }
+    mailbox.handle(&batch, of: self)
+  }
+
+  private func put(
+    _ post: Post, in mailbox: Mailbox, for addressee: Letter.Addressee, receipt: Receipt?,
+    _ state: inout State
+  ) {
+    let letter =
+      if case .task = mailbox.place, let receipt {
+        Letter(post: post, receipt: receipt.wait(for: mailbox), addressee: addressee)
+      } else {
+        Letter(post: post, receipt: receipt, addressee: addressee)
+      }
+    mailbox.put(letter, &state)
+  }
+
+  /// Calls all clients in the actor that the body names, or leaves a letter there.
+  private func deliver(
+    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, in actor: any Actor,
+    before limit: UInt64?, call: (WeakBox) -> CallOutcome, make: (UInt64) -> Post
+  ) -> Int {
+    guard let audience = posting.list.audience else { return 0 }
+    let limit = limit ?? audience.limit
+    let mailbox = mailbox(of: actor)
+    if mailbox.place.isCurrent(from: posting.isolation),
+      let waiting = withLock({ state in mailbox.claim(&state) })
+    {
+      if waiting > 0 { handleWaiting(in: mailbox) }
+      var called = 0
+      do {
+        var walk = posting.list.beginWalk()
+        called = walk.forEach { box in box.number < limit ? call(box) : .skipped }
+      }
+      release(mailbox)
       return called
     }
-    let post = make()
+    let post = make(limit)
     let isToBeDrained = withLock { state in
-      mailbox.put(
-        Letter(
-          state.nextNumber(), post, to: .everyone, before: range.upperBound,
-          receipt: posting.receipt))
+      put(post, in: mailbox, for: .everyone(before: limit), receipt: posting.receipt, &state)
+      return mailbox.schedule(&state)
     }
-    pass?.left(for: mailbox.home, clients: count)
+    pass?.left(for: reported(mailbox), clients: audience.count)
     if isToBeDrained { mailbox.startDrain(of: self) }
+    return audience.count
+  }
+
+  /// A home as reports name it after a letter was left there.
+  private func reported(_ mailbox: Mailbox) -> DeliveryEvent.Home? {
+    mailbox.place.reported(waiting: withLock { state in mailbox.waiting(&state).count })
+  }
+
+  private func release(_ mailbox: Mailbox) {
+    if withLock({ state in mailbox.release(&state) }) { mailbox.startDrain(of: self) }
+  }
+
+  /// Leaves a letter for each client, to be called and awaited in a task.
+  private func leaveInTasks(
+    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, before limit: UInt64?,
+    make: (UInt64) -> Post
+  ) -> Int {
+    var clients: [Registration] = []
+    let upper: UInt64
+    do {
+      var walk = posting.list.beginWalk()
+      upper = limit ?? walk.limit
+      walk.forEach { box in
+        guard box.number < upper else { return .skipped }
+        guard box.load() != nil else { return .dead }
+        clients.append(box.registration)
+        return .skipped
+      }
+    }
+    if clients.isEmpty { return 0 }
+    let post = make(upper)
+    let drains = withLock { state in
+      var drains: [Mailbox] = []
+      for client in clients where client.identity != 0 {
+        let lane = state.lane(of: client.identity)
+        put(post, in: lane, for: .one(client, number: 0), receipt: posting.receipt, &state)
+        if lane.schedule(&state) { drains.append(lane) }
+      }
+      return drains
+    }
+    pass?.left(for: Place.task(client: nil).reported, clients: clients.count)
+    for mailbox in drains { mailbox.startDrain(of: self) }
+    return clients.count
+  }
+}
+
+// MARK: - Posts that are kept
+
+extension PostOffice {
+  /// Keeps a post, and leaves it in every home at the same moment. Letters for this thread's homes are handled
+  /// here. Returns nil if the list is closed.
+  private func keep(
+    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, make: (UInt64) -> Post
+  ) -> Int? {
+    guard let keeper = posting.keeper, let audience = posting.list.audience else { return nil }
+    // Asked with no lock held. A home that comes meanwhile is not known to be here, and gets a drain.
+    let here = homes(of: audience.residents, that: posting.isolation)
+    let post = make(audience.limit)
+    let (list, receipt) = (posting.list, posting.receipt)
+    let kept = withLock { state in
+      // Asked again, because later clients begin with this post. Closing the list needs this lock.
+      guard let audience = list.audience else { return nil as KeepOutcome? }
+      var drains: [Mailbox] = []
+      let number = list.takeNumber()
+      let dropped = keeper.replaceLatest(with: Keeper.Kept(post: post, number: number), &state)
+      for residents in audience.residents where residents.count > 0 {
+        let mailbox = residents.home
+        put(post, in: mailbox, for: .home(before: number), receipt: receipt, &state)
+        if !here.contains(where: { $0 === mailbox }), mailbox.schedule(&state) {
+          drains.append(mailbox)
+        }
+      }
+      return KeepOutcome(audience: audience, drains: drains, dropped: dropped)
+    }
+    guard let kept else { return nil }
+    var count = 0
+    for residents in kept.audience.residents where residents.count > 0 {
+      count += residents.count
+      pass?.left(for: reported(residents.home), clients: residents.count)
+    }
+    for mailbox in here { handleLetters(in: mailbox) }
+    for mailbox in kept.drains { mailbox.startDrain(of: self) }
     return count
   }
 
-  /// Claims a home for a post that is made there.
-  private func enter(
-    _ mailbox: Mailbox, for posting: borrowing Posting, _ active: UnsafeMutablePointer<ActivePost>
-  ) -> Bool {
-    // Other letters may wait in the home of the letter being handled, so what follows it is not called there
-    // at once.
-    unsafe ObjectIdentifier(mailbox) != active.pointee.draining
-      && mailbox.home.isCurrent(from: posting.isolation) && mailbox.enter(of: self)
+  private struct KeepOutcome: Sendable {
+    let audience: ClientList.Audience
+    let drains: [Mailbox]
+
+    /// The previous post, released with the lock released.
+    let dropped: Keeper.Kept?
+  }
+
+  /// The mailboxes of the homes that are here, but for the posting thread itself.
+  private func homes(of residents: [Residents], that isolation: (any Actor)?) -> [Mailbox] {
+    residents.compactMap { residents in
+      let mailbox = residents.home
+      if case .postingThread = mailbox.place { return nil }
+      return residents.count > 0 && mailbox.place.isCurrent(from: isolation) ? mailbox : nil
+    }
+  }
+
+  /// Handles the letters of a home that is here, unless a thread has claimed it.
+  private func handleLetters(in mailbox: Mailbox) {
+    guard let waiting = withLock({ state in mailbox.claim(&state) }) else { return }
+    if waiting > 0 { handleWaiting(in: mailbox) }
+    release(mailbox)
+  }
+
+  /// Starts with the latest post for a new observer in a home. `place` adds the observer, and returns the letter.
+  ///
+  /// All later posts follow, because both happen under the office's lock.
+  func begin<Result: Sendable>(
+    in mailbox: Mailbox, _ place: (inout State) -> (Result, Letter?)
+  ) -> Result {
+    let isOnThisThread = if case .postingThread = mailbox.place { true } else { false }
+    let isHere = !isOnThisThread && mailbox.place.isCurrent(from: nil)
+    let (result, isToBeDrained) = withLock { state in
+      let (result, letter) = place(&state)
+      if let letter { mailbox.put(letter, &state) }
+      return (result, !isHere && mailbox.schedule(&state))
+    }
+    if isHere { handleLetters(in: mailbox) }
+    if isToBeDrained { mailbox.startDrain(of: self) }
+    return result
   }
 }

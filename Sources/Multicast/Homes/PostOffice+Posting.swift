@@ -1,86 +1,121 @@
 extension PostOffice {
-  /// Posts. Returns the number of clients that were called or will be.
+  /// Posts. Returns the number of clients that were called or will be; nil if the list is closed.
   ///
   /// - Parameters:
   ///   - subject: The protocol or the topic, for reports.
   ///   - call: Calls the client in a box.
   ///   - make: Makes the post on the heap.
+  @inline(__always)
   func post(
     _ posting: borrowing Posting, subject: () -> DeliverySubject, call: (WeakBox) -> CallOutcome,
-    make: (Cause?, Recurrences?, PostTrace?) -> Post
-  ) -> Int {
-    let chain = DeliveryChain(threads)
-    if let active = unsafe chain.innermostPost(of: self) {
-      // A client that a post is calling makes this one, so it follows.
-      let cause = unsafe active.pointee.cause()
-      guard admit(posting, after: cause, subject) else { return 0 }
-      let (limit, count, moves) = posting.list.moment
-      unsafe active.pointee.pending.append(
-        ActivePost.Pending(
-          post: make(cause, nil, tracing?.trace(subject(), from: posting.site)),
-          moment: (limit, moves), keeper: posting.keeper, receipt: posting.receipt))
-      return count
+    make: (borrowing Posting, Post.Origin) -> Post
+  ) -> Int? {
+    let chain = DeliveryChain()
+    if !chain.isEmpty, let active = unsafe innermostPost(in: chain) {
+      return unsafe wait(posting, behind: active, subject: subject, make: make)
     }
     // A post of another office may be calling here. It is a cause, and does not delay this post.
-    let cause = unsafe chain.innermostPost()?.pointee.cause() ?? AwaitedCall.current?.cause
+    let cause =
+      unsafe chain.innermostPost(of: nil).map { unsafe ActivePost.at($0) }?.pointee.cause()
+      ?? AwaitedCall.current?.cause
     if let cause, !admit(posting, after: cause, subject) { return 0 }
     let trace = tracing?.trace(subject(), from: posting.site)
     var active = ActivePost(office: self, site: posting.site, parent: cause)
-    var called = 0
+    var called: Int?
     unsafe withUnsafeMutablePointer(to: &active) { active in
-      unsafe perform(active, list: posting.list, in: chain) {
+      unsafe perform(active, list: posting.list, isLetter: false, in: chain) {
         called = unsafe deliver(
-          posting, trace, active: active, call: call,
-          make: { unsafe make(cause, active.pointee.recurrences, trace) })
+          posting, trace, before: nil, active: active, call: call,
+          make: { limit in
+            unsafe make(
+              posting,
+              Post.Origin(
+                limit: limit, parent: cause, recurrences: active.pointee.recurrences, trace: trace))
+          })
       }
     }
     return called
   }
 
-  /// Posts, and returns when every client was called or its letter discarded.
-  nonisolated(nonsending) func postAndWait<Content: PostContent>(
-    _ posting: borrowing Posting, subject: @Sendable () -> DeliverySubject, _ content: Content
-  ) async -> Int {
+  /// Appends a post to those that wait for the calls of another one. Returns the number of its clients.
+  private func wait(
+    _ posting: borrowing Posting, behind active: UnsafeMutablePointer<ActivePost>,
+    subject: () -> DeliverySubject, make: (borrowing Posting, Post.Origin) -> Post
+  ) -> Int? {
+    let cause = unsafe active.pointee.cause()
+    guard admit(posting, after: cause, subject) else { return 0 }
+    guard let audience = posting.list.audience else { return nil }
+    if let keeper = posting.keeper {
+      let isOpen = withLock { state in
+        // Closing needs this lock, so the list stays open from here on.
+        if posting.list.audience == nil { return false }
+        keeper.countPending(1, &state)
+        return true
+      }
+      guard isOpen else { return nil }
+    }
+    let post = make(
+      posting,
+      Post.Origin(
+        limit: audience.limit, parent: cause, recurrences: nil,
+        trace: tracing?.trace(subject(), from: posting.site)))
+    unsafe active.pointee.pending.append((post, posting.receipt))
+    return audience.count
+  }
+
+  /// Posts, and returns when every client was called and the letters have ended.
+  nonisolated(nonsending) func postAndWait(
+    _ posting: borrowing Posting, subject: @Sendable () -> DeliverySubject,
+    call: (WeakBox) -> CallOutcome, make: (borrowing Posting, Post.Origin) -> Post
+  ) async -> Int? {
     if posting.list.isEmpty, posting.keeper == nil { return 0 }
-    var called = 0
+    var called: Int?
     await withCheckedContinuation { continuation in
-      called = post(
-        posting.waited(by: Receipt(continuation)), subject: subject,
-        call: { box in content.call(box, of: posting.list, on: .posting) },
-        make: { cause, recurrences, trace in
-          PostOf(
-            content, list: posting.list, site: posting.site, parent: cause,
-            recurrences: recurrences, trace: trace)
-        })
+      let posting = posting.waited(by: Receipt(continuation))
+      called = post(posting, subject: subject, call: call, make: make)
     }
     return called
   }
 
-  /// Handles a letter in its home. `body` calls the recipients.
-  func handle(_ post: Post, in mailbox: Mailbox?, _ body: () -> Void) {
-    var active = ActivePost(office: self, post, draining: mailbox)
+  /// Handles a letter: calls its recipients, then delivers the posts that they made.
+  func handle(_ letter: borrowing Letter, in mailbox: Mailbox) {
+    let (post, addressee) = (letter.post, letter.addressee)
+    var active = ActivePost(office: self, post)
     unsafe withUnsafeMutablePointer(to: &active) { active in
-      unsafe perform(active, list: post.list, in: DeliveryChain(threads), body)
+      unsafe perform(active, list: post.list, isLetter: true, in: DeliveryChain()) {
+        post.reporting(in: mailbox.place) { pass in
+          defer { extendLifetime(post) }
+          guard var walk = post.list.beginWalk(for: addressee, at: mailbox) else { return }
+          walk.forEach { box in
+            guard addressee.includes(box) else { return .skipped }
+            return pass.call(box) { box in post.call(box, as: addressee) }
+          }
+        }
+      }
     }
   }
 
   /// Runs `body`, the calls of a post, and then delivers the posts made in them.
   private func perform(
-    _ active: UnsafeMutablePointer<ActivePost>, list: ClientList, in chain: DeliveryChain,
-    _ body: () -> Void
+    _ active: UnsafeMutablePointer<ActivePost>, list: ClientList, isLetter: Bool,
+    in chain: DeliveryChain, _ body: () -> Void
   ) {
     // A letter may be handled inside another post, when that post claims its home. What is posted here then
     // follows the outer post.
-    let outer = unsafe chain.innermostPost(of: self)
+    let outer = unsafe chain.isEmpty ? nil : innermostPost(in: chain)
     var delivery = unsafe ActiveDelivery(list: ObjectIdentifier(list), site: active.pointee.site)
-    unsafe delivery.post = active
+    unsafe delivery.post = UnsafeMutableRawPointer(active)
+    unsafe delivery.poster = active.pointee.office
+    if isLetter { delivery.letter = StackPlace.current }
     unsafe withUnsafeMutablePointer(to: &delivery) { delivery in
       unsafe chain.push(delivery)
       body()
-      if let outer = unsafe outer {
-        unsafe outer.pointee.pending += active.pointee.pending
-      } else if unsafe !active.pointee.pending.isEmpty {
-        unsafe follow(active, delivery)
+      if unsafe !active.pointee.pending.isEmpty {
+        if let outer = unsafe outer {
+          unsafe outer.pointee.pending += active.pointee.pending
+        } else {
+          unsafe follow(active, delivery)
+        }
       }
       unsafe delivery.pointee.pop()
     }
@@ -93,20 +128,26 @@ extension PostOffice {
     while unsafe !active.pointee.pending.isEmpty {
       var batch: [ActivePost.Pending] = []
       unsafe swap(&batch, &active.pointee.pending)
-      for pending in batch {
-        let post = pending.post
+      // By index, so each receipt is released after its post.
+      for index in batch.indices {
+        let (post, receipt) = batch[index]
+        batch[index].receipt = nil
         unsafe active.pointee.follow(post)
         unsafe delivery.pointee.list = ObjectIdentifier(post.list)
         unsafe delivery.pointee.site = post.site
         let posting = Posting(
           to: post.list, from: post.site, isolation: nil, actor: post.actor,
-          isAwaited: post.isAwaited, keeper: pending.keeper, receipt: pending.receipt)
+          isAwaited: post.isAwaited, keeper: post.keeper, receipt: receipt)
         _ = unsafe deliver(
-          posting, post.trace, made: pending.moment, active: active,
-          call: { post.call($0, on: .posting) },
-          make: { post })
+          posting, post.trace, before: post.limit, active: active,
+          call: { post.call($0, as: nil) }, make: { _ in post })
+        if let keeper = post.keeper { withLock { state in keeper.countPending(-1, &state) } }
       }
     }
+  }
+
+  private func innermostPost(in chain: DeliveryChain) -> UnsafeMutablePointer<ActivePost>? {
+    unsafe chain.innermostPost(of: ObjectIdentifier(self)).map { unsafe ActivePost.at($0) }
   }
 
   /// Whether a post with a cause is admitted. Reports a refusal.

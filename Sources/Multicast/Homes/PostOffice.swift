@@ -1,53 +1,62 @@
-import Dispatch
-import Synchronization
+#if canImport(Dispatch) && !os(WASI)
+  import Dispatch
+#endif
 
 /// The homes of a center, and the order in which posts reach them. A standalone delegate has an office of its
 /// own.
+///
+/// Order of locks: the office's first, then a list's, an observer's or that of the ``WaitGraph``. None of these
+/// is held when another lock of them is taken, and no lock is held while client code runs.
 @usableFromInline
 final class PostOffice: Sendable {
-  /// The owner of a lane, whose calls do not overlap.
-  enum LaneKey: Hashable, Sendable {
-    /// A client, by its identity. A new client at a deallocated one's address may share its lane for a while.
-    case client(UInt)
-
-    /// A registration, by its list and its number.
-    case registration(ObjectIdentifier, UInt64)
-  }
-
-  enum MailboxKey: Hashable, Sendable {
-    case object(ObjectIdentifier)
-
-    /// A global queue, by its label. Some systems return another object each time.
-    case globalQueue(String)
-  }
-
+  /// What the lock protects, with the variables of every ``Mailbox`` and ``Keeper``.
   struct State {
     /// The mailboxes of actors and queues. Unused ones are removed now and then.
-    private var mailboxes: [MailboxKey: Mailbox] = [:]
+    private var mailboxes: [Key: Mailbox] = [:]
 
     /// The number of mailboxes at which unused ones are removed.
     private var limit = 16
 
-    private var lanes: [LaneKey: Mailbox] = [:]
-    private var lastNumber: UInt64 = 0
+    /// The mailbox that was looked up last.
+    private var recent: Mailbox?
 
-    /// Returns a number for letters that are left together.
-    mutating func nextNumber() -> UInt64 {
-      lastNumber += 1
-      return lastNumber
+    /// The mailboxes of clients that are called in tasks of their own, by identity. A new client at a
+    /// deallocated one's address may share its mailbox for a while.
+    private var lanes: [UInt: Mailbox] = [:]
+
+    #if DEBUG
+      /// A mailbox in which too many letters wait, to tell of after unlocking.
+      var crowded: Mailbox?
+    #endif
+
+    fileprivate enum Key: Hashable {
+      case object(ObjectIdentifier)
+
+      /// A global queue, by its label. Some systems return another object each time.
+      case globalQueue(String)
+    }
+
+    fileprivate func recent(of object: AnyObject) -> Mailbox? {
+      recent.flatMap { mailbox in mailbox.place.isPlace(of: object) ? mailbox : nil }
     }
 
     /// The mailbox of an actor or a queue, which the caller holds. `dropped` receives what must be released
     /// after unlocking.
-    mutating func mailbox(
-      of key: MailboxKey, orMake make: () -> Mailbox, droppingInto dropped: inout [Mailbox]
+    fileprivate mutating func mailbox(
+      of object: AnyObject, _ key: Key, orMake make: () -> Mailbox,
+      droppingInto dropped: inout [Mailbox]
     ) -> Mailbox {
       if let mailbox = mailboxes[key] {
-        // The address may have belonged to another object.
-        if mailbox.home.isHome(of: key) { return mailbox }
+        // The address may have belonged to another object. A global queue's object may be another one.
+        if case .globalQueue = key { return mailbox }
+        if mailbox.place.isPlace(of: object) {
+          recent = mailbox
+          return mailbox
+        }
         dropped.append(mailbox)
       }
       let mailbox = make()
+      recent = mailbox
       mailboxes[key] = mailbox
       if mailboxes.count > limit { dropUnused(into: &dropped) }
       return mailbox
@@ -64,16 +73,14 @@ final class PostOffice: Sendable {
       limit = max(16, 2 * mailboxes.count)
     }
 
-    mutating func lane(_ key: LaneKey, orMake make: () -> Mailbox) -> Mailbox {
-      if let lane = lanes[key] { return lane }
-      let lane = make()
-      lanes[key] = lane
+    mutating func lane(of client: UInt) -> Mailbox {
+      if let lane = lanes[client] { return lane }
+      let lane = Mailbox(.task(client: client))
+      lanes[client] = lane
       return lane
     }
 
-    func existingLane(_ key: LaneKey) -> Mailbox? { lanes[key] }
-
-    mutating func removeLane(_ key: LaneKey) { lanes[key] = nil }
+    mutating func removeLane(of client: UInt) { lanes[client] = nil }
   }
 
   @usableFromInline
@@ -82,13 +89,9 @@ final class PostOffice: Sendable {
   /// Reports posts and carries values; nil if there is nothing to do.
   let tracing: PostTracing?
 
-  /// A global variable checks its initialization at each access; a property does not.
-  let threads = DeliveryChain.ofThreads
+  private let mainMailbox = Mailbox(.mainActor)
 
   private let state = Locked(State())
-
-  /// Whether a lane was ever made. Without lanes, a removal takes no lock.
-  private let lanesExist = Atomic<Bool>(false)
 
   init(reentrancyGuard: ReentrancyGuard, tracing: PostTracing?) {
     self.reentrancyGuard = reentrancyGuard
@@ -96,24 +99,15 @@ final class PostOffice: Sendable {
   }
 
   /// Calls `body` with the lock that orders letters.
+  @inline(__always)
   func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
-    state.withLock { state in body(&state) }
-  }
-}
-
-// MARK: - Lanes
-
-extension PostOffice {
-  func lane(_ key: LaneKey, in state: inout State) -> Mailbox {
-    lanesExist.store(true, ordering: .relaxed)
-    return state.lane(key) { Mailbox(.lane(key)) }
-  }
-
-  /// Discards the letters of a list in a lane. Called with no lock held.
-  func giveUpLane(_ key: LaneKey, of list: ClientList) {
-    guard lanesExist.load(ordering: .relaxed) else { return }
-    let lane = withLock { state in state.existingLane(key) }
-    lane?.giveUpLetters(in: self) { letter in letter.isOf(list) }
+    #if DEBUG
+      let (result, crowded) = state.withLock { state in (body(&state), state.crowded.take()) }
+      crowded?.tellOfCrowd()
+      return result
+    #else
+      return state.withLock { state in body(&state) }
+    #endif
   }
 }
 
@@ -121,37 +115,34 @@ extension PostOffice {
 
 extension PostOffice {
   func mailbox(of actor: any Actor) -> Mailbox {
-    mailbox(of: .object(ObjectIdentifier(actor))) { Mailbox(.actor(WeakActor(actor))) }
+    if actor === MainActor.shared { return mainMailbox }
+    return recentMailbox(of: actor)
+      ?? mailbox(of: actor, .object(ObjectIdentifier(actor))) { .actor(WeakActor(actor)) }
   }
 
   /// The mailbox of a queue. That of the main queue is the main actor's.
   func mailbox(of queue: DispatchQueue) -> Mailbox {
-    if queue.isMain { return mailbox(of: MainActor.shared) }
-    let key: MailboxKey =
+    if let recent = recentMailbox(of: queue) { return recent }
+    if queue.isMain { return mainMailbox }
+    let key: State.Key =
       queue.isGlobal ? .globalQueue(queue.label) : .object(ObjectIdentifier(queue))
-    return mailbox(of: key) { Mailbox(.queue(MarkedQueue(queue))) }
+    return mailbox(of: queue, key) { .queue(MarkedQueue(queue)) }
   }
 
-  private func mailbox(of key: MailboxKey, orMake make: () -> Mailbox) -> Mailbox {
+  private func recentMailbox(of object: AnyObject) -> Mailbox? {
+    withLock { state in state.recent(of: object) }
+  }
+
+  private func mailbox(
+    of object: AnyObject, _ key: State.Key, orMakeFor place: () -> Place
+  ) -> Mailbox {
     let (mailbox, dropped) = withLock { state in
       var dropped: [Mailbox] = []
-      let mailbox = state.mailbox(of: key, orMake: make, droppingInto: &dropped)
+      let mailbox = state.mailbox(
+        of: object, key, orMake: { Mailbox(place()) }, droppingInto: &dropped)
       return (mailbox, dropped)
     }
     extendLifetime(dropped)
     return mailbox
-  }
-}
-
-extension Home {
-  /// Whether this is the home with a key. Its address may have belonged to another object.
-  fileprivate func isHome(of key: PostOffice.MailboxKey) -> Bool {
-    switch (self, key) {
-    case (.actor(let reference), .object(let identity)):
-      reference.actor.map { ObjectIdentifier($0) } == identity
-    case (.queue(let queue), .object(let identity)): ObjectIdentifier(queue.queue) == identity
-    case (.queue, .globalQueue): true
-    case (.actor, .globalQueue), (.lane, _): false
-    }
   }
 }

@@ -1,4 +1,4 @@
-/// Resumes a waiting poster when the last letter that holds the receipt ends, handled or discarded.
+/// Resumes a waiting poster when the last letter that holds the receipt ends.
 final class Receipt: Sendable {
   private let continuation: CheckedContinuation<Void, Never>
 
@@ -15,12 +15,12 @@ final class Receipt: Sendable {
   /// What a letter in a lane holds. Nil if that lane waits for the waiting call, directly or through others.
   func wait(for lane: Mailbox) -> (AnyObject & Sendable)? {
     guard let waiter else { return self }
-    return Wait(of: waiter, for: lane, receipt: self)
+    return LaneReceipt(of: waiter, for: lane, receipt: self)
   }
 }
 
 /// One call's wait for one letter in a lane.
-private final class Wait: Sendable {
+private final class LaneReceipt: Sendable {
   private let waiter: AwaitedCall
   private let lane: Mailbox
   private let receipt: Receipt

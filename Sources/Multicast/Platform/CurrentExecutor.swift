@@ -1,3 +1,5 @@
+import MulticastPlatform
+
 #if canImport(Darwin)
   import Darwin
 #endif
@@ -6,20 +8,19 @@ extension Actor {
   /// Whether this thread runs inside this actor; nil if that is unknown.
   ///
   /// The concurrency library only has `assertIsolated` and `assumeIsolated`, which stop the program. The
-  /// runtime has a function that answers. It is looked up by name. Where it is missing (before macOS 26 and
-  /// its relatives, and in statically linked programs), the answer is nil, except for the main actor on
-  /// Apple's systems.
+  /// runtime has a function that answers. Where it is missing (before macOS 26 and its relatives), the answer
+  /// is nil, except for the main actor.
   nonisolated var isCurrent: Bool? {
-    guard let question = RuntimeQuestion.isCurrentExecutor else {
+    guard multicast_knows_current_executor() else {
       #if canImport(Darwin)
         if self === MainActor.shared { return pthread_main_np() != 0 }
       #endif
+      MissingFunction.report()
       return nil
     }
-    // An executor reference is two words, which are passed in two registers, as in C. Flags of 0 ask for an
-    // answer and not for an assertion.
+    // An executor reference is two words.
     let executor = unsafe unsafeBitCast(unownedExecutor, to: (UInt, UInt).self)
-    if question(executor.0, executor.1, 0) { return true }
+    if multicast_is_current_executor(executor.0, executor.1) { return true }
     // Outside of tasks, the runtime asks a custom executor, and treats one that cannot answer as one that
     // says no. The second word of the runtime's own executors is 0.
     let isCustom = executor.1 != 0 && self !== MainActor.shared
@@ -33,13 +34,18 @@ extension Actor {
   }
 }
 
-private enum RuntimeQuestion {
-  typealias IsCurrentExecutor = @convention(c) (UInt, UInt, UInt64) -> Bool
+/// The runtime's function that tells whether a thread runs inside an actor, where it is missing.
+enum MissingFunction {
+  private static let isReported = Atomic<Bool>(false)
 
-  static let isCurrentExecutor: IsCurrentExecutor? = {
-    guard
-      let address = unsafe LoadedFunction.address(of: "swift_task_isCurrentExecutorWithFlags")
-    else { return nil }
-    return unsafe unsafeBitCast(address, to: IsCurrentExecutor.self)
-  }()
+  /// Prints once in debug builds what does not work without the function.
+  static func report() {
+    #if DEBUG
+      if isReported.exchange(true, ordering: .relaxed) { return }
+      StandardError.print(
+        "Multicast: Swift's runtime on this system cannot tell whether code runs inside an actor. A post from a "
+          + "nonisolated function inside an actor reaches the clients of that actor later instead of at once, and "
+          + "calls outside of a client's actor are not found.")
+    #endif
+  }
 }

@@ -1,25 +1,49 @@
-import Synchronization
+import MulticastPlatform
 
-/// A mutex that the thread sanitizer understands.
+/// A value that one thread at a time may use.
 ///
-/// `Mutex` waits inside the standard library, which is not instrumented. Under contention, the sanitizer sees
-/// neither release nor acquisition, and reports false races in every program that uses this package. An
-/// instrumented load and store show it the order. Each is a plain instruction on most machines.
-package struct Locked<State: ~Copyable>: ~Copyable {
-  private let mutex: Mutex<State>
-  private let handOver = Atomic<Bool>(false)
+/// The lock and the value are in memory of their own, so the lock's address never changes. The thread sanitizer
+/// understands the lock on every system.
+///
+/// Unchecked, because the compiler does not know that ``withLock(_:)`` is the only access to the value.
+@safe
+package struct Locked<State: ~Copyable>: ~Copyable, @unchecked Sendable {
+  private let lock: UnsafeMutablePointer<multicast_lock>
 
   package init(_ state: consuming sending State) {
-    mutex = Mutex(state)
+    let alignment = max(MemoryLayout<multicast_lock>.alignment, MemoryLayout<State>.alignment)
+    let memory = UnsafeMutableRawPointer.allocate(
+      byteCount: Self.offset + MemoryLayout<State>.size, alignment: alignment)
+    unsafe lock = memory.initializeMemory(as: multicast_lock.self, to: multicast_lock())
+    unsafe Self.state(of: lock).initialize(to: state)
   }
 
+  deinit {
+    unsafe Self.state(of: lock).deinitialize(count: 1)
+    unsafe lock.deallocate()
+  }
+
+  // Otherwise the optimizer copies what a body returns once more.
+  @_transparent
   package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
-    try mutex.withLock { state throws(Failure) -> sending Result in
-      _ = handOver.load(ordering: .acquiring)
-      defer { handOver.store(true, ordering: .releasing) }
-      return try body(&state)
-    }
+    // Whoever holds the lock has the value alone.
+    nonisolated(unsafe) let state = unsafe Self.state(of: lock)
+    unsafe multicast_acquire(lock)
+    defer { unsafe multicast_release(lock) }
+    return try unsafe body(&state.pointee)
+  }
+
+  /// The value stands behind the lock.
+  private static var offset: Int {
+    let alignment = MemoryLayout<State>.alignment
+    return (MemoryLayout<multicast_lock>.size + alignment - 1) & ~(alignment - 1)
+  }
+
+  private static func state(
+    of lock: UnsafeMutablePointer<multicast_lock>
+  ) -> UnsafeMutablePointer<State> {
+    unsafe (UnsafeMutableRawPointer(lock) + offset).assumingMemoryBound(to: State.self)
   }
 }

@@ -1,3 +1,5 @@
+import MulticastPlatform
+
 /// An active delivery on a thread: a link in the thread's chain.
 ///
 /// It lives in the stack frame of the method that delivers, so a delivery allocates nothing. `outer` points
@@ -19,9 +21,18 @@ struct ActiveDelivery {
   @usableFromInline
   var chain: UnsafeMutablePointer<UnsafeMutablePointer<ActiveDelivery>?>?
 
-  /// The post whose clients are being called; nil in a `notify`.
+  /// The post whose clients are being called, which who posts knows more of; nil in a `notify`.
   @usableFromInline
-  var post: UnsafeMutablePointer<ActivePost>?
+  var post: UnsafeMutableRawPointer?
+
+  /// Identifies who posts; nil in a `notify`.
+  @usableFromInline
+  var poster: ObjectIdentifier?
+
+  /// The place where a letter is being handled; nil otherwise. A letter is the first of what it causes,
+  /// wherever on a stack it is handled.
+  @usableFromInline
+  var letter: StackPlace?
 
   @inlinable
   init(list: ObjectIdentifier, site: CallSite) {
@@ -30,18 +41,18 @@ struct ActiveDelivery {
     unsafe outer = nil
     unsafe chain = nil
     unsafe post = nil
+    poster = nil
   }
 }
 
-/// The active deliveries of a thread: a view of the pointer to the innermost one.
+/// The active deliveries of the current thread: a view of the thread's slot, which points to the innermost one.
 @safe
 struct DeliveryChain {
   private let innermost: UnsafeMutablePointer<UnsafeMutablePointer<ActiveDelivery>?>
 
-  static let ofThreads = ThreadSpecificPointer<ActiveDelivery>()
-
-  init(_ threads: ThreadSpecificPointer<ActiveDelivery>) {
-    unsafe innermost = threads.address
+  init() {
+    unsafe innermost = UnsafeMutableRawPointer(multicast_thread_slot())
+      .assumingMemoryBound(to: UnsafeMutablePointer<ActiveDelivery>?.self)
   }
 
   var isEmpty: Bool { unsafe innermost.pointee == nil }
@@ -53,30 +64,25 @@ struct DeliveryChain {
     unsafe innermost.pointee = delivery
   }
 
-  func forEach(_ body: (ActiveDelivery) -> Void) {
+  /// Calls `body` with the active deliveries, innermost first, up to the letter that is being handled, if any.
+  /// Returns that letter's place.
+  @discardableResult
+  func forEach(_ body: (ActiveDelivery) -> Void) -> StackPlace? {
     var next = unsafe innermost.pointee
     while let active = unsafe next {
       unsafe body(active.pointee)
-      unsafe next = active.pointee.outer
-    }
-  }
-
-  /// The innermost post of any office on this thread.
-  func innermostPost() -> UnsafeMutablePointer<ActivePost>? {
-    var next = unsafe innermost.pointee
-    while let active = unsafe next {
-      if let post = unsafe active.pointee.post { return unsafe post }
+      if let letter = unsafe active.pointee.letter { return letter }
       unsafe next = active.pointee.outer
     }
     return nil
   }
 
-  /// The innermost post of an office on this thread.
-  func innermostPost(of office: PostOffice) -> UnsafeMutablePointer<ActivePost>? {
+  /// The innermost post on this thread, of one poster or of any.
+  func innermostPost(of poster: ObjectIdentifier?) -> UnsafeMutableRawPointer? {
     var next = unsafe innermost.pointee
     while let active = unsafe next {
       if let post = unsafe active.pointee.post,
-        unsafe post.pointee.office == ObjectIdentifier(office)
+        unsafe poster == nil || active.pointee.poster == poster
       {
         return unsafe post
       }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// An active `notify` with `awaiting:`: a link in the chain of its task.
 ///
 /// The chain is a task-local value, because a task changes threads. Other tasks inherit task-local values,
@@ -69,12 +67,15 @@ final class AwaitedNotify: Sendable {
   /// began, and a task on top of it begins further up. But a suspended task leaves its place to others, so a
   /// few such links prove nothing. A recursion has more and more of them, each further up than the one
   /// before. Tasks that run one after the other begin in a few places, which do not rise as often.
-  static func forEachOfTask(_ body: (AwaitedNotify) -> Void) {
+  ///
+  /// - Parameter letter: The place where this thread handles a letter. Deliveries that began before are not
+  ///   among its causes.
+  static func forEachOfTask(since letter: StackPlace?, _ body: (AwaitedNotify) -> Void) {
     guard var next = innermost else { return }
     let task = currentTask
     var place = StackPlace.current
     var rising = 0
-    while true {
+    while letter.map({ next.place.isAbove($0) }) != false {
       if next.isDelivering(in: task) {
         body(next)
       } else if next.isDelivering(below: place) {

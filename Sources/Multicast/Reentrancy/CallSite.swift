@@ -1,8 +1,8 @@
 /// A place in the source that notifies, posts or observes.
 ///
-/// A `notify` is a loop if its call site is already delivering. A post recurs if its call site is
-/// among its own causes. A handler without an `id` is identified by its call site. A function that
-/// does any of this for its callers must pass their call sites on:
+/// A `notify` is a loop if its call site is already delivering. A `post` recurs if its call site is
+/// among its own causes. Reports and ``MulticastCenter/wiring`` name places. A function that does any of
+/// this for its callers must pass their call sites on:
 ///
 /// <!-- example: in Program -->
 /// ```swift

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A post that has set off others: a link from effect to cause.
 ///
 /// It keeps the post's call site and not its message, however long the chain is.

@@ -1,4 +1,4 @@
-/// The report of a refused delivery: a `notify` that was a loop, or a post that recurred too often.
+/// The report of a refused delivery: a `notify` that was a loop, or a `post` that recurred too often.
 ///
 /// A center passes it to its `onRecursion` handler. It is an `Error`, so a program can throw it.
 public struct RecursiveNotify: Error, Hashable, Sendable {
@@ -10,10 +10,10 @@ public struct RecursiveNotify: Error, Hashable, Sendable {
   /// They may belong to other protocols, topics and centers.
   public let path: [CallSite]
 
-  /// Whether the refused call is a post.
+  /// Whether the refused call is one of `post`.
   ///
-  /// The path is then a chain of causes: each call site posted while the post before it was
-  /// handled, perhaps in another home. Otherwise the path is a call stack.
+  /// The path is then a chain of causes: each call site posted while clients were called for the call site
+  /// before it, perhaps in another home. Otherwise the path is a call stack.
   public let isPost: Bool
 
   /// Creates a report, to test a handler.

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Decides whether a `notify` may begin inside the active ones, and reports it if not.
 @usableFromInline
 final class ReentrancyGuard: Sendable {
@@ -15,9 +13,6 @@ final class ReentrancyGuard: Sendable {
   private let policy: ReentrancyPolicy
   private let onRecursion: (@Sendable (RecursiveNotify) -> Void)?
   private let printed = Locked<Set<Loop>>([])
-
-  /// A global variable checks its initialization at each access; a property does not.
-  private let threads = DeliveryChain.ofThreads
 
   init(policy: ReentrancyPolicy, onRecursion: (@Sendable (RecursiveNotify) -> Void)?) {
     if case .allow(let depth) = policy, depth < 0 {
@@ -39,7 +34,7 @@ extension ReentrancyGuard {
   func enter(
     _ notify: UnsafeMutablePointer<ActiveDelivery>, list: ClientList, key: () -> String
   ) -> Bool {
-    let chain = DeliveryChain(threads)
+    let chain = DeliveryChain()
     if !chain.isEmpty || list.isAwaited {
       let site = unsafe notify.pointee.site
       guard allows(list: list, site: site, in: chain) else {
@@ -60,7 +55,7 @@ extension ReentrancyGuard {
   func enterAwaited(
     list: ClientList, site: CallSite, key: () -> String
   ) -> AwaitedNotify? {
-    let chain = DeliveryChain(threads)
+    let chain = DeliveryChain()
     guard allows(list: list, site: site, in: chain) else {
       report(site: site, key: key(), in: chain)
       return nil
@@ -81,8 +76,8 @@ extension ReentrancyGuard {
       sitesInList += 1
       if activeSite == site { sameSite += 1 }
     }
-    chain.forEach { active in count(active.list, active.site) }
-    AwaitedNotify.forEachOfTask { active in count(active.list, active.site) }
+    let letter = chain.forEach { active in count(active.list, active.site) }
+    AwaitedNotify.forEachOfTask(since: letter) { active in count(active.list, active.site) }
     return switch policy {
     case .refuseLoops: sameSite == 0
     case .refuseNesting: sitesInList == 0
@@ -102,8 +97,8 @@ extension ReentrancyGuard {
   private func report(site: CallSite, key: String, in chain: DeliveryChain) {
     // Innermost first. An awaited delivery is further out than the deliveries on the stack.
     var path = [site]
-    chain.forEach { active in path.append(active.site) }
-    AwaitedNotify.forEachOfTask { active in path.append(active.site) }
+    let letter = chain.forEach { active in path.append(active.site) }
+    AwaitedNotify.forEachOfTask(since: letter) { active in path.append(active.site) }
     report(RecursiveNotify(key: key, path: path.reversed()), in: chain)
   }
 
@@ -111,7 +106,7 @@ extension ReentrancyGuard {
   func reportPost(from site: CallSite, after cause: Cause, key: String) {
     let path = [site] + cause.sites
     report(
-      RecursiveNotify(key: key, path: path.reversed(), isPost: true), in: DeliveryChain(threads))
+      RecursiveNotify(key: key, path: path.reversed(), isPost: true), in: DeliveryChain())
   }
 
   private func report(_ report: RecursiveNotify, in chain: DeliveryChain) {

@@ -10,22 +10,29 @@ extension MulticastCenter {
   /// message if the topic keeps one. Use one loop for each stream: two loops share its messages.
   ///
   /// The loop ends, after the messages that wait, when its task is cancelled, when the topic's observers are
-  /// removed, and with the center, which the stream does not keep alive. The registration ends with the loop
-  /// or the stream.
+  /// removed, and with the center, which the stream does not keep alive. The stream receives messages until
+  /// its task is cancelled or nobody holds the stream any more. A variable that holds it after the loop
+  /// keeps it registered.
   ///
   /// - Parameters:
   ///   - topic: The topic. It need not have observers.
   ///   - policy: Which waiting messages the stream keeps.
+  ///   - fileID: The call site's file. It names the stream in ``wiring``. A wrapper passes its caller's on.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
   public func messages<Message>(
     of topic: Topic<Message>,
-    buffering policy: AsyncStream<Message>.Continuation.BufferingPolicy = .unbounded
+    buffering policy: AsyncStream<Message>.Continuation.BufferingPolicy = .unbounded,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
   ) -> AsyncStream<Message> {
     let (stream, continuation) = AsyncStream.makeStream(of: Message.self, bufferingPolicy: policy)
     let subscription = TopicSubscription<Message>()
     let end = MessagesEnd(continuation)
-    let observation = observe(topic, owner: subscription, id: 0) { _, message in
-      end.continuation.yield(message)
-    }
+    // The place names the stream in the wiring.
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    let observation = observe(
+      topic, owner: subscription, id: site, fileID: fileID, line: line, column: column
+    ) { _, message in end.continuation.yield(message) }
     // The stream keeps the subscription until it is released or its task is cancelled.
     continuation.onTermination = { [subscription] _ in
       observation.cancel()
@@ -40,11 +47,6 @@ final class TopicSubscription<Message: Sendable>: Sendable {}
 
 extension TopicSubscription: Surrogate {
   var shownType: any Any.Type { AsyncStream<Message>.self }
-}
-
-/// An owner that represents one of the user's objects.
-protocol Surrogate {
-  var shownType: any Any.Type { get }
 }
 
 /// Finishes a stream when the handler that captures this is released.

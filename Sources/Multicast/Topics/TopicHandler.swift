@@ -4,12 +4,14 @@
 /// registered with this owner for this message type. So the code that delivers is compiled once and looks up
 /// no types.
 enum TopicHandler: Sendable {
-  typealias AwaitedCall = @Sendable (_ owner: AnyObject, _ message: any Sendable) async -> Void
+  /// Calls and awaits a handler in its actor, if `isDue` returns true there. Returns whether it was.
+  typealias AwaitingCall =
+    @Sendable (
+      _ owner: AnyObject, _ message: any Sendable, _ isDue: @Sendable () -> Bool
+    ) async -> Bool
 
   case called(ErasedMessage.Handler)
-
-  /// Awaited in a lane. The closure switches to its own actor.
-  case awaited(AwaitedCall, in: TypeIdentity?)
+  case awaited(AwaitingCall)
 
   var isAwaited: Bool {
     if case .awaited = self { true } else { false }

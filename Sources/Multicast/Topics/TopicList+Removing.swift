@@ -2,70 +2,42 @@ extension TopicList {
   /// Removes all handlers of an owner. Returns their number.
   func removeClient(_ client: AnyObject) -> Int {
     clientList.dropSomeDead()
-    var ended = EndedObservers(in: self)
-    let removed = clientList.removeAll(of: client) { box in ended.add(box) }
-    ended.cancel()
+    var ended: [TopicObserver] = []
+    let removed = clientList.removeAll(of: client) { box in
+      if let observer = box.companion as? TopicObserver { ended.append(observer) }
+      return true
+    }
+    // With no lock held, because this releases handlers.
+    for observer in ended { observer.cancel() }
     return removed
   }
 
-  func removeAll() {
-    var ended = EndedObservers(in: self)
-    clientList.removeAll { box in ended.add(box) }
-    ended.cancel()
-  }
-
-  func cancel(_ registration: Registration) {
-    var ended = EndedObservers(in: self)
-    clientList.remove(registration) { box in _ = ended.add(box) }
-    ended.cancel()
-  }
-
-  /// Observers being removed. They are cancelled with the list's lock released, because this releases their
-  /// handlers.
-  private struct EndedObservers {
-    let list: TopicList
-    private var observers: [(TopicObserver, Registration)] = []
-    private var groups: [ClientGroup] = []
-
-    init(in list: TopicList) {
-      self.list = list
-    }
-
-    mutating func add(_ box: WeakBox) -> Bool {
-      if let observer = box.companion as? TopicObserver {
-        observers.append((observer, box.registration))
-      }
-      if let group = box.group, group !== groups.last { groups.append(group) }
+  /// Removes all handlers. Returns the number of those that were active.
+  func removeAllHandlers() -> Int {
+    var ended: [TopicObserver] = []
+    clientList.removeAll { box in
+      if let observer = box.companion as? TopicObserver { ended.append(observer) }
       return true
     }
-
-    func cancel() {
-      let clients = list.clientList
-      for (observer, registration) in observers {
-        observer.cancel()
-        if observer.isAwaited {
-          list.office.giveUpLane(observer.laneKey(of: registration, in: clients), of: clients)
-        }
-        observer.mailbox?.giveUpLetters(in: list.office) { letter in
-          guard case .one(let other) = letter.addressee else { return false }
-          return letter.isOf(clients) && other.number == registration.number
-        }
-      }
-      for group in groups { group.giveUpLettersIfEmpty(in: clients, of: list.office) }
-    }
+    return ended.count { observer in observer.cancel() }
   }
 
   /// Calls `body` with the active observers and their live owners. O(*n*).
   func forEachObserver(_ body: (TopicObserver, AnyObject) -> Void) {
     clientList.forEachAlive { owner, box in
       box.withCompanion(as: TopicObserver.self) { observer in
-        if observer.handler != nil { body(observer, owner) }
+        if observer.isActive { body(observer, owner) }
       }
       return true
     }
   }
 
-  /// Closes the list permanently if it has no observers. A topic that keeps its latest message stays, because
-  /// an active post may be about to store one.
-  func closeIfEmpty() -> Bool { latest == nil && clientList.closeIfEmpty() }
+  /// Closes the list permanently if it has no observers, and keeps no message. Returns whether it is closed.
+  ///
+  /// O(1) if the first observer's owner is alive.
+  func closeIfEmpty() -> Bool {
+    guard clientList.countAlive(upTo: 1) == 0 else { return false }
+    guard let keeper else { return clientList.closeIfEmpty() }
+    return office.withLock { state in keeper.isUnused(&state) && clientList.closeIfEmpty() }
+  }
 }

@@ -4,115 +4,133 @@ final class TopicList: Sendable {
   @usableFromInline
   let clientList = ClientList(stride: WeakBox.stride(for: AnyObject.self), hasCompanions: true)
 
-  let key: TopicKey
+  let name: String
 
   /// Keeps the latest message; nil if the topic does not.
-  let latest: LatestPost?
+  let keeper: Keeper?
 
   private let message: TypeIdentity
   let office: PostOffice
 
-  init(_ key: TopicKey, message: TypeIdentity, office: PostOffice) {
-    self.key = key
+  /// The first use of the topic.
+  let site: CallSite
+
+  init(
+    _ name: String, keepsLatest: Bool, message: TypeIdentity, office: PostOffice, site: CallSite
+  ) {
+    self.name = name
     self.message = message
     self.office = office
-    latest = key.keepsLatest ? LatestPost() : nil
+    self.site = site
+    keeper = keepsLatest ? Keeper() : nil
   }
 
-  var subject: DeliverySubject { .topic(key, message: message.type) }
+  var subject: DeliverySubject {
+    .topic(name: name, keepsLatest: keeper != nil, message: message.type)
+  }
+
+  #if DEBUG
+    /// Stops the program if a topic of the same name and message type disagrees on whether it keeps its latest.
+    @usableFromInline
+    func check(keepsLatest: Bool, from other: CallSite) {
+      if keepsLatest == (keeper != nil) { return }
+      fatalError(
+        """
+        Multicast: two topics with messages of type \(message.type) and the name \
+        \(String(reflecting: name)) disagree: the one used at \(site) \
+        \(keeper == nil ? "does not keep" : "keeps") its latest message, the one used at \(other) \
+        \(keepsLatest ? "does" : "does not"). Declare the topic once, or give one of them another name.
+        """, file: other.file, line: UInt(other.line))
+    }
+  #endif
 }
 
 // MARK: - Posting
 
 extension TopicList {
-  /// Posts a message. Returns the number of handlers that were called or will be.
+  /// Posts a message. Returns the number of handlers that were called or will be; nil if the list is closed.
   ///
-  /// - Parameter content: Makes a copy of the message on the heap.
+  /// - Parameter copy: Makes a copy of the message for the heap.
   @usableFromInline
   func post(
     _ message: ErasedMessage, isolation: (any Actor)?, from site: CallSite,
-    content: () -> TopicContent
-  ) -> Int {
-    if clientList.isEmpty, latest == nil { return 0 }
+    copy: () -> any Sendable
+  ) -> Int? {
+    if clientList.isEmpty, keeper == nil { return 0 }
     return office.post(
-      Posting(to: clientList, from: site, isolation: isolation, keeper: latest),
+      Posting(to: clientList, from: site, isolation: isolation, keeper: keeper),
       subject: { subject },
-      call: { box in clientList.callHandler(in: box, message, on: .posting) },
-      make: { cause, recurrences, trace in
-        PostOf(
-          content(), list: clientList, site: site, parent: cause, recurrences: recurrences,
-          trace: trace)
-      })
+      call: { box in clientList.callHandler(in: box, message, as: nil) },
+      make: { posting, origin in Self.makePost(posting, origin, copy()) })
   }
 
-  /// Like ``post(_:isolation:from:content:)``, and returns when every handler has run.
+  /// Like ``post(_:isolation:from:copy:)``, and returns when every handler has run.
   nonisolated(nonsending) func postAndWait<Message: Sendable>(
     _ message: Message, from site: CallSite
-  ) async -> Int {
+  ) async -> Int? {
     await office.postAndWait(
-      Posting(to: clientList, from: site, isolation: #isolation, keeper: latest),
-      subject: { subject }, TopicContent(message: message))
-  }
-}
-
-/// A message posted to a topic.
-///
-/// Not generic, because the metadata of generic posts would have to be looked up for each post.
-@usableFromInline
-struct TopicContent: PostContent {
-  let message: any Sendable
-
-  @usableFromInline
-  init(message: any Sendable) {
-    self.message = message
+      Posting(to: clientList, from: site, isolation: #isolation, keeper: keeper),
+      subject: { subject },
+      call: { box in
+        ErasedMessage.lend(message) { clientList.callHandler(in: box, $0, as: nil) }
+      },
+      make: { posting, origin in Self.makePost(posting, origin, message) })
   }
 
-  func call(_ box: WeakBox, of clients: ClientList, on occasion: CallOccasion) -> CallOutcome {
+  private static func makePost(
+    _ posting: borrowing Posting, _ origin: Post.Origin, _ message: any Sendable
+  ) -> Post {
+    Post(posting, origin, message: message, call: Self.call, callAwaiting: Self.callAwaiting)
+  }
+
+  @Sendable
+  private static func call(
+    _ box: WeakBox, _ post: Post, _ addressee: Letter.Addressee?
+  ) -> CallOutcome {
     // Lends the value inside the existential, because opening passes it.
-    ErasedMessage.lend(message) { message in clients.callHandler(in: box, message, on: occasion) }
+    ErasedMessage.lend(post.message) { message in
+      post.list.callHandler(in: box, message, as: addressee)
+    }
   }
 
-  func callAwaiting(
-    _ registration: Registration, letter: UInt64, in clients: ClientList
+  @Sendable
+  private static func callAwaiting(
+    _ registration: Registration, _ post: Post, _ addressee: Letter.Addressee
   ) async {
-    guard let (owner, observer) = clients.observer(of: registration),
-      let (call, isLast) = observer.takeAwaited(letter: letter)
-    else { return }
-    await call(owner, message)
-    if isLast { clients.remove(registration) }
+    guard let (owner, observer) = post.list.observer(of: registration) else { return }
+    // Again if the handler is replaced before its actor comes to it.
+    while let (call, version) = observer.awaitingCall {
+      let isDue = { @Sendable in observer.takeAwaited(addressee, version: version) }
+      if await call(owner, post.message, isDue) { break }
+    }
+    if !observer.isActive { post.list.remove(registration) }
   }
 }
 
 extension ClientList {
   @inline(__always)
   func callHandler(
-    in box: WeakBox, _ message: ErasedMessage, on occasion: CallOccasion
+    in box: WeakBox, _ message: ErasedMessage, as addressee: Letter.Addressee?
   ) -> CallOutcome {
     guard let owner = box.load() else { return .dead }
     return box.withCompanion(as: TopicObserver.self) { observer in
-      guard let reception = observer.takeUsual(on: occasion) else {
-        return callUnusual(observer, of: owner, box.registration, message, on: occasion)
+      guard let reception = observer.take(addressee) else {
+        return callPerhapsLast(observer, of: owner, box.registration, message, as: addressee)
       }
       reception.call(owner, message)
       return .called
-    } ?? .refused
+    } ?? .skipped
   }
 
   @inline(never)
-  private func callUnusual(
+  private func callPerhapsLast(
     _ observer: TopicObserver, of owner: AnyObject, _ registration: Registration,
-    _ message: ErasedMessage, on occasion: CallOccasion
+    _ message: ErasedMessage, as addressee: Letter.Addressee?
   ) -> CallOutcome {
-    switch observer.take(registration, in: self, on: occasion) {
-    case .called(let call, let isLast):
-      call(owner, message)
-      if isLast { remove(registration) }
-      return .called
-    case .awaited(let lane): return .awaits(lane)
-    case .queued: return .queues(observer, registration)
-    case .moved(let registration): return .moved(registration)
-    case .refused: return .refused
-    }
+    guard let (reception, isLast) = observer.takePerhapsLast(addressee) else { return .skipped }
+    reception.call(owner, message)
+    if isLast { remove(registration) }
+    return .called
   }
 
   fileprivate func observer(of registration: Registration) -> (AnyObject, TopicObserver)? {

@@ -1,5 +1,5 @@
-/// A task-local value that posts carry. A client called at home sees the value that was current
-/// where the post was made.
+/// A task-local value that `post` carries. A client called at home sees the value that was current
+/// where `post` was called.
 ///
 /// <!-- example: in Center -->
 /// ```swift
@@ -9,8 +9,8 @@
 /// let carrier = MulticastCenter(carrying: CarriedValue(Request.$id))
 /// ```
 ///
-/// A client called before the post returns sees the current value in any case, and so does a client
-/// that is notified.
+/// A client called before `post` returns sees the current value without this. So does a client that is
+/// notified.
 public struct CarriedValue: Sendable {
   let capture: @Sendable () -> any CarriedBinding
 

@@ -12,10 +12,10 @@
 /// notify UserProtocol #1 ended, clients: 2, 31.8 µs
 /// ```
 ///
-/// A delivery on this thread is one *pass*: it begins, calls each client, and ends. A post makes
-/// another pass for each letter. Its events share a ``delivery`` number, and the events of one pass
-/// a ``pass`` number. The events of one pass come in order. A letter may be handled before its
-/// `left` event. A delivery to an empty list reports nothing.
+/// A delivery on this thread is one *pass*: it begins, calls each client, and ends. `post` makes
+/// another pass in each other home. Its events share a ``delivery`` number, and the events of one
+/// pass a ``pass`` number. The events of one pass come in order. A pass in another home may begin
+/// before its `left` event. A delivery to an empty list reports nothing.
 public struct DeliveryEvent: Sendable {
   /// The method that delivers.
   public enum Way: Hashable, Sendable {
@@ -45,7 +45,7 @@ public struct DeliveryEvent: Sendable {
     /// For a topic, the type is that of the owner; for `messages(of:)`, that of the stream.
     case called(any Any.Type, Duration)
 
-    /// A post has left a letter for this number of clients, in a home or in a task.
+    /// `post` has left its calls of this number of clients for a home, or for tasks.
     case left(for: Home, clients: Int)
 
     /// A pass has ended: the number of clients that it called, and its duration.
@@ -55,9 +55,27 @@ public struct DeliveryEvent: Sendable {
     case refused
   }
 
-  /// The home in which a letter is handled.
+  /// A home other than the thread that posts.
   public struct Home: Sendable {
-    let home: Multicast.Home
+    enum Kind: Sendable {
+      /// An actor of this type; nil for one that was deallocated.
+      case actor((any Any.Type)?)
+
+      /// A dispatch queue with this label.
+      case queue(String)
+
+      case task
+    }
+
+    let kind: Kind
+
+    /// The number of letters in the home, after one was left there; nil in events of another kind.
+    public let waitingLetters: Int?
+
+    init(_ kind: Kind, waiting: Int? = nil) {
+      self.kind = kind
+      waitingLetters = waiting
+    }
   }
 
   /// The method that delivers.
@@ -72,10 +90,10 @@ public struct DeliveryEvent: Sendable {
   /// The number of the pass, unique in its center.
   public let pass: UInt64
 
-  /// The home whose letter is handled; nil on the thread that notified or posted.
+  /// The home in which this pass calls clients; nil on the thread that notified or posted.
   public let home: Home?
 
-  /// How long the post waited before this pass; nil if it did not wait.
+  /// How long the calls of this pass have waited since `post`; nil if they did not wait.
   public let waited: Duration?
 
   /// What happened.
@@ -93,15 +111,15 @@ extension DeliveryEvent: CustomStringConvertible {
   /// The event in one line.
   public var description: String {
     let place = home.map { ", \($0)" } ?? ""
-    let wait = waited.map { ", waited \($0.brief)" } ?? ""
+    let wait = waited.map { ", waited \($0)" } ?? ""
     let news =
       switch phase {
       case .began: "began, at \(site)\(place)\(wait)"
       case .called(let client, let duration):
-        "called \(client), \(duration.brief)\(place)\(wait)"
+        "called \(client), \(duration)\(place)\(wait)"
       case .left(let home, let clients): "left for \(home), clients: \(clients)"
       case .ended(let clients, let duration):
-        "ended, clients: \(clients), \(duration.brief)\(place)"
+        "ended, clients: \(clients), \(duration)\(place)"
       case .refused: "refused, at \(site)"
       }
     return "\(way) \(key) #\(delivery) \(news)".printable
@@ -111,29 +129,15 @@ extension DeliveryEvent: CustomStringConvertible {
 extension DeliveryEvent.Home: CustomStringConvertible {
   /// The home as text: `MainActor`, another actor's type, `queue "label"`, or `task` for calls that await.
   public var description: String {
-    switch home {
-    case .actor(let reference): reference.actor.map { "\(type(of: $0))" } ?? "an actor"
-    case .queue(let queue): "queue \(String(reflecting: queue.queue.label))"
-    case .lane: "task"
+    switch kind {
+    case .actor(let type): type.map { "\($0)" } ?? "an actor"
+    case .queue(let label): "queue \(String(reflecting: label))"
+    case .task: "task"
     }
   }
 
   /// Whether this is the main actor.
   public var isMainActor: Bool {
-    if case .actor(let reference) = home { reference.actor === MainActor.shared } else { false }
-  }
-}
-
-extension Duration {
-  /// The duration in the unit that suits it: `999.0 ns`, `21.5 µs`, `3.0 ms`, `12.1 s`.
-  fileprivate var brief: String {
-    let (unit, name): (Duration, String) =
-      switch self {
-      case .seconds(1)...: (.seconds(1), "s")
-      case .milliseconds(1)...: (.milliseconds(1), "ms")
-      case .microseconds(1)...: (.microseconds(1), "µs")
-      default: (.nanoseconds(1), "ns")
-      }
-    return "\((self / unit * 10).rounded() / 10) \(name)"
+    if case .actor(let type?) = kind { type == MainActor.self } else { false }
   }
 }

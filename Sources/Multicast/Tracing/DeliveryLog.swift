@@ -27,7 +27,7 @@ public enum DeliveryLog {
   ///
   /// - Returns: A callback for `onDelivery`.
   public static func calls(
-    slowerThan limit: Duration, to write: (@Sendable (String) -> Void)? = nil
+    slowerThan limit: DeliveryEvent.Duration, to write: (@Sendable (String) -> Void)? = nil
   ) -> @Sendable (DeliveryEvent) -> Void {
     lines(to: write) { if case .called(_, let duration) = $0 { duration >= limit } else { false } }
   }
@@ -37,7 +37,7 @@ public enum DeliveryLog {
   ///
   /// - Returns: A callback for `onDelivery`.
   public static func deliveries(
-    slowerThan limit: Duration, to write: (@Sendable (String) -> Void)? = nil
+    slowerThan limit: DeliveryEvent.Duration, to write: (@Sendable (String) -> Void)? = nil
   ) -> @Sendable (DeliveryEvent) -> Void {
     lines(to: write) { if case .ended(_, let duration) = $0 { duration >= limit } else { false } }
   }

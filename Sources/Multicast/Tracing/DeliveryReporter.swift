@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Calls a center's `onDelivery` with events.
 @usableFromInline
 final class DeliveryReporter: Sendable {
@@ -47,15 +45,22 @@ final class DeliveryReporter: Sendable {
 @usableFromInline
 enum DeliverySubject: Sendable, CustomStringConvertible {
   case listener(any Any.Type)
-  case topic(TopicKey, message: any Any.Type)
+  case topic(name: String, keepsLatest: Bool, message: any Any.Type)
 
   @usableFromInline
   var description: String {
     switch self {
     case .listener(let type): String(describing: type)
-    case .topic(let key, let message):
-      topicDescription(message: String(describing: message), key)
+    case .topic(let name, let keepsLatest, let message):
+      Self.topic(name, keepsLatest: keepsLatest, message: String(describing: message))
     }
+  }
+
+  /// A topic as source code.
+  static func topic(_ name: String, keepsLatest: Bool, message: String) -> String {
+    let arguments =
+      (name.isEmpty ? [] : [String(reflecting: name)]) + (keepsLatest ? ["keepsLatest: true"] : [])
+    return "Topic<\(message)>(\(arguments.joined(separator: ", ")))"
   }
 }
 
@@ -67,14 +72,14 @@ final class DeliveryPass: Sendable {
   private let delivery: UInt64
   private let number: UInt64
   private let home: DeliveryEvent.Home?
-  private let waited: Duration?
+  private let waited: DeliveryEvent.Duration?
   private let reporter: DeliveryReporter
-  private let start = ContinuousClock.now
+  private let start = Moment.now
   private let count = Atomic<Int>(0)
 
   init(
     _ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite, delivery: UInt64,
-    in home: DeliveryEvent.Home? = nil, waited: Duration? = nil,
+    in home: DeliveryEvent.Home? = nil, waited: DeliveryEvent.Duration? = nil,
     of reporter: DeliveryReporter
   ) {
     self.way = way
@@ -88,17 +93,18 @@ final class DeliveryPass: Sendable {
     report(.began)
   }
 
-  func called(_ client: any Any.Type, since start: ContinuousClock.Instant) {
+  func called(_ client: any Any.Type, since start: Moment) {
     count.wrappingAdd(1, ordering: .relaxed)
-    report(.called(client, .now - start))
+    report(.called(client, start.elapsed))
   }
 
-  func left(for home: Home, clients: Int) {
-    report(.left(for: DeliveryEvent.Home(home: home), clients: clients))
+  /// Reports a letter. Nothing is left on the posting thread, which is no home.
+  func left(for home: DeliveryEvent.Home?, clients: Int) {
+    if let home { report(.left(for: home, clients: clients)) }
   }
 
   func end() {
-    report(.ended(clients: count.load(ordering: .relaxed), .now - start))
+    report(.ended(clients: count.load(ordering: .relaxed), start.elapsed))
   }
 
   private func report(_ phase: DeliveryEvent.Phase) {
@@ -113,7 +119,7 @@ extension DeliveryPass? {
   /// Calls the client in a box, and reports the call.
   func call(_ box: WeakBox, _ body: (WeakBox) -> CallOutcome) -> CallOutcome {
     guard let self, let type = box.reportedType else { return body(box) }
-    let start = ContinuousClock.now
+    let start = Moment.now
     let outcome = body(box)
     if case .called = outcome { self.called(type, since: start) }
     return outcome
@@ -126,4 +132,9 @@ extension WeakBox {
   var reportedType: (any Any.Type)? {
     load().map { client in (client as? any Surrogate)?.shownType ?? type(of: client) }
   }
+}
+
+/// An owner that represents one of the user's objects.
+protocol Surrogate {
+  var shownType: any Any.Type { get }
 }

@@ -30,7 +30,7 @@ final class PostTrace: Sendable {
 
   private let carried: (any CarriedBinding)?
   private let delivery: UInt64
-  private let moment = ContinuousClock.now
+  private let moment = Moment.now
 
   fileprivate init(
     _ subject: DeliverySubject, from site: CallSite, reporter: DeliveryReporter?,
@@ -44,28 +44,31 @@ final class PostTrace: Sendable {
     delivery = self.reporter?.nextDelivery() ?? 0
   }
 
+  /// The time since the post was made.
+  var age: DeliveryEvent.Duration { moment.elapsed }
+
   /// Delivers the post now, or as a pending one. `body` calls its clients.
-  func deliver(follows: Bool, _ body: (DeliveryPass?) -> Int) -> Int {
+  func deliver(follows: Bool, _ body: (DeliveryPass?) -> Int?) -> Int? {
     guard follows else { return report(waited: nil, in: nil, body) }
-    var called = 0
-    restore { called = report(waited: .now - moment, in: nil, body) }
+    var called: Int?
+    restore { called = report(waited: moment.elapsed, in: nil, body) }
     return called
   }
 
-  /// Handles a letter or a client's queue. `body` calls the clients.
-  fileprivate func handle(in home: Home?, _ body: (DeliveryPass?) -> Void) {
-    restore { report(waited: .now - moment, in: home, body) }
+  /// Handles a letter in a home; nil for the posting thread. `body` calls the clients.
+  func handle(in home: DeliveryEvent.Home?, _ body: (DeliveryPass?) -> Void) {
+    restore { report(waited: moment.elapsed, in: home, body) }
   }
 
-  /// Handles a letter in a lane. `body` calls and awaits the client.
-  fileprivate func handle(
-    in lane: Home, client: (any Any.Type)?, _ body: () async -> Void
+  /// Handles a letter in a task. `body` calls and awaits the client.
+  func handle(
+    in home: DeliveryEvent.Home?, client: (any Any.Type)?, _ body: () async -> Void
   ) async {
     await restore {
       // A client that was removed or deallocated is not called.
       guard let client, let reporter else { return await body() }
-      let pass = begin(reporter, waited: .now - moment, in: lane)
-      let start = ContinuousClock.now
+      let pass = begin(reporter, waited: moment.elapsed, in: home)
+      let start = Moment.now
       await body()
       pass.called(client, since: start)
       pass.end()
@@ -73,7 +76,7 @@ final class PostTrace: Sendable {
   }
 
   private func report<Result>(
-    waited: Duration?, in home: Home?, _ body: (DeliveryPass?) -> Result
+    waited: DeliveryEvent.Duration?, in home: DeliveryEvent.Home?, _ body: (DeliveryPass?) -> Result
   ) -> Result {
     let pass = reporter.map { begin($0, waited: waited, in: home) }
     defer { pass?.end() }
@@ -81,11 +84,10 @@ final class PostTrace: Sendable {
   }
 
   private func begin(
-    _ reporter: DeliveryReporter, waited: Duration?, in home: Home?
+    _ reporter: DeliveryReporter, waited: DeliveryEvent.Duration?, in home: DeliveryEvent.Home?
   ) -> DeliveryPass {
     DeliveryPass(
-      .post, subject, from: site, delivery: delivery,
-      in: home.map { DeliveryEvent.Home(home: $0) }, waited: waited, of: reporter)
+      .post, subject, from: site, delivery: delivery, in: home, waited: waited, of: reporter)
   }
 
   private func restore(_ body: () -> Void) {
@@ -98,30 +100,5 @@ final class PostTrace: Sendable {
     await DeliveryReporter.$isReporting.withValue(isReporting) {
       if let carried { await carried.restore(body) } else { await body() }
     }
-  }
-}
-
-extension Post {
-  /// Handles the post: runs `body`, which calls clients with its argument.
-  func handle(
-    in home: Home?, on occasion: CallOccasion, _ body: ((WeakBox) -> CallOutcome) -> Void
-  ) {
-    guard let trace else { return body { box in call(box, on: occasion) } }
-    trace.handle(in: home) { pass in
-      body { box in pass.call(box) { box in call(box, on: occasion) } }
-    }
-  }
-
-  /// Calls and awaits a client in a lane, if it is registered and alive.
-  func handle(in lane: Home, _ registration: Registration, letter: UInt64) async {
-    guard let trace else { return await callAwaiting(registration, letter: letter) }
-    await trace.handle(in: lane, client: reportedType(of: registration)) {
-      await callAwaiting(registration, letter: letter)
-    }
-  }
-
-  private func reportedType(of registration: Registration) -> (any Any.Type)? {
-    guard var walk = list.beginWalk(at: registration) else { return nil }
-    return walk.next()?.reportedType
   }
 }

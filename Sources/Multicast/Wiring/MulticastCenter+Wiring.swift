@@ -7,6 +7,18 @@ extension MulticastCenter {
   ///
   /// - Complexity: O(*n*) in the number of clients and observers, and the time to sort topics by name.
   public var wiring: Wiring {
-    Wiring(registries.all.compactMap { registry in (registry as? any DrawnRegistry)?.snapshot })
+    let registries = registries.all.compactMap { $0 as? any DrawnRegistry }
+    return Wiring(registries.map(\.snapshot), waiting: backlogs(of: registries.flatMap(\.lists)))
+  }
+
+  /// The homes of lists in which letters wait.
+  private func backlogs(of lists: [ClientList]) -> [BacklogSnapshot] {
+    var seen: Set<ObjectIdentifier> = []
+    return lists.flatMap { list in list.audience?.residents ?? [] }.compactMap { residents in
+      let mailbox = residents.home
+      guard seen.insert(ObjectIdentifier(mailbox)).inserted else { return nil }
+      let (count, time) = office.withLock { state in mailbox.waiting(&state) }
+      return count == 0 ? nil : BacklogSnapshot(mailbox: mailbox, letters: count, time: time)
+    }
   }
 }

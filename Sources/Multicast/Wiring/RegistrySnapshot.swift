@@ -1,21 +1,30 @@
 /// The contents of a registry at one moment, with types in place of names, which depend on all types.
 enum RegistrySnapshot {
-  case delegate(listener: TypeIdentity, clients: [RunLength<TypeIdentity>])
+  case delegate(listener: TypeIdentity, clients: [RunLength<ListenerSnapshot>])
   case topics(message: TypeIdentity, [TopicSnapshot])
 }
 
 struct TopicSnapshot {
-  let key: TopicKey
-  let observers: [RunLength<ObserverSnapshot>]
+  let name: String
+  let keepsLatest: Bool
+  let observers: [RunLength<ListenerSnapshot>]
 }
 
-struct ObserverSnapshot: Hashable {
-  let owner: TypeIdentity
+/// A client, or an observer with its owner's type.
+struct ListenerSnapshot: Hashable {
+  let type: TypeIdentity
   let id: String?
 
-  /// Where the handler runs. The name of an actor is filled in later.
+  /// Where it is called. The name of an actor is filled in later.
   let isolation: Wiring.Isolation
   let actor: TypeIdentity?
+}
+
+/// A home in which letters wait.
+struct BacklogSnapshot {
+  let mailbox: Mailbox
+  let letters: Int
+  let time: DeliveryEvent.Duration?
 }
 
 // MARK: - Taking them
@@ -23,13 +32,19 @@ struct ObserverSnapshot: Hashable {
 /// A registry that a wiring shows. All are, but the registry table does not know wirings.
 protocol DrawnRegistry: ClientRegistry {
   var snapshot: RegistrySnapshot { get }
+
+  /// The lists of clients and observers.
+  var lists: [ClientList] { get }
 }
 
 extension MulticastDelegate: DrawnRegistry {
+  var lists: [ClientList] { [clientList] }
+
   var snapshot: RegistrySnapshot {
-    var clients: [RunLength<TypeIdentity>] = []
-    clientList.forEachAlive { client, _ in
-      clients.append(joining: TypeIdentity(type(of: client)))
+    var clients: [RunLength<ListenerSnapshot>] = []
+    clientList.forEachAlive { client, box in
+      clients.append(
+        joining: ListenerSnapshot(type(of: client), id: nil, at: box.residents?.home, in: nil))
       return true
     }
     return .delegate(listener: TypeIdentity(Listener.self), clients: clients)
@@ -37,49 +52,53 @@ extension MulticastDelegate: DrawnRegistry {
 }
 
 extension TopicRegistry: DrawnRegistry {
+  var lists: [ClientList] { topics.map(\.clientList) }
+
   var snapshot: RegistrySnapshot {
-    let topics = lists.sorted { $0.key.isOrderedBefore($1.key) }
-      .map { list in TopicSnapshot(key: list.key, observers: list.observers) }
+    let topics = topics.sorted { $0.name < $1.name }
+      .map { list in
+        TopicSnapshot(
+          name: list.name, keepsLatest: list.keeper != nil, observers: list.observers)
+      }
       .filter { !$0.observers.isEmpty }
     return .topics(message: message, topics)
   }
 }
 
-extension TopicKey {
-  fileprivate func isOrderedBefore(_ other: TopicKey) -> Bool {
-    name == other.name ? !keepsLatest && other.keepsLatest : name < other.name
-  }
-}
-
 extension TopicList {
-  fileprivate var observers: [RunLength<ObserverSnapshot>] {
-    var observers: [RunLength<ObserverSnapshot>] = []
+  fileprivate var observers: [RunLength<ListenerSnapshot>] {
+    var observers: [RunLength<ListenerSnapshot>] = []
     forEachObserver { observer, owner in
-      let (isolation, actor) = observer.isolation
       observers.append(
-        joining: ObserverSnapshot(
-          owner: TypeIdentity((owner as? any Surrogate)?.shownType ?? type(of: owner)),
-          id: owner is any Surrogate ? nil : observer.id.shown, isolation: isolation, actor: actor))
+        joining: ListenerSnapshot(
+          (owner as? any Surrogate)?.shownType ?? type(of: owner),
+          id: observer.id.map { String(describing: $0) }, at: observer.mailbox,
+          in: observer.actor))
     }
     return observers
   }
 }
 
-extension TopicObserver {
-  fileprivate var isolation: (Wiring.Isolation, TypeIdentity?) {
-    if case .awaited(_, let actor) = handler { return (.task(actor: nil), actor) }
-    switch mailbox?.home {
-    case .actor(let reference):
-      return (.actor(""), reference.actor.map { TypeIdentity(type(of: $0)) })
-    case .queue(let queue): return (.queue(queue.queue.label), nil)
-    case .lane, nil: return (.postingThread, nil)
-    }
+extension ListenerSnapshot {
+  /// - Parameter actor: The type of the actor that an awaited handler runs in.
+  fileprivate init(_ type: any Any.Type, id: String?, at mailbox: Mailbox?, in actor: TypeIdentity?)
+  {
+    self.type = TypeIdentity(type)
+    self.id = id
+    (isolation, self.actor) = mailbox?.place.shown(in: actor) ?? (.postingThread, nil)
   }
 }
 
-extension TopicObserver.ID {
-  /// The id that the user gave; nil for a call site.
-  fileprivate var shown: String? {
-    if case .value(let id) = self { String(describing: id) } else { nil }
+extension Place {
+  /// The place, and the type of an actor, whose name is filled in later.
+  func shown(in actor: TypeIdentity? = nil) -> (Wiring.Isolation, TypeIdentity?) {
+    switch self {
+    case .mainActor: (.actor(""), TypeIdentity(MainActor.self))
+    case .actor(let reference):
+      (.actor(""), reference.actor.map { TypeIdentity(Swift.type(of: $0)) })
+    case .queue(let queue): (.queue(queue.queue.label), nil)
+    case .task: (.task(actor: nil), actor)
+    case .postingThread: (.postingThread, nil)
+    }
   }
 }

@@ -8,7 +8,9 @@ extension Wiring: CustomStringConvertible {
       protocols.map { listener in
         Branch(
           cells: [listener.name, counted(listener.count, "client")],
-          leaves: listener.clients.map { [$0.type, multiplied($0.count)] })
+          leaves: listener.clients.map {
+            [$0.type, $0.isolation.description, multiplied($0.count)]
+          })
       }
       + topics.map { topic in
         Branch(
@@ -20,15 +22,20 @@ extension Wiring: CustomStringConvertible {
             ]
           })
       }
-    return (["MulticastCenter"] + aligned(drawn(branches))).joined(separator: "\n")
+    let waiting = waiting.map { backlog in
+      let home = backlog.isolation.description.printable
+      let time = backlog.time.map { ", for \($0)" } ?? ""
+      return "waiting in \(home): \(counted(backlog.letters, "letter"))\(time)"
+    }
+    let tree = ["MulticastCenter"] + aligned(drawn(branches))
+    return (tree + waiting).joined(separator: "\n")
   }
 }
 
 extension Wiring.ObservedTopic: CustomStringConvertible {
   /// The topic as source code: `Topic<UserLogin>("userLogin")`.
   public var description: String {
-    topicDescription(
-      message: message, TopicKey(name: name, keepsLatest: keepsLatest))
+    DeliverySubject.topic(name, keepsLatest: keepsLatest, message: message)
   }
 }
 
@@ -105,7 +112,7 @@ private func aligned(_ rows: [[String]]) -> [String] {
   }
 }
 
-private func counted(_ count: Int, _ noun: String) -> String {
+func counted(_ count: Int, _ noun: String) -> String {
   switch count {
   case 0: "no \(noun)s"
   case 1: "1 \(noun)"

@@ -8,9 +8,9 @@
 /// ```text
 /// MulticastCenter
 /// ├─ UserProtocol         4 clients
-/// │  ├─ ProfileScreen
-/// │  ├─ Badge             × 2
-/// │  └─ AuditLog
+/// │  ├─ ProfileScreen     MainActor
+/// │  ├─ Badge             MainActor       × 2
+/// │  └─ AuditLog          posting thread
 /// └─ Topic<Mail>("mail")  1 observer
 ///    └─ Inbox             MainActor
 /// ```
@@ -24,6 +24,26 @@ public struct Wiring: Hashable, Sendable {
 
   /// The topics with observers, by the first observation of their message type, then by name.
   public let topics: [ObservedTopic]
+
+  /// The homes in which calls wait, by their first clients. A home that never comes to them stays here.
+  public let waiting: [Backlog]
+}
+
+// MARK: - What waits
+
+extension Wiring {
+  /// The calls that wait in a home.
+  public struct Backlog: Hashable, Sendable {
+    /// The home.
+    public let isolation: Isolation
+
+    /// The number of letters: of what was posted there and is not handled.
+    public let letters: Int
+
+    /// The time since the first of them was posted. Nil if the center has neither `onDelivery` nor a carried
+    /// value, because times are not measured then.
+    public let time: DeliveryEvent.Duration?
+  }
 }
 
 // MARK: - Protocols
@@ -41,10 +61,13 @@ extension Wiring {
     public var count: Int { clients.reduce(0) { $0 + $1.count } }
   }
 
-  /// Clients of one type that are called in succession.
+  /// Clients of one type and home that are called in succession.
   public struct ClientGroup: Hashable, Sendable {
     /// The name of the clients' type.
     public let type: String
+
+    /// The place where `post` calls the clients: their home, or the posting thread.
+    public let isolation: Isolation
 
     /// The number of clients, at least 1.
     public let count: Int
@@ -87,7 +110,7 @@ extension Wiring {
     public let count: Int
   }
 
-  /// The place where a topic's handler runs.
+  /// The place where a client is called, or a topic's handler runs.
   public enum Isolation: Hashable, Sendable {
     /// The posting thread.
     case postingThread

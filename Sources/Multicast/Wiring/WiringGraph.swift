@@ -25,7 +25,9 @@ struct WiringGraph {
   init(_ wiring: Wiring) {
     for (index, listener) in wiring.protocols.enumerated() {
       let id = add(.listenerProtocol, id: "protocol\(index)", label: listener.name)
-      let clients = listener.clients.map { (Listener(type: $0.type, details: []), $0.count) }
+      let clients = listener.clients.map {
+        (Listener(type: $0.type, details: [$0.isolation.description]), $0.count)
+      }
       connect(id, to: clients)
     }
     for (index, topic) in wiring.topics.enumerated() {

@@ -18,14 +18,12 @@ extension Topic where Message == Int {
 
 nonisolated func bridge(_ center: MulticastCenter, _ name: Notification.Name, sender: AnyObject) {
   let relay = center.relay(name, from: .default, to: LevelProtocol.self) { $0.levelChanged(1) }
-  print(relay.isActive, relay.dropped)
   Task.detached { relay.cancel() }
   center.relay(
     name, object: sender, to: LevelProtocol.self, map: { $0.userInfo?["level"] as? Int }
   ) { client, level in client.levelChanged(level) }
   center.relay(name, to: Topic<String>("other")) { _ in nil }
   center.relay(name, to: .level) { ($0.userInfo?["level"] as? Double).map { Int($0) } }
-  center.forward(.level, as: name)
   center.forward(.level, to: NotificationCenter(), as: name) { ["level": $0] }
   // A main-actor protocol is called where it is.
   center.relay(name, to: ScreenProtocol.self) { @MainActor in $0.show(1) }
@@ -47,7 +45,6 @@ nonisolated func bridge(_ center: MulticastCenter, _ name: Notification.Name, se
 
 actor Meter {
   func observe(_ center: MulticastCenter, _ name: Notification.Name) {
-    center.relay(name, to: .level) { _ in 1 }
     center.forward(.level, as: name, object: self)
   }
 }
@@ -77,13 +74,9 @@ nonisolated func bridgeMessages(_ center: MulticastCenter, _ meter: Meter) {
   center.relay(Changed.self, to: LevelProtocol.self) { $0.levelChanged($1.level) }
   center.relay(Changed.self, to: ScreenProtocol.self) { @MainActor in $0.show($1.level) }
   center.relay(Changed.self, from: NotificationCenter(), to: Topic<Changed>("all")) { $0 }
-  center.forward(.level, as: Changed.self) { Changed(level: $0) }
   center.forward(.level, as: Changed.self, subject: meter) { level in
     if level < 0 { return nil }
     return Changed(level: level)
-  }
-  center.forward(.level, to: NotificationCenter(), as: Shown.self) { _ in
-    Shown(label: Shown.Label())
   }
   center.forward(.level, as: Shown.self, subject: meter) { _ in Shown(label: Shown.Label()) }
 }
@@ -91,6 +84,5 @@ nonisolated func bridgeMessages(_ center: MulticastCenter, _ meter: Meter) {
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 @MainActor func bridgeMessagesOnTheMainActor(_ center: MulticastCenter) {
   center.relay(Shown.self, to: ScreenProtocol.self) { $0.show($1.label.level) }
-  center.relay(Changed.self, to: LevelProtocol.self) { $0.levelChanged($1.level) }
   center.forward(.level, as: Shown.self) { _ in Shown(label: Shown.Label()) }
 }

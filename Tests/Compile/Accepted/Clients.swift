@@ -40,7 +40,6 @@ func membership(center: MulticastCenter, delegates: MulticastDelegate<any UserPr
     center.add(client, for: key)
     center.remove(client as AnyObject)
   }
-  delegates.clients.forEach { center.add($0, for: UserProtocol.self) }
 }
 
 func keys(center: MulticastCenter, titles: MulticastDelegate<UserProtocol & Titled>) {
@@ -50,7 +49,6 @@ func keys(center: MulticastCenter, titles: MulticastDelegate<UserProtocol & Titl
   titles.add(door)
   titles.notify(forEach: ["a", "b"]) { $0.title += $1 }
   for client in center.clients(for: Titled.self) { center.remove(client) }
-  center.add(door, for: View.self)
   center.add(door, for: type(of: door))
   center.add(door, for: AnyObject.self)
   center.notify(Door.self) { $0.draw() }
@@ -63,11 +61,6 @@ func anything<Listener>(_ client: Listener, for key: Listener.Type, center: Mult
   center.add(client, for: key)
   center.notify(key) { print($0) }
   center.remove(client, for: key)
-}
-
-func sendable<Listener: Sendable>(_ client: Listener, delegates: MulticastDelegate<Listener>) {
-  delegates.add(client)
-  Task { delegates.remove(client) }
 }
 
 func opaque(_ client: some UserProtocol, center: MulticastCenter) {
@@ -96,10 +89,8 @@ actor File: LogProtocol, Writer {
 }
 
 nonisolated func actors(_ file: File, center: MulticastCenter) async {
-  center.add(file, for: LogProtocol.self)
   center.add(file, for: (any Actor).self)
   center.notify(LogProtocol.self) { $0.log("a") }
-  await center.notify(Writer.self) { await $0.write("a") }
   await center.notify(File.self) { file in
     await file.write("a")
     file.log("b")

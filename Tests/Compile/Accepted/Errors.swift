@@ -11,7 +11,6 @@ protocol StoreProtocol: Sendable {
   func save() throws
   func load() throws(StoreError) -> Int
   func close()
-  func send() async throws
   func sync() async throws(StoreError)
 }
 
@@ -21,7 +20,6 @@ func throwing(
   try center.notify(StoreProtocol.self) { try $0.save() }
   try delegates.notify(forEach: [1]) { client, _ in try client.save() }
   let answers = try center.map(StoreProtocol.self) { try $0.load() }
-  try await center.notify(StoreProtocol.self) { try await $0.send() }
   try await delegates.notify { client in
     try await client.sync()
     if answers.isEmpty { throw StoreError.gone }
@@ -31,7 +29,7 @@ func throwing(
 func silent(center: MulticastCenter, delegates: MulticastDelegate<any StoreProtocol>) async {
   center.notify(StoreProtocol.self) { try? $0.save() }
   print(delegates.map { try? $0.load() })
-  await delegates.notify { try? await $0.send() }
+  await delegates.notify { try? await $0.sync() }
   _ = Result { try center.notify(StoreProtocol.self) { try $0.save() } }
 }
 
@@ -63,7 +61,6 @@ func generic<Failure: Error>(
   center: MulticastCenter, _ body: (any StoreProtocol) throws(Failure) -> Void
 ) throws(Failure) {
   try center.notify(StoreProtocol.self, body)
-  try center.notify(StoreProtocol.self) { (client) throws(Failure) in try body(client) }
 }
 
 func rethrowing(center: MulticastCenter, _ body: (any StoreProtocol) throws -> Void) rethrows {

@@ -1,14 +1,17 @@
 import Multicast
 
 // A body, awaited or not, belongs to the actor that notifies, and its clients may be anything of
-// the actor's: none of them leaves it.
+// the actor's: none of them leaves it. A body that awaits nothing needs no await, and one that does gets the
+// notify that awaits.
 
 nonisolated protocol UserProtocol {
   func login(_ count: Int)
 }
 
 nonisolated protocol StoreProtocol: Sendable {
-  func save(_ count: Int) async
+  func count() -> Int
+  func save() throws
+  func sync(_ count: Int) async
 }
 
 // Its methods run in their caller's actor, so it need not be Sendable to be awaited there.
@@ -22,42 +25,39 @@ nonisolated final class Client: UserProtocol, LocalProtocol {
   nonisolated(nonsending) func save(_ count: Int) async throws { sum += count }
 }
 
-actor Session {
-  let center = MulticastCenter()
+actor Session: UserProtocol {
+  let center: MulticastCenter
   let delegates = MulticastDelegate<any UserProtocol>()
   var client = Client()
   var count = 0
 
-  func notify() {
+  // A synchronous initialiser is nonisolated once it has let `self` go.
+  init(center: MulticastCenter) {
+    self.center = center
+    center.add(self, for: UserProtocol.self)
+  }
+
+  deinit {
+    center.remove(self)
+    center.notify(UserProtocol.self) { $0.login(1) }
+  }
+
+  func notify() async throws {
     center.add(client, for: UserProtocol.self)
-    center[UserProtocol.self].add(client)
     delegates.add(client)
-    center.notify(UserProtocol.self) { client in
-      client.login(count)
-      self.increase()
-    }
     center.notify(UserProtocol.self, forEach: [1, 2]) { client, event in
       client.login(event)
+      self.increase()
       count += event
     }
     let clients = delegates.map { _ in client }
     client = clients[0]
-    center.remove(client)
-  }
-
-  func notifyLater() async throws {
-    center.notify(UserProtocol.self) { $0.login(count) }
-    delegates.notify { _ in client.sum += 1 }
     var called = 0
     await center.notify(StoreProtocol.self) { client in
-      await client.save(count)
+      await client.sync(count)
       called += 1
       await self.pause()
       increase()
-    }
-    await delegates.notify { client in
-      client.login(count)
-      await pause()
     }
     await delegates.notify(awaiting: { [weak self] in $0.login(await self?.count ?? 0) })
     center.add(client, for: LocalProtocol.self)
@@ -65,64 +65,76 @@ actor Session {
       try await client.save(count)
       count += 1
     }
-    print(called)
-  }
-
-  func notifyInTask() {
     Task {
-      center.notify(UserProtocol.self) { client in
-        client.login(count)
-        increase()
-      }
-      await center.notify(StoreProtocol.self) { await $0.save(count) }
+      center.notify(UserProtocol.self) { _ in increase() }
+      await center.notify(StoreProtocol.self) { await $0.sync(count) }
     }
+    print(called)
   }
 
   func increase() { count += 1 }
   func pause() async {}
-
+  nonisolated func login(_ count: Int) {}
   nonisolated func notifyFromOutside() { delegates.notify { $0.login(0) } }
 }
 
-@MainActor final class Model {
-  let center = MulticastCenter()
+actor IsolatedFile {
+  let delegates = MulticastDelegate<any UserProtocol>()
   var count = 0
 
-  func notify() async throws {
-    center.notify(UserProtocol.self) { _ in count += 1 }
-    await center.notify(StoreProtocol.self) { client in
-      await client.save(count)
-      count += 1
-    }
-    try await center.notify(LocalProtocol.self) { try await $0.save(count) }
+  isolated deinit { delegates.notify { _ in count += 1 } }
+}
+
+nonisolated func awaiting(
+  center: MulticastCenter, delegates: MulticastDelegate<any StoreProtocol>,
+  stored: (any StoreProtocol) async -> Void
+) async throws {
+  try delegates.notify { client in
+    try client.save()
+    print(client.count())
   }
+  var sum = 0
+  try await delegates.notify { client in
+    await client.sync(sum)
+    try client.save()
+    sum += client.count()
+  }
+  print(await center.notify(StoreProtocol.self) { await $0.sync(1) })
+  // With the label it is always the notify that awaits.
+  func local(_ client: any StoreProtocol) { print(client.count()) }
+  await center.notify(StoreProtocol.self, awaiting: { print($0.count()) })
+  center.notify(StoreProtocol.self, local)
+  await center.notify(StoreProtocol.self, awaiting: local)
+  await center.notify(StoreProtocol.self, awaiting: stored)
+}
+
+// Centers and delegates are Sendable, so tasks of every kind may share them. A client of a Sendable protocol may
+// be handed on to a task.
+nonisolated func tasks(
+  center: MulticastCenter, delegates: MulticastDelegate<any StoreProtocol>
+) async {
+  Task { @MainActor in center.notify(StoreProtocol.self) { print($0.count()) } }
+  let sendable: @Sendable () -> Void = { center.notify(StoreProtocol.self) { print($0.count()) } }
+  sendable()
+  let called = Task.detached { center.notify(StoreProtocol.self) { print($0.count()) } }
+  async let awaited = center.notify(StoreProtocol.self) { await $0.sync(1) }
+  print(await called.value, await awaited)
+  await delegates.notify { client in
+    await withTaskGroup { group in group.addTask { await client.sync(1) } }
+  }
+  for client in delegates.clients { Task { delegates.add(client) } }
 }
 
 // Code without an actor of its own.
-nonisolated struct Directory {
-  let center: MulticastCenter
-  let delegates: MulticastDelegate<any UserProtocol>
+nonisolated(nonsending) func notifyHere(delegates: MulticastDelegate<any UserProtocol>) async {
+  await delegates.notify { _ in await Task.yield() }
+}
 
-  func notify() async throws {
-    center.notify(UserProtocol.self) { $0.login(1) }
-    var called = 0
-    await center.notify(UserProtocol.self) {
-      $0.login(1)
-      called += 1
-      await Task.yield()
-    }
-    print(called, delegates.map { _ in called })
-    try await center.notify(LocalProtocol.self) { try await $0.save(1) }
-  }
-
-  nonisolated(nonsending) func notifyHere() async {
-    await delegates.notify { _ in await Task.yield() }
-  }
-
-  @concurrent func notifyElsewhere() async {
-    delegates.notify { $0.login(1) }
-    await delegates.notify { _ in await Task.yield() }
-  }
+@concurrent nonisolated func notifyElsewhere(
+  delegates: MulticastDelegate<any UserProtocol>
+) async {
+  delegates.notify { $0.login(1) }
+  await delegates.notify { _ in await Task.yield() }
 }
 
 func inTheActorOfTheCaller(

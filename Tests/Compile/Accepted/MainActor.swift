@@ -14,10 +14,40 @@ import Multicast
   func load() async throws
 }
 
+// A client joins in its initialiser, and may do anything in its deinitialiser, which may run anywhere.
 @MainActor final class Screen: ScreenProtocol, SendableProtocol {
-  init(center: MulticastCenter) { center.add(self, for: ScreenProtocol.self) }
+  let center: MulticastCenter
+
+  init(center: MulticastCenter) {
+    self.center = center
+    center.add(self, for: ScreenProtocol.self)
+  }
+
   func draw() {}
   func load() async {}
+
+  deinit {
+    center.add(self, for: ScreenProtocol.self)
+    center.remove(self)
+  }
+}
+
+@MainActor final class IsolatedScreen: ScreenProtocol {
+  let delegates = MulticastDelegate<any ScreenProtocol>()
+  var count = 0
+
+  nonisolated init(center: MulticastCenter) { center.add(self, for: ScreenProtocol.self) }
+
+  func draw() {}
+  func load() async {}
+
+  isolated deinit {
+    delegates.remove(self)
+    delegates.notify { screen in
+      screen.draw()
+      count += 1
+    }
+  }
 }
 
 @MainActor final class Model {
@@ -25,34 +55,22 @@ import Multicast
   let delegates = MulticastDelegate<any ScreenProtocol>()
   var count = 0
 
-  func notify(_ screen: any ScreenProtocol) {
+  // A method of the main actor is a body there.
+  func draw(_ screen: any ScreenProtocol) { screen.draw() }
+
+  func notify(_ screen: any ScreenProtocol) async {
     delegates.add(screen)
-    center.notify(ScreenProtocol.self) { screen in
-      screen.draw()
-      count += 1
-    }
     delegates.notify(forEach: [1, 2]) { screen, number in
       screen.draw()
       count += number
     }
     print(delegates.map { "\($0) \(count)" })
-  }
-
-  func notifyLater() async {
-    center.notify(ScreenProtocol.self) { $0.draw() }
     await delegates.notify { screen in
       await screen.load()
       screen.draw()
       count += 1
     }
-    await delegates.notify(awaiting: { await $0.load() })
-    Task { center.notify(ScreenProtocol.self) { $0.draw() } }
     Task { await delegates.notify { await $0.load() } }
-  }
-
-  // A method of the main actor is a body there.
-  func draw(_ screen: any ScreenProtocol) { screen.draw() }
-  func notifyWithMethods() async {
     let stored: @MainActor (any ScreenProtocol) -> Void = { $0.draw() }
     center.notify(ScreenProtocol.self, stored)
     center.notify(ScreenProtocol.self, draw)
@@ -80,18 +98,42 @@ nonisolated func asynchronous(
   await delegates.notify(awaiting: { @MainActor screen in screen.draw() })
 }
 
-actor Loader {
-  let center = MulticastCenter()
+// Classes of the main actor as clients of a protocol that knows no actor: one whose methods find
+// their way back, and one that conforms on the main actor only.
+
+nonisolated protocol UserProtocol {
+  func login()
+}
+
+@MainActor final class Label: UserProtocol {
   var count = 0
 
-  func load() async {
-    await MainActor.run { [center] in _ = center.notify(ScreenProtocol.self) { $0.draw() } }
-    center.add(await Screen(center: center), for: SendableProtocol.self)
-    await center.notify(SendableProtocol.self) { screen in
-      await screen.draw()
-      count += 1
-    }
+  nonisolated func login() { Task { @MainActor in self.count += 1 } }
+}
+
+nonisolated func notify(center: MulticastCenter, label: Label) {
+  center.add(label, for: UserProtocol.self)
+  center.notify(UserProtocol.self) { $0.login() }
+}
+
+@MainActor final class Panel {
+  var count = 0
+
+  init(center: MulticastCenter) { center.add(self, for: UserProtocol.self) }
+}
+
+@MainActor extension Panel: @MainActor UserProtocol {
+  @MainActor func login() { count += 1 }
+}
+
+@MainActor func notify(panel: Panel, delegates: MulticastDelegate<any UserProtocol>) async {
+  delegates.add(panel)
+  print(delegates.map { _ in panel.count }, delegates.contains(panel))
+  await delegates.notify { client in
+    client.login()
+    await Task.yield()
   }
+  delegates.remove(panel)
 }
 
 // A program's own global actors are no different.
@@ -110,7 +152,6 @@ actor Loader {
 
   func fill(center: MulticastCenter) async {
     center.add(self, for: ShelfProtocol.self)
-    center.notify(ShelfProtocol.self, forEach: items) { $0.put($1) }
     await center.notify(ShelfProtocol.self) { client in
       client.put(items.count)
       await Task.yield()

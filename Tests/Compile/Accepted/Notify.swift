@@ -9,36 +9,31 @@ protocol UserProtocol {
   @discardableResult func ping() -> Int
 }
 
-final class ProfileScreen: UserProtocol {
-  init(center: MulticastCenter) { center.add(self, for: UserProtocol.self) }
-  func login(_ userID: Int) {}
-  func name() -> String { "" }
-  func ping() -> Int { 0 }
+final class Node {
+  var name = ""
 }
 
-func notify(center: MulticastCenter, delegates: MulticastDelegate<UserProtocol>) {
-  center.notify(UserProtocol.self) { $0.login(19000) }
+func notify(
+  center: MulticastCenter, delegates: MulticastDelegate<UserProtocol>, nodes: [Node]
+) async -> [Node] {
   center.notify((any UserProtocol).self, { $0.login(19000) })
   center[UserProtocol.self].notify { client in client.login(19000) }
-  let optional: MulticastCenter? = .default
-  optional?.notify(UserProtocol.self) { $0.login(19000) }
-  center.notify(UserProtocol.self, forEach: 1...4) { $0.login($1) }
   delegates.notify(forEach: ["a": 1]) { client, event in
     client.login(event.value)
     client.ping()
   }
   let names: [String] = delegates.map { $0.name() }
   let open = center.map(UserProtocol.self) { $0.ping() > 0 ? nil : $0.name() }.compactMap { $0 }
-  for (client, name) in delegates.map({ ($0, $0.name()) }) { print(client.ping(), name) }
   print(names, open)
+  // Events and answers need not be Sendable: they stay where they are, in asynchronous code too.
+  center.notify(UserProtocol.self, forEach: nodes) { client, node in node.name = client.name() }
+  return center.map(UserProtocol.self) { _ in nodes[0] }
 }
 
 // Bodies of any shape return nothing. Nobody has to use the number of clients.
 func bodies(center: MulticastCenter) -> Int {
-  center.notify(UserProtocol.self) { _ in }
   center.notify(UserProtocol.self) { $0.ping() }
-  center.notify(UserProtocol.self) { _ = $0.name() }
-  center.notify(UserProtocol.self) { ($0 as? ProfileScreen)?.login(1) }
+  center.notify(UserProtocol.self) { ($0 as? Receptionist)?.open() }
   center.notify(UserProtocol.self) {
     guard $0.ping() > 1 else { return }
     $0.login(1)
@@ -48,10 +43,16 @@ func bodies(center: MulticastCenter) -> Int {
   return called + center.notify(UserProtocol.self) { $0.ping() }
 }
 
-// A body need not be a closure.
-final class Receptionist {
+// A body need not be a closure. It runs before notify returns, where notify was called, so it may change what
+// it captures.
+final class Receptionist: UserProtocol {
   let center = MulticastCenter()
   var greeted = 0
+
+  init() { center.add(self, for: UserProtocol.self) }
+  func login(_ userID: Int) {}
+  func name() -> String { "" }
+  func ping() -> Int { 0 }
 
   func greet(_ client: any UserProtocol) { greeted += 1 }
   func greet(_ client: any UserProtocol, times: Int) { greeted += times }
@@ -63,36 +64,19 @@ final class Receptionist {
     print(center.map(UserProtocol.self, ask))
     center.notify(UserProtocol.self) { [weak self] client in self?.greet(client) }
   }
-
-  func openLater() async { center.notify(UserProtocol.self, greet(_:)) }
 }
 
-// It runs before notify returns, where notify was called, so it may change what it captures.
 struct Report {
   var names: [String] = []
-  var count = 0
 
   mutating func run(center: MulticastCenter, total: inout Int) {
     center.notify(UserProtocol.self) {
       names.append($0.name())
       total += 1
     }
-    center.notify(UserProtocol.self, forEach: [1, 2]) { _, number in count += number }
     names += center.map(UserProtocol.self) { client in
-      count += 1
+      total += 1
       return client.name()
     }
   }
-}
-
-final class Node {
-  var name = ""
-}
-
-// Events and answers need not be Sendable: they stay where they are, in asynchronous code too.
-func objects(_ nodes: [Node], center: MulticastCenter) async -> [Node] {
-  center.notify(UserProtocol.self, forEach: nodes) { client, node in node.name = client.name() }
-  let answers = center.map(UserProtocol.self) { _ in nodes[0] }
-  nodes[0].name = ""
-  return answers
 }

@@ -33,11 +33,15 @@ nonisolated final class Client: UserProtocol {
     delegates.add(client, isolation: nil)
     center.post(UserProtocol.self) { $0.login(1) }
     center.post(ScreenProtocol.self) { @MainActor in $0.show(1) }
-    center.post(StoreProtocol.self) { await $0.save(1) }
+    center.postAwaiting(StoreProtocol.self) { await $0.save(1) }
     center.post(StoreProtocol.self) { $0.count(1) }
     await center.postAndWait(ScreenProtocol.self) { @MainActor in $0.show(1) }
-    await center.postAndWait(StoreProtocol.self) { await $0.save(1) }
+    await center.postAwaitingAndWait(StoreProtocol.self) { await $0.save(1) }
+    center.postOnMain(ScreenProtocol.self) { $0.show(1) }
+    center.postOnMain(UserProtocol.self) { $0.login(1) }
+    await center.postOnMainAndWait(ScreenProtocol.self) { $0.show(1) }
     delegates.post { $0.login(1) }
+    delegates.postOnMain { $0.login(1) }
     print(await delegates.postAndWait { $0.login(1) })
   }
 }
@@ -50,10 +54,12 @@ actor Session {
     center.add(client, for: UserProtocol.self)
     center.post(UserProtocol.self) { $0.login(1) }
     center.post(ScreenProtocol.self) { @MainActor in $0.show(1) }
-    center.post(StoreProtocol.self) { await $0.save(1) }
+    center.postAwaiting(StoreProtocol.self) { await $0.save(1) }
+    center.postOnMain(ScreenProtocol.self) { $0.show(1) }
+    await center.postOnMainAndWait(ScreenProtocol.self) { $0.show(1) }
     await center.postAndWait(UserProtocol.self) { $0.login(1) }
     await center.postAndWait(ScreenProtocol.self) { @MainActor in $0.show(1) }
-    await center.postAndWait(StoreProtocol.self) { await $0.save(1) }
+    await center.postAwaitingAndWait(StoreProtocol.self) { await $0.save(1) }
   }
 }
 
@@ -62,13 +68,15 @@ nonisolated func post(
 ) async {
   center.post(UserProtocol.self, fileID: #fileID, line: line, column: 1) { $0.login(1) }
   center.post(ScreenProtocol.self) { @MainActor in $0.show(1) }
-  center.post(StoreProtocol.self) { @MainActor in
+  center.postOnMain(ScreenProtocol.self, line: line) { $0.show(1) }
+  await center.postOnMainAndWait(ScreenProtocol.self) { $0.show(1) }
+  center.postAwaiting(StoreProtocol.self) { @MainActor in
     $0.count(1)
     await $0.save(1)
   }
-  stores.post { await $0.save(1) }
+  stores.postAwaiting { await $0.save(1) }
   stores.post { $0.count(1) }
-  await stores.postAndWait { await $0.save(1) }
+  await stores.postAwaitingAndWait { await $0.save(1) }
   await stores.postAndWait { $0.count(1) }
   await center.postAndWait(UserProtocol.self) { $0.login(1) }
 }

@@ -3,15 +3,13 @@ import Multicast
 // What can be told about a loop, and to whom.
 
 nonisolated final class Log: Sendable {
-  func add(_ report: RecursiveNotify) { print(report.path.count) }
+  func add(_ report: RecursiveNotify) { print(report.path.map(\.fileID)) }
 }
 
 @Sendable nonisolated func handle(_ report: RecursiveNotify) {}
 
 nonisolated func handlers(log: Log) {
-  _ = MulticastCenter { print($0) }
   _ = MulticastCenter { _ in fatalError("A loop.") }
-  _ = MulticastCenter { report in Task { @MainActor in print(report.path.map(\.fileID)) } }
   _ = MulticastCenter(onRecursion: handle)
   _ = MulticastCenter(reentrancy: .allow(depth: 3)) { [weak log] in log?.add($0) }
   _ = MulticastDelegate<any Error>(reentrancy: .refuseNesting) { log.add($0) }
@@ -24,7 +22,6 @@ actor Session {
 }
 
 @MainActor final class Model {
-  let center = MulticastCenter { print($0) }
   lazy var counting = MulticastCenter { [weak self] report in
     Task { @MainActor [weak self] in self?.count += report.path.count }
   }

@@ -17,12 +17,6 @@ nonisolated struct Hub<Listener>: Sendable {
     try center.notify(Listener.self, fileID: fileID, line: line, column: column, body)
   }
 
-  func ask<Answer, Failure: Error>(
-    line: Int = #line, _ transform: (Listener) throws(Failure) -> Answer
-  ) throws(Failure) -> [Answer] {
-    try center.map(Listener.self, fileID: #fileID, line: line, column: 1, transform)
-  }
-
   nonisolated(nonsending) func tellLater<Failure: Error>(
     line: Int = #line, _ body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) {
@@ -39,7 +33,6 @@ nonisolated protocol UserProtocol: Sendable {
 nonisolated func use(_ hub: Hub<any UserProtocol>, client: any UserProtocol) async throws {
   hub.add(client)
   hub.tell { $0.login(1) }
-  print(hub.ask { "\($0)" })
   try await hub.tellLater { try await $0.sync() }
 }
 

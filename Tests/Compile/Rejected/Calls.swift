@@ -22,8 +22,6 @@ func calls(center: MulticastCenter, delegates: MulticastDelegate<any UserProtoco
 func batches(center: MulticastCenter, delegates: MulticastDelegate<any UserProtocol>) {
   // expected-error@+1 {{cannot convert value of type 'String' to expected element type 'Int'}}
   center.notify(UserProtocol.self, forEach: ["one"]) { client, id in client.login(id) }
-  // expected-error@+1 {{cannot convert value of type 'String' to expected element type 'Int'}}
-  delegates.notify(forEach: ["one"]) { $0.login($1) }
   // expected-error@+1 {{requires that 'Int' conform to 'Collection'}}
   center.notify(UserProtocol.self, forEach: 1) { client, id in client.login(id) }
   // expected-error@+1 {{expects 2 arguments, but 1 was used in closure body}}

@@ -21,8 +21,6 @@ typealias Both = UserProtocol & AdminProtocol
 func center(_ center: MulticastCenter, screen: Screen, user: any UserProtocol) {
   center.add(screen, for: AdminProtocol.self)  // expected-error {{'Screen' does not conform to}}
   center.remove(screen, for: AdminProtocol.self)  // expected-error {{'Screen' does not conform}}
-  _ = center.contains(screen, for: AdminProtocol.self)  // expected-error {{does not conform to}}
-  center[AdminProtocol.self].add(screen)  // expected-error {{'Screen' does not conform to}}
   center.add(screen, for: Both.self)  // expected-error {{'Screen' does not conform to}}
   center.add(user, for: AdminProtocol.self)  // expected-error {{does not conform to expected}}
   // expected-error@+1 {{'AnyObject' does not conform to expected type 'UserProtocol'}}

@@ -45,16 +45,21 @@ actor Store {
   func notify(center: MulticastCenter) async {
     // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
     await center.notify(StoreProtocol.self) { await $0.save() }
-    // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
-    await center.notify(ScreenProtocol.self) { await $0.draw() }
   }
 }
 
-nonisolated func saveAnywhere(
-  stores: MulticastDelegate<any StoreProtocol>, screens: MulticastDelegate<any ScreenProtocol>
-) async {
-  // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
-  await stores.notify { await $0.save() }
+nonisolated func drawAnywhere(screens: MulticastDelegate<any ScreenProtocol>) async {
   // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
   await screens.notify(awaiting: { await $0.draw() })
+}
+
+// What a body takes to the main actor is lost here.
+nonisolated func postOnMain(_ client: Client, center: MulticastCenter) {
+  center.postOnMain(ScreenProtocol.self) { screen in
+    screen.draw()
+    // expected-mode6-error@+2 {{data races}} expected-complete-warning@+2 {{data races}}
+    // expected-complete-warning@+1 {{capture of 'client' with non-Sendable type 'Client'}}
+    client.login()
+  }
+  client.login()
 }

@@ -8,13 +8,8 @@ import Multicast
   var title: String { get }
 }
 
-nonisolated func synchronous(
-  center: MulticastCenter, delegates: MulticastDelegate<any ScreenProtocol>
-) {
+nonisolated func synchronous(center: MulticastCenter) {
   center.notify(ScreenProtocol.self) { $0.draw() }  // expected-error {{main actor-isolated}}
-  delegates.notify { screen in
-    screen.draw()  // expected-error {{call to main actor-isolated instance method 'draw()' in a}}
-  }
   // expected-error@+1 {{call to main actor-isolated instance method 'draw()' in a synchronous}}
   center.notify(ScreenProtocol.self, forEach: [1]) { screen, _ in screen.draw() }
   // expected-error@+1 {{main actor-isolated property 'title' can not be referenced}}
@@ -42,11 +37,7 @@ actor Loader {
 // with a warning.
 @MainActor func draw(_ screen: any ScreenProtocol) { screen.draw() }
 
-nonisolated func functions(
-  center: MulticastCenter, delegates: MulticastDelegate<any ScreenProtocol>
-) {
-  // expected-mode6-error@+1 {{loses global}} expected-mode5-warning@+1 {{loses global}}
-  center.notify(ScreenProtocol.self) { @MainActor screen in screen.draw() }
+nonisolated func functions(delegates: MulticastDelegate<any ScreenProtocol>) {
   // expected-mode6-error@+1 {{loses global}} expected-mode5-warning@+1 {{loses global}}
   delegates.notify(draw)
 }
@@ -67,12 +58,6 @@ actor Session {
 @MainActor final class Model {
   let delegates = MulticastDelegate<any ScreenProtocol>()
   var count = 0
-  // expected-error@+1 {{main actor-isolated property 'count' can not be mutated}}
-  lazy var reporting = MulticastCenter { _ in self.count += 1 }
-
-  nonisolated func notify() {
-    delegates.notify { _ in count += 1 }  // expected-error {{main actor-isolated property 'count'}}
-  }
 
   deinit {
     delegates.notify { _ in count += 1 }  // expected-error {{main actor-isolated property 'count'}}
@@ -100,11 +85,4 @@ nonisolated protocol UserProtocol {
 nonisolated func add(_ screen: Screen, to center: MulticastCenter) {
   // expected-mode6-error@+1 {{conformance of}} expected-mode5-warning@+1 {{conformance of}}
   center.add(screen, for: UserProtocol.self)
-}
-
-actor Registrar {
-  func add(_ screen: Screen, to delegates: MulticastDelegate<any UserProtocol>) {
-    // expected-mode6-error@+1 {{conformance of}} expected-mode5-warning@+1 {{conformance of}}
-    delegates.add(screen)
-  }
 }

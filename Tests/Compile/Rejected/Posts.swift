@@ -24,7 +24,7 @@ nonisolated func post(_ center: MulticastCenter, _ mutable: Mutable) {
   center.post(ScreenProtocol.self) { $0.show(1) }  // expected-error {{call to main actor-isolated}}
   // A task of its own may take only Sendable clients.
   // expected-error@+1 {{type 'any UserProtocol' does not conform to the 'Sendable' protocol}}
-  center.post(UserProtocol.self) { await $0.sync() }
+  center.postAwaiting(UserProtocol.self) { await $0.sync() }
   print(count)
 }
 

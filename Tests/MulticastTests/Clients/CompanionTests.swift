@@ -1,4 +1,3 @@
-import Synchronization
 import TestSupport
 import Testing
 
@@ -17,16 +16,14 @@ import Testing
   }
 
   @discardableResult
-  func place(_ text: String, of owner: Numbered, in subject: Subject? = nil) -> UInt64? {
+  func place(
+    _ text: String, of owner: Numbered, at home: Subject? = nil, replacing old: String? = nil
+  ) -> UInt64? {
+    let known = list.companions(of: owner)
     let placement = list.place(
-      note(text), of: owner, for: ClientList.key(owner, text), in: subject)
+      note(text), of: owner, at: home, expecting: known,
+      replacing: known.lazy.compactMap { $0 as? Note }.first { $0.text == old })
     if case .added(let number) = placement { return number }
-    return nil
-  }
-
-  func existing(_ text: String, of owner: Numbered) -> Note? {
-    let placement = list.place(Note("?"), of: owner, for: ClientList.key(owner, text))
-    if case .existing(let companion) = placement { return companion as? Note }
     return nil
   }
 
@@ -34,61 +31,43 @@ import Testing
     let next = list.nextNumber
     #expect(place("a", of: owner) == next)
     #expect(place("b", of: owner) == next + 1)
-    #expect(place("b", of: owner) == nil)
-    #expect(existing("b", of: owner)?.text == "b")
+    #expect(list.companions(of: owner).map { ($0 as? Note)?.text } == ["a", "b"])
     #expect(list.texts() == "a b")
     #expect(list.nextNumber == next + 2)
+    #expect(list.takeNumber() == next + 2)
+    #expect(list.nextNumber == next + 3)
   }
 
-  @Test func aReplacedCompanionKeepsItsPlaceAndChangesItsGroup() throws {
-    for text in ["a", "b", "c", "d", "e"] {
-      place(text, of: owner, in: text == "c" ? blue : red)
+  @Test func whoseCompanionsHaveChangedGetsNone() {
+    let known = list.companions(of: owner)
+    place("a", of: owner)
+    guard case .changed = list.place(note("b"), of: owner, expecting: known) else {
+      Issue.record("placed")
+      return
     }
-    let (red, blue) = (try #require(list.group(of: red)), try #require(list.group(of: blue)))
-    func replace(_ text: String, with other: String, in subject: Subject?) throws {
-      let old = try #require(existing(text, of: owner))
-      let number = list.nextNumber
-      #expect(list.replace(old, with: note(other), of: owner, in: subject) == number)
-      #expect(list.replace(old, with: Note("?"), of: owner, in: subject) == nil)
-    }
+    #expect(list.texts() == "a")
+  }
+
+  @Test func aReplacementComesLastAndEndsTheOldOneAtTheSameMoment() {
+    for text in ["a", "b", "c"] { place(text, of: owner, at: red) }
     _ = journal.read()
-    try replace("b", with: "B", in: self.blue)
+    place("B", of: owner, at: blue, replacing: "b")
     #expect(journal.read() == "b")
-    #expect(list.texts() == "a B c d e")
-    #expect(list.texts(in: red) == "a d e")
-    #expect(list.texts(in: blue) == "B c")
-    try replace("e", with: "E", in: self.blue)
-    #expect(list.texts(in: red) == "a d")
-    #expect(list.texts(in: blue) == "B c E")
-    try replace("a", with: "A", in: self.blue)
-    try replace("d", with: "D", in: nil)
-    #expect(list.groups.count == 1)
-    #expect((red.count, blue.count) == (0, 4))
-    #expect(list.texts(in: red) == "")
-    #expect(list.texts(in: blue) == "A B c E")
-    try replace("D", with: "d", in: self.red)
-    try replace("c", with: "C", in: self.red)
-    place("f", of: owner, in: self.red)
-    place("g", of: owner, in: self.blue)
-    #expect(list.texts(in: red) == "C d f")
-    #expect(list.texts(in: blue) == "A B E g")
-    #expect(list.texts() == "A B C d E f g")
-    #expect((red.count, blue.count) == (3, 4))
+    #expect(list.texts() == "a c B")
+    #expect(list.texts(of: list.residents(of: red)) == "a c")
+    #expect(list.texts(of: list.residents(of: blue)) == "B")
   }
 
   @Test(arguments: [3, 1000]) func aWalkKeepsTheCompanionThatIsReplaced(count: Int) throws {
     let owners = kept((0..<count).map { Numbered($0) })
-    for owner in owners { place("\(owner.name)", of: owner, in: red) }
-    let red = try #require(list.group(of: red))
+    for owner in owners { place("\(owner.name)", of: owner, at: red) }
     do {
-      var walk = list.beginWalk(in: red)
-      let old = try #require(existing("1", of: owners[1]))
-      let number = try #require(list.replace(old, with: note("new"), of: owners[1], in: blue))
+      let walk = list.beginWalk(at: red)
+      let number = try #require(place("new", of: owners[1], at: blue, replacing: "1"))
       #expect(number >= walk.limit)
-      let texts = ClientList.texts(&walk).split(separator: " ")
-      #expect(texts.count == count && texts[1] == "1")
-      #expect(list.texts().split(separator: " ")[1] == "new")
-      #expect((red.count, list.group(of: blue)?.count) == (count - 1, 1))
+      #expect(list.texts().hasSuffix(" new"))
+      #expect(
+        (list.residents(of: red)?.count, list.residents(of: blue)?.count) == (count - 1, 1))
       #expect(journal.read() == "")
     }
     #expect(journal.read() == "1")
@@ -98,18 +77,16 @@ import Testing
     let ended = Atomic<Int>(0)
     let owners = kept((0..<10).map { Numbered($0) })
     for owner in owners { place("x", of: owner) }
-    var old = try #require(existing("x", of: owners[3]))
-    do {
-      let walk = list.beginWalk()
-      for _ in 0..<1000 {
-        let new = Note("x") { ended.add(1, ordering: .relaxed) }
-        #expect(list.replace(old, with: new, of: owners[3]) != nil)
-        old = new
-      }
-      // All but the one that is registered; the first one is not counted.
-      #expect(ended.load(ordering: .relaxed) == 999)
-      _ = walk.limit
+    let walk = list.beginWalk()
+    var most = 0
+    for round in 1...1000 {
+      let known = list.companions(of: owners[3])
+      let new = Note("x") { ended.wrappingAdd(1, ordering: .relaxed) }
+      _ = list.place(new, of: owners[3], expecting: known, replacing: known.first as? Note)
+      most = max(most, round - ended.load(ordering: .relaxed))
     }
+    #expect(most <= 64, "\(most) ended companions were kept at once")
+    _ = walk.limit
   }
 
   @Test func whereWalksOverlapWithoutEndCompanionsThatOutnumberTheRestAreGivenUp() {
@@ -118,8 +95,8 @@ import Testing
     func overlap(_ depth: Int) {
       let walk = list.beginWalk()
       for _ in 0..<20 {
-        let note = Note("x") { ended.add(1, ordering: .relaxed) }
-        _ = list.place(note, of: owner, for: ClientList.key(owner, "x"))
+        let note = Note("x") { ended.wrappingAdd(1, ordering: .relaxed) }
+        _ = list.place(note, of: owner)
         #expect(list.removeAll(of: owner) { _ in true } == 1)
       }
       most = max(most, depth * 20 - ended.load(ordering: .relaxed))
@@ -164,7 +141,7 @@ import Testing
     #expect(!list.closeIfEmpty())
     #expect(list.removeAll(of: owner) { _ in true } == 1)
     #expect(list.closeIfEmpty())
-    guard case .closed = list.place(Note("b"), of: owner, for: ClientList.key(owner, "b")) else {
+    guard case .closed = list.place(Note("b"), of: owner) else {
       Issue.record("not closed")
       return
     }

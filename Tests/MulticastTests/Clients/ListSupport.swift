@@ -6,7 +6,7 @@ final class Numbered: Sendable {
   init(_ name: Int) { self.name = name }
 }
 
-/// What groups are of.
+/// Stands for the mailbox of a home.
 final class Subject: Sendable {}
 
 /// A companion that says when it ends.
@@ -26,29 +26,44 @@ extension ClientList {
   }
 
   @discardableResult
-  func add(_ client: Numbered, in subject: Subject? = nil) -> Bool {
+  func add(_ client: Numbered, at home: Subject? = nil) -> Bool {
     let bits = client as AnyObject
-    return withUnsafePointer(to: bits) { add(client, bits: UnsafeRawPointer($0), in: subject) }
+    return withUnsafePointer(to: bits) { add(client, bits: UnsafeRawPointer($0), at: home) }
   }
 
   /// Adds clients with the names in a range.
-  func add(_ names: Range<Int>, in subject: Subject? = nil) -> [Numbered] {
+  func add(_ names: Range<Int>, at home: Subject? = nil) -> [Numbered] {
     names.map { name in
       let client = Numbered(name)
-      add(client, in: subject)
+      add(client, at: home)
       return client
     }
   }
 
-  func group(of subject: Subject) -> ClientGroup? {
-    groups.first { $0.subject === subject }
+  /// Adds a companion, and makes room for it.
+  func place(
+    _ companion: Note, of owner: AnyObject, at home: Subject? = nil,
+    expecting known: [Companion]? = nil, replacing old: Note? = nil
+  ) -> Placement {
+    while true {
+      let (placement, leftovers): (Placement?, Leftovers) = place(
+        companion, of: owner, at: home as (AnyObject & Sendable)?, expecting: known, replacing: old)
+      finish(leftovers)
+      if let placement { return placement }
+      makeRoom()
+    }
   }
 
-  /// The names of the clients alive that a walk meets.
-  func beginWalk(in group: ClientGroup) -> Walk { beginWalk(inGroupOf: group.subject) }
+  var nextNumber: UInt64 { audience?.limit ?? 0 }
 
-  func names(in group: ClientGroup) -> [Int] {
-    var walk = beginWalk(in: group)
+  /// The homes with clients.
+  var homes: [Residents] { (audience?.residents ?? []).filter { $0.count > 0 } }
+
+  func residents(of home: Subject) -> Residents? { homes.first { $0.mailbox === home } }
+
+  /// The names of the clients alive that a walk meets.
+  func names(of residents: Residents) -> [Int] {
+    var walk = beginWalk(at: residents.mailbox)
     return Self.names(&walk)
   }
 
@@ -59,19 +74,17 @@ extension ClientList {
 
   static func names(_ walk: inout Walk) -> [Int] {
     var names: [Int] = []
-    while let box = walk.next() {
-      if let client = box.load() as? Numbered {
-        names.append(client.name)
-      } else {
-        walk.noteDead(box)
-      }
+    walk.forEach { box in
+      guard let client = box.load() as? Numbered else { return .dead }
+      names.append(client.name)
+      return .called
     }
     return names
   }
 
   /// The companions' texts that a walk meets.
-  func texts(in group: ClientGroup? = nil) -> String {
-    var walk = group.map { beginWalk(in: $0) } ?? beginWalk()
+  func texts(of residents: Residents? = nil) -> String {
+    var walk = residents.map { beginWalk(at: $0.mailbox) } ?? beginWalk()
     return Self.texts(&walk)
   }
 
@@ -82,12 +95,5 @@ extension ClientList {
       texts.append(box.withCompanion(as: Note.self) { $0.text } ?? "-")
     }
     return texts.joined(separator: " ")
-  }
-
-  /// The key of the note with this text that a client has.
-  static func key(_ owner: AnyObject, _ text: String) -> ClientKey {
-    ClientKey(ObjectIdentifier(owner)) { box in
-      box.withCompanion(as: Note.self) { $0.text == text } ?? false
-    }
   }
 }

@@ -74,4 +74,84 @@ import Testing
     await center.postAndWait(Topic<Int>(), 4)
     #expect(seen.all == [1, 2, 3, 4])
   }
+
+  // MARK: - In several homes
+
+  @Test func everyHomeOfAThreadIsCalledAtOnce() {
+    let outer = DispatchQueue(label: "outer")
+    let inner = DispatchQueue(label: "inner", target: outer)
+    center.observe(.login, owner: owner, on: outer) { [journal] _, _ in journal.write("outer") }
+    center.observe(.login, owner: owner) { [journal] _, _ in journal.write("nowhere") }
+    center.observe(.login, owner: owner, on: inner) { [journal] _, _ in journal.write("inner") }
+    inner.sync {
+      #expect(center.post(.login, Login(id: 1)) == 3)
+      #expect(journal.read() == "outer nowhere inner")
+    }
+  }
+
+  @Test @MainActor func theMainActorAndTheQueueThatItEntersAreCalledAtOnce() {
+    let place = Place()
+    let screen = kept(Screen())
+    center.observe(.login, owner: screen) { [journal] _, _ in journal.write("main") }
+    center.observe(.login, owner: owner, on: place.queue) { [journal] _, _ in
+      journal.write("queue")
+    }
+    place.queue.sync { _ = center.post(.login, Login(id: 1)) }
+    #expect(journal.read() == "main queue")
+  }
+
+  @Test(.enabled(if: Process.knowsCurrentActor))
+  func twoActorsOfOneExecutorAreCalledAtOnce() async {
+    let executor = SharedExecutor()
+    let (one, two) = (Sharing(executor, center, journal), Sharing(executor, center, journal))
+    await one.observe("one")
+    await two.observe("two")
+    await one.post()
+    #expect(journal.read() == "one two returned")
+  }
+
+  private final class SharedExecutor: SerialExecutor {
+    private let queue = DispatchQueue(label: "shared")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      queue.async { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
+    }
+  }
+
+  private actor Sharing {
+    private let executor: SharedExecutor
+    private let center: MulticastCenter
+    private let journal: Journal
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ executor: SharedExecutor, _ center: MulticastCenter, _ journal: Journal) {
+      (self.executor, self.center, self.journal) = (executor, center, journal)
+    }
+
+    func observe(_ name: String) {
+      center.observe(.login, owner: self) { (me: isolated Sharing, _) in me.journal.write(name) }
+    }
+
+    func post() {
+      center.post(.login, Login(id: 1))
+      journal.write("returned")
+    }
+  }
+
+  /// In this process, another thread than the main one serves the main queue.
+  @Test func aBlockOfTheMainQueueIsInTheMainActor() async {
+    await MainActor.run {
+      let screen = kept(Screen())
+      _ = center.observe(.login, owner: screen) { [journal] _, _ in journal.write("main") }
+    }
+    await withCheckedContinuation { continuation in
+      DispatchQueue.main.async { [center, journal] in
+        center.post(.login, Login(id: 1))
+        journal.write("returned")
+        continuation.resume()
+      }
+    }
+    #expect(journal.read() == "main returned")
+  }
 }

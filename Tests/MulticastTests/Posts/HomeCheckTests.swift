@@ -95,5 +95,58 @@
       }
       Self.expectMisplaced(result)
     }
+
+    // MARK: - Without a home
+
+    /// As a class does that adds itself in its nonisolated `init`.
+    private static func add(_ client: Listener, to center: MulticastCenter, explicitly: Bool) {
+      if explicitly {
+        center.add(client, for: PingProtocol.self, isolation: nil)
+      } else {
+        center.add(client, for: PingProtocol.self)
+      }
+    }
+
+    @Test(arguments: ["notify", "post"]) func aClientOfTheMainThreadWithoutAHomeIsNamedOnce(
+      way: String
+    ) async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) { [way] in
+        let center = MulticastCenter()
+        let client = Listener { _ in }
+        await MainActor.run {
+          Self.add(client, to: center, explicitly: false)
+          center.post(PingProtocol.self) { $0.ping(1) }
+        }
+        for _ in 0..<3 {
+          if way == "post" {
+            center.post(PingProtocol.self) { $0.ping(1) }
+          } else {
+            center.notify(PingProtocol.self) { $0.ping(1) }
+          }
+        }
+        extendLifetime(client)
+      }
+      let message = text(result)
+      #expect(message.split(separator: "\n").count == 1)
+      #expect(message.contains("a client of type Listener was added for PingProtocol"))
+      #expect(message.components(separatedBy: "MulticastTests/HomeCheckTests.swift:").count == 3)
+      #expect(message.contains("isolation: nil"))
+    }
+
+    @Test func whoIsSaidToLiveAnywhereIsNotNamed() async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        let center = MulticastCenter()
+        let (client, other, worker) = (Listener { _ in }, Listener { _ in }, Worker())
+        await MainActor.run {
+          Self.add(client, to: center, explicitly: true)
+          center.add(worker, for: WorkerProtocol.self)
+        }
+        Self.add(other, to: center, explicitly: false)
+        center.post(PingProtocol.self) { $0.ping(1) }
+        center.post(WorkerProtocol.self) { $0.work(1) }
+        extendLifetime((client, other, worker))
+      }
+      #expect(text(result) == "")
+    }
   }
 #endif

@@ -1,6 +1,5 @@
 import Dispatch
 import Multicast
-import Synchronization
 import TestSupport
 import Testing
 
@@ -66,9 +65,9 @@ import Testing
     let clients = (0..<2).map { _ in
       Listener { number in
         #expect(place.isCurrent)
-        #expect(underWay.add(1, ordering: .relaxed).newValue == 1)
+        #expect(underWay.wrappingAdd(1, ordering: .relaxed).newValue == 1)
         calls.add(number)
-        underWay.subtract(1, ordering: .relaxed)
+        underWay.wrappingSubtract(1, ordering: .relaxed)
       }
     }
     defer { extendLifetime(clients) }
@@ -159,12 +158,12 @@ import Testing
     for _ in 0..<4 {
       center.adding(
         Worker(onSlowWork: { _ in
-          present.add(1, ordering: .relaxed)
+          present.wrappingAdd(1, ordering: .relaxed)
           while present.load(ordering: .relaxed) < 4 { await Task.yield() }
         }))
     }
     // It returns, because none of them waits for another one's call.
-    #expect(await center.postAndWait(WorkerProtocol.self) { await $0.workSlowly(1) } == 4)
+    #expect(await center.postAwaitingAndWait(WorkerProtocol.self) { await $0.workSlowly(1) } == 4)
   }
 
   @Test(arguments: [false, true])
@@ -181,10 +180,10 @@ import Testing
     }
     for number in 0..<20 {
       center.post(Topic<Int>(), number)
-      center.post(WorkerProtocol.self) { await $0.workSlowly(number) }
+      center.postAwaiting(WorkerProtocol.self) { await $0.workSlowly(number) }
     }
     await center.postAndWait(Topic<Int>(), 20)
-    await center.postAndWait(WorkerProtocol.self) { await $0.workSlowly(20) }
+    await center.postAwaitingAndWait(WorkerProtocol.self) { await $0.workSlowly(20) }
     #expect(journal.read() == (0...20).map { "\($0)( )" }.joined(separator: " "))
   }
 

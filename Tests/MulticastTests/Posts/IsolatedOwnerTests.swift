@@ -52,8 +52,10 @@ import Testing
   @Test func anActorThatAwaitsIsCalledInItself() async {
     let store = WorkingStore()
     center.add(store, for: WorkerProtocol.self)
-    for number in 1...10 { center.post(WorkerProtocol.self) { await $0.workSlowly(number) } }
-    await center.postAndWait(WorkerProtocol.self) { await $0.workSlowly(11) }
+    for number in 1...10 {
+      center.postAwaiting(WorkerProtocol.self) { await $0.workSlowly(number) }
+    }
+    await center.postAwaitingAndWait(WorkerProtocol.self) { await $0.workSlowly(11) }
     #expect(await store.numbers == Array(1...11))
   }
 
@@ -67,9 +69,9 @@ import Testing
     let worker = DistributedWorker(actorSystem: LocalTestingDistributedActorSystem())
     center.add(worker, for: (any DistributedWork).self)
     for number in 1...10 {
-      #expect(center.post((any DistributedWork).self) { try? await $0.work(number) } == 1)
+      #expect(center.postAwaiting((any DistributedWork).self) { try? await $0.work(number) } == 1)
     }
-    await center.postAndWait((any DistributedWork).self) { try? await $0.work(11) }
+    await center.postAwaitingAndWait((any DistributedWork).self) { try? await $0.work(11) }
     #expect(try await worker.total() == 66)
   }
 }

@@ -1,6 +1,5 @@
 import Dispatch
 import Multicast
-import Synchronization
 import TestSupport
 import Testing
 
@@ -28,17 +27,69 @@ import Testing
     #expect(numbers.all == [])
   }
 
-  @Test func aDeclarationWithoutItIsAnotherTopic() {
-    let other = Topic<Int>("state")
-    #expect(other != topic)
-    center.post(topic, 1)
-    center.observe(other, owner: owner) { [journal] _, number in journal.write("\(number)") }
-    #expect(center.latest(of: other) == nil)
-    center.post(topic, 2)
-    #expect(journal.read() == "")
-    #expect(center.post(other, 3) == 1)
-    #expect(journal.read() == "3")
-    #expect(center.latest(of: topic) == 2)
+  @Test func whetherATopicKeepsItIsNoPartOfItsIdentity() {
+    #expect(Topic<Int>("state") == topic)
+    #expect(Set([topic, Topic<Int>("state")]).count == 1)
+  }
+
+  #if DEBUG
+    @Test(.serialized, arguments: [false, true])
+    func topicsThatDisagreeStopTheProgram(keepsLatest: Bool) async {
+      let result = await #expect(processExitsWith: .crash, observing: .errors) {
+        [keepsLatest] in
+        let center = MulticastCenter()
+        let owner = kept(Owner())
+        center.observe(Topic<Int>("state", keepsLatest: keepsLatest), owner: owner) { _, _ in }
+        center.post(Topic<Int>("state", keepsLatest: !keepsLatest), 1)
+      }
+      let text = text(result)
+      #expect(text.contains("two topics with messages of type Int and the name \"state\" disagree"))
+      #expect(text.components(separatedBy: "LatestTests.swift:").count >= 3)
+    }
+  #endif
+
+  @Test func aMessageMayBeOfAnySize() async {
+    struct Large: Sendable, Equatable {
+      var texts = ["a", "b"]
+      var numbers = (1...4).map { "a text that needs memory of its own: \($0)" }
+      var more = [3.0, 4.0]
+      var last = "last"
+    }
+    let topic = Topic<Large>("large", keepsLatest: true)
+    center.post(topic, Large())
+    #expect(center.latest(of: topic) == Large())
+    let received = Numbers()
+    center.observe(topic, owner: owner, on: homes.one.queue) { _, message in
+      received.add(message == Large() ? 1 : -1)
+    }
+    await center.postAndWait(topic, Large())
+    #expect(received.all == [1, 1])
+    #expect(center.removeLatest(of: topic) == Large())
+  }
+
+  @Test func anOptionalMessageIsToldFromNone() {
+    let topic = Topic<Int?>("optional", keepsLatest: true)
+    #expect(center.latest(of: topic) == .none)
+    #expect(center.removeLatest(of: topic) == .none)
+    center.post(topic, nil)
+    #expect(center.latest(of: topic) == .some(nil))
+    #expect(center.removeLatest(of: topic) == .some(nil))
+    #expect(center.removeLatest(of: topic) == .none)
+  }
+
+  @Test(arguments: HomeKind.allCases)
+  func aHandlerKnowsTheMessageThatItIsCalledWith(home: HomeKind) async {
+    center.observe(topic, owner: owner, in: home, of: homes) { number in
+      guard let latest = center.latest(of: topic) else { return numbers.add(-1) }
+      numbers.add(latest >= number ? number : -number)
+      if number == 3 { center.removeLatest(of: topic) }
+    }
+    for number in 1...2 { center.post(topic, number) }
+    await center.postAndWait(topic, 3)
+    #expect(numbers.all == [1, 2, 3])
+    #expect(center.latest(of: topic) == nil)
+    center.observe(topic, owner: kept(Owner())) { [numbers] _, number in numbers.add(number) }
+    #expect(numbers.all == [1, 2, 3])
   }
 
   @Test func aTopicThatKeepsAMessageOutlivesItsObservers() {
@@ -115,7 +166,7 @@ import Testing
     }
     center.post(topic, 2)
     await center.postAndWait(topic, 3)
-    #expect(journal.read() == "1 2 3")
+    #expect(journal.read() == "2 3")
   }
 
   // MARK: - Whatever others post meanwhile
@@ -151,7 +202,7 @@ import Testing
 
   // MARK: - Replaced handlers
 
-  @Test func aHandlerThatIsReplacedWhileAPostIsUnderWayEndsWithTheLatest() {
+  @Test func aHandlerThatIsReplacedWhileAPostIsUnderWayEndsWithTheLatest() async {
     let (called, go) = (Signal(), Signal())
     center.post(topic, 1)
     center.observe(topic, owner: owner, id: "replaced") { _, _ in }
@@ -165,21 +216,21 @@ import Testing
       center.post(topic, 2)
       done.send()
     }
-    called.wait()
+    await called.wait()
     center.observe(topic, owner: owner, id: "replaced") { _, number in numbers.add(number) }
     go.send()
-    done.wait()
+    await done.wait()
     #expect(numbers.all.last == center.latest(of: topic))
     #expect(Set(numbers.all).count == numbers.all.count)
   }
 
   @Test(arguments: [HomeKind.none, .queue])
-  func aHandlerThatIsReplacedAsItBeginsPassesOnWhatWaitsForIt(home: HomeKind) async {
+  func aHandlerThatIsReplacedAsItBeginsPassesOnWhatWaitsInItsHome(home: HomeKind) async {
     let (called, go, done) = (Signal(), Signal(), Signal())
     center.post(topic, 1)
     DispatchQueue(label: "observer").async {
       center.observe(topic, owner: owner, in: .none, of: homes) { number in
-        guard number == 1 else { return numbers.add(number) }
+        guard number == 1 else { return numbers.add(-number) }
         called.send()
         go.wait()
       }
@@ -193,6 +244,68 @@ import Testing
     go.send()
     await done.wait()
     await center.postAndWait(topic, 4)
-    #expect(numbers.all == [2, 3, 4])
+    #expect(numbers.all == (home == .none ? [2, 3, 4] : [3, 4]))
+  }
+
+  @Test(arguments: HomeKind.allCases)
+  func aReplacementBeginsWithTheLatestMessageOnce(home: HomeKind) async {
+    center.observe(topic, owner: owner, in: home, of: homes) { _ in }
+    await center.postAndWait(topic, 1)
+    for _ in 0..<300 {
+      center.observe(topic, owner: owner, in: home, of: homes) { number in numbers.add(number) }
+      if home == .none { #expect(numbers.all.last == 1) }
+    }
+    await center.postAndWait(topic, 2)
+    let all = numbers.all
+    #expect(all.last == 2 && all.dropLast().allSatisfy { $0 == 1 } && all.count > 1)
+  }
+
+  @Test func oneLetterWaitsHoweverOftenAHandlerIsReplaced() async {
+    center.post(topic, 1)
+    homes.one.queue.suspend()
+    for _ in 0..<300 {
+      center.observe(topic, owner: owner, in: .queue, of: homes) { number in numbers.add(number) }
+    }
+    center.post(topic, 2)
+    homes.one.queue.resume()
+    await center.postAndWait(topic, 3)
+    #expect(numbers.all == [1, 2, 3])
+  }
+
+  // MARK: - Homes of their own
+
+  /// Each home keeps its own order. In one home, that of registration holds.
+  @Test @MainActor func eachHomeHearsAMessageInItsOwnOrder() {
+    let screen = Screen()
+    func observe(_ name: String) {
+      center.observe(topic, owner: screen) { [journal] _, _ in journal.write(name) }
+    }
+    observe("1")
+    center.observe(topic, owner: owner, id: "nowhere") { @Sendable [journal] _, _ in
+      journal.write("nowhere")
+    }
+    observe("2")
+    center.post(topic, 1)
+    #expect(journal.read().split(separator: " ").filter { $0 != "nowhere" } == ["1", "2"])
+  }
+
+  @Test func anotherThreadCallsAHandlerThatIsNotBeingCalled() async {
+    let (called, go, done) = (Signal(), Signal(), Signal())
+    center.observe(topic, owner: owner, id: "slow") { _, number in
+      guard number == 1 else { return }
+      called.send()
+      go.wait()
+    }
+    center.observe(topic, owner: owner, id: "quick") { _, number in numbers.add(number) }
+    DispatchQueue(label: "poster").async {
+      center.post(topic, 1)
+      done.send()
+    }
+    await called.wait()
+    center.post(topic, 2)
+    #expect(numbers.all == [1, 2])
+    go.send()
+    await done.wait()
+    #expect(numbers.all == [1, 2])
   }
 }

@@ -1,6 +1,5 @@
 import Dispatch
 import Multicast
-import Synchronization
 import TestSupport
 import Testing
 
@@ -27,7 +26,7 @@ import Testing
     delegates.add(clients[1], on: place.queue)
     #expect(await delegates.postAndWait { $0.work(1) } == 2)
     #expect(numbers.all == [1, 1])
-    #expect(await delegates.postAndWait { await $0.workSlowly(2) } == 2)
+    #expect(await delegates.postAwaitingAndWait { await $0.workSlowly(2) } == 2)
     #expect(numbers.all == [1, 1, 2, 2])
   }
 
@@ -56,14 +55,14 @@ import Testing
   @Test func withNobodyToWaitForItReturns() async {
     let delegates = MulticastDelegate<any WorkerProtocol>()
     #expect(await delegates.postAndWait { $0.work(1) } == 0)
-    #expect(await delegates.postAndWait { await $0.workSlowly(1) } == 0)
+    #expect(await delegates.postAwaitingAndWait { await $0.workSlowly(1) } == 0)
     #expect(await center.postAndWait(Topic<Int>(), 1) == 0)
     #expect(await center.postAndWait(Topic<Int>("latest", keepsLatest: true), 1) == 0)
     do {
       let client = Worker()
       delegates.add(client)
     }
-    #expect(await delegates.postAndWait { await $0.workSlowly(1) } == 0)
+    #expect(await delegates.postAwaitingAndWait { await $0.workSlowly(1) } == 0)
   }
 
   @Test func aCancelledTaskGoesOnWaiting() async {
@@ -115,16 +114,16 @@ import Testing
     let others = MulticastDelegate<any WorkerProtocol>()
     let one = Worker(onSlowWork: { number in
       numbers.add(number)
-      if number < 10 { await others.postAndWait { await $0.workSlowly(number + 1) } }
+      if number < 10 { await others.postAwaitingAndWait { await $0.workSlowly(number + 1) } }
     })
     let two = Worker(onSlowWork: { number in
       numbers.add(number)
-      if number < 10 { await delegates.postAndWait { await $0.workSlowly(number + 1) } }
+      if number < 10 { await delegates.postAwaitingAndWait { await $0.workSlowly(number + 1) } }
     })
     defer { extendLifetime((one, two)) }
     delegates.add(one)
     others.add(two)
-    await delegates.postAndWait { await $0.workSlowly(0) }
+    await delegates.postAwaitingAndWait { await $0.workSlowly(0) }
     await numbers.wait(for: 11)
     #expect(numbers.all == Array(0...10))
   }
@@ -135,7 +134,7 @@ import Testing
     for (topic, other) in zip(topics, topics.reversed()) {
       center.observe(topic, owner: owner) { _, number in
         if number == 0 {
-          running.add(1, ordering: .acquiringAndReleasing)
+          running.wrappingAdd(1, ordering: .acquiringAndReleasing)
           while running.load(ordering: .acquiring) < 2 { await Task.yield() }
           await center.postAndWait(other, 1)
         }

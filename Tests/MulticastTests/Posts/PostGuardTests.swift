@@ -49,6 +49,26 @@ import Testing
     #expect(journal.read() == "int1 ping1")
   }
 
+  /// A letter is its own first cause, also where somebody who is delivering handles it.
+  @Test func aNotifyInALetterIsNotPartOfWhatHandlesIt() {
+    let place = Place()
+    @Sendable func notify(_ number: Int) { center.notify(PingProtocol.self) { $0.ping(number) } }
+    center.adding(
+      Listener { number in
+        calls.add(number)
+        // Enters the home where the letter waits.
+        if number == 1 { center.post(Topic<String>(), "now") }
+      })
+    center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in notify(number) }
+    center.observe(Topic<String>(), owner: owner, on: place.queue) { _, _ in }
+    place.queue.sync {
+      onNewThread { center.post(Topic<Int>(), 2) }
+      notify(1)
+    }
+    #expect(calls.all == [1, 2])
+    #expect(reports.all.isEmpty)
+  }
+
   @Test func aNotifyThatComesBackThroughAPostIsALoop() {
     @Sendable func notify(_ number: Int) { center.notify(PingProtocol.self) { $0.ping(number) } }
     center.adding(

@@ -105,45 +105,29 @@ import Testing
 
   // MARK: - No loops
 
-  @Test func oneCallSiteMayServeTwoLists() {
+  @Test func anotherListThreadOrTaskIsAnotherChain() async {
     let other = MulticastCenter(onRecursion: reports.handler)
-    let one = center.adding(Echo())
-    other.adding(Echo())
-    func notify(_ center: MulticastCenter) -> Int {
-      center.notify(PingProtocol.self) { $0.ping(1) }
-    }
-    one.onPing = { #expect(notify(other) == 1) }
-    #expect(notify(center) == 1)
-    #expect(reports.all.isEmpty)
-  }
-
-  @Test func anotherThreadIsAnotherChain() {
-    @Sendable func notify(_ number: Int) -> Int {
-      center.notify(PingProtocol.self) { $0.ping(number) }
-    }
-    let reached = Counter()
-    center.adding(
-      Listener { number in
-        guard number == 1 else { return reached.ping(number) }
-        onNewThread { #expect(notify(2) == 1) }
-      })
-    #expect(notify(1) == 1)
-    #expect(reached.calls == 1)
-    #expect(reports.all.isEmpty)
-  }
-
-  @Test func aTaskThatAHandlerStartsMayNotifyAgain() async {
     let (results, continuation) = AsyncStream.makeStream(of: Int.self)
-    @Sendable func notify(_ number: Int) -> Int {
+    @Sendable func notify(_ number: Int, _ center: MulticastCenter) -> Int {
       center.notify(PingProtocol.self) { $0.ping(number) }
     }
+    other.adding(Counter())
     center.adding(
-      Listener { number in
-        guard number < 3 else { return continuation.finish() }
-        Task { continuation.yield(notify(number + 1)) }
+      Listener { [center] number in
+        switch number {
+        case 0: #expect(notify(1, other) == 1)
+        case 1: onNewThread { #expect(notify(2, center) == 1) }
+        case 2:
+          Task {
+            continuation.yield(notify(3, center))
+            continuation.finish()
+          }
+        default: break
+        }
       })
-    #expect(notify(0) == 1)
-    for await result in results { #expect(result == 1) }
+    #expect(notify(0, center) == 1)
+    #expect(notify(1, center) == 1)
+    #expect(await results.first { _ in true } == 1)
     #expect(reports.all.isEmpty)
   }
 }

@@ -1,6 +1,5 @@
 import TestSupport
 import Multicast
-import Synchronization
 
 /// The listener protocol of most tests: not restricted to classes, so that its existential is of the
 /// general layout.
@@ -32,7 +31,7 @@ final class Counter: PingProtocol, Sendable {
   var calls: Int { number.load(ordering: .relaxed) }
 
   func ping(_ number: Int) {
-    self.number.add(1, ordering: .relaxed)
+    self.number.wrappingAdd(1, ordering: .relaxed)
   }
 }
 

@@ -13,7 +13,12 @@ enum Process {
   /// Whether a sanitizer is linked in. Its shadow memory and its quarantine hide what memory the
   /// program itself uses.
   static var isSanitized: Bool {
-    ["__asan_init", "__tsan_init"].contains { LoadedFunction.address(of: $0) != nil }
+    ["__asan_init", "__tsan_init"].contains { loadedFunction($0) != nil }
+  }
+
+  /// The address of a function of any loaded library; nil if none exports it.
+  private static func loadedFunction(_ name: String) -> UnsafeMutableRawPointer? {
+    dlsym(dlopen(nil, RTLD_NOW), name)
   }
 
   /// Whether tests that repeat or measure do so at full size: in release, and where the environment says
@@ -51,7 +56,7 @@ enum Process {
   static var residentBytes: Int? {
     #if os(Linux)
       // What is free must not hide what is used next.
-      if let trim = LoadedFunction.address(of: "malloc_trim") {
+      if let trim = loadedFunction("malloc_trim") {
         _ = unsafeBitCast(trim, to: (@convention(c) (Int) -> CInt).self)(0)
       }
       guard let file = fopen("/proc/self/statm", "r") else { return nil }

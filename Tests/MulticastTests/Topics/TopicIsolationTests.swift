@@ -1,5 +1,4 @@
 import Multicast
-import Synchronization
 import TestSupport
 import Testing
 
@@ -44,7 +43,7 @@ import Testing
     let taken = Atomic<Int>(0)
     onNewThread {
       onThreads(4) { id in
-        taken.add(center.post(.login, Login(id: id)), ordering: .relaxed)
+        taken.wrappingAdd(center.post(.login, Login(id: id)), ordering: .relaxed)
       }
     }
     // Who gets which message is decided when the letters are handled.

@@ -108,4 +108,26 @@ import Testing
     }
     #expect(counter.calls == 4 * rounds)
   }
+
+  #if DEBUG
+    @Test func aNameThatIsAlmostThatOfAnObservedTopicIsToldOnce() async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        let (center, owner) = (MulticastCenter(), Owner())
+        center.observe(Topic<Int>("first"), owner: owner) { _, _ in }
+        center.observe(Topic<Int>("login"), owner: owner) { _, _ in }
+        for name in ["Login", "Login", "logins", "logim", "logout", "", "login"] {
+          center.post(Topic<Int>(name), 1)
+        }
+        center.post(Topic<String>("Login"), "")
+        extendLifetime(owner)
+      }
+      let lines = text(result).split(separator: "\n")
+      #expect(lines.count == 3)
+      for (line, name) in zip(lines, ["Login", "logins", "logim"]) {
+        #expect(
+          line.contains("nobody has observed the topic \"\(name)\" with messages of type Int"))
+        #expect(line.contains("but \"login\" is observed"))
+      }
+    }
+  #endif
 }

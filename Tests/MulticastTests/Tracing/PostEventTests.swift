@@ -38,27 +38,57 @@ struct PostEventTests {
     #expect(there[0].pass != here[0].pass)
   }
 
-  @Test func whatAwaitsIsHandledInATask() async {
-    center.adding(Worker())
-    await center.postAndWait(WorkerProtocol.self) { await $0.workSlowly(0) }
-    await events.wait(forEnds: 2)
-    #expect(
-      Set(events.read()) == [
-        "post began", "post left 1 for task", "post ended 0", "post began @task late",
-        "post called Worker @task late", "post ended 1 @task late",
-      ])
+  @Test func lettersThatWaitAreCountedInEventsAndInTheWiring() {
+    let place = Place("home")
+    center.observe(.login, owner: kept(Owner()), on: place.queue) { _, _ in }
+    #expect(center.wiring.waiting.isEmpty)
+    place.queue.suspend()
+    for id in 1...3 { center.post(.login, Login(id: id)) }
+    let counts = events.all.compactMap { event in
+      if case .left(let home, _) = event.phase { home.waitingLetters } else { nil }
+    }
+    #expect(counts == [1, 2, 3])
+    let waiting = center.wiring.waiting
+    #expect(waiting.map(\.letters) == [3] && waiting.first?.isolation == .queue("home"))
+    #expect(waiting.first?.time.map { $0 >= .nanoseconds(0) } == true)
+    #expect("\(center.wiring)".contains("waiting in queue home: 3 letters, for "))
+    place.queue.resume()
+    place.queue.sync {}
+    #expect(center.wiring.waiting.isEmpty)
   }
 
-  @Test func aBodyThatNamesAnActorIsCalledThere() async {
+  #if DEBUG
+    @Test func aHomeThatDoesNotComeIsNamedOnce() async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        let (center, owner, place) = (MulticastCenter(), Owner(), Place("stuck"))
+        center.observe(.login, owner: owner, on: place.queue) { _, _ in }
+        place.queue.suspend()
+        for id in 0..<10_000 { center.post(.login, Login(id: id)) }
+        precondition(center.wiring.waiting.first?.letters == 10_000)
+        for id in 0..<20_000 { center.post(.login, Login(id: id)) }
+        place.queue.resume()
+        extendLifetime(owner)
+      }
+      #expect(text(result).split(separator: "\n").count == 1)
+      #expect(text(result).contains("more than 10000 letters wait"))
+      #expect(text(result).contains("queue \"stuck\""))
+    }
+  #endif
+
+  @Test(arguments: ["task", "MainActor"])
+  func whatAwaitsOrNamesAnActorIsHandledThere(home: String) async {
     center.adding(Worker())
-    await center.postAndWait(WorkerProtocol.self) { @MainActor in $0.work(0) }
+    if home == "task" {
+      await center.postAwaitingAndWait(WorkerProtocol.self) { await $0.workSlowly(0) }
+    } else {
+      await center.postAndWait(WorkerProtocol.self) { @MainActor in $0.work(0) }
+    }
     await events.wait(forEnds: 2)
-    let home = events.all.compactMap(\.home).first
-    #expect(home?.isMainActor == true)
+    #expect(events.all.compactMap(\.home).first?.isMainActor == (home == "MainActor"))
     #expect(
       Set(events.read()) == [
-        "post began", "post left 1 for MainActor", "post ended 0", "post began @MainActor late",
-        "post called Worker @MainActor late", "post ended 1 @MainActor late",
+        "post began", "post left 1 for \(home)", "post ended 0", "post began @\(home) late",
+        "post called Worker @\(home) late", "post ended 1 @\(home) late",
       ])
   }
 

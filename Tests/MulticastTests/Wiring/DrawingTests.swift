@@ -56,16 +56,6 @@ private struct Mail: Sendable {}
     try expectDrawings(named: "session")
   }
 
-  @Test func placesInTheOrder() throws {
-    let clients = (0..<18).map { index in
-      index % 3 == 0 ? Badge() : ProfileScreen() as any UserProtocol
-    }
-    let tail = (0..<1000).map { _ in AuditLog() }
-    defer { extendLifetime((clients, tail)) }
-    for client in clients + tail { center.add(client, for: UserProtocol.self) }
-    try expectDrawings(named: "places")
-  }
-
   @Test func oddNames() throws {
     let odd = kept(`a "type" [with] {odd} & <b>|;#35;%% letters: é, 名前`())
     center.add(odd, for: UserProtocol.self)
@@ -82,34 +72,5 @@ private struct Mail: Sendable {}
       }
     }
     try expectDrawings(named: "odd")
-  }
-
-  @Test(.enabled(if: GraphViz.path != nil, "Graphviz is not installed"))
-  func graphvizReadsTheDigraphs() throws {
-    let folder = try #require(Bundle.module.url(forResource: "Expected", withExtension: nil))
-    for name in ["empty", "session", "places", "odd"] {
-      let errors = try GraphViz.errors(in: folder.appendingPathComponent("\(name).dot"))
-      #expect(errors == "")
-    }
-  }
-}
-
-/// The program that draws digraphs.
-private enum GraphViz {
-  static let path: String? = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":")
-    .map { "\($0)/dot" }.first { FileManager.default.isExecutableFile(atPath: $0) }
-
-  /// What `dot` says against a file; nothing, if it draws it.
-  static func errors(in file: URL) throws -> String {
-    let process = Foundation.Process()
-    let output = Pipe()
-    process.executableURL = try URL(fileURLWithPath: #require(path))
-    process.arguments = ["-Tsvg", "-o", "/dev/null", file.path]
-    process.standardError = output
-    try process.run()
-    let errors = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return process.terminationStatus == 0
-      ? String(decoding: errors, as: UTF8.self) : "status \(process.terminationStatus)"
   }
 }

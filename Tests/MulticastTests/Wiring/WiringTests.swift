@@ -50,14 +50,11 @@ private actor Store: UserProtocol {
 
   // MARK: - Protocols
 
-  @Test func aNotifyLeavesACenterThatNobodyUsedEmpty() {
-    center.notify(UserProtocol.self) { _ in }
-    #expect(center.wiring.protocols.isEmpty)
-    #expect(center.wiring.topics.isEmpty)
-    #expect(center.wiring == MulticastCenter().wiring)
-  }
-
   @Test func neighboursOfOneTypeAreAGroupAndTheOrderIsKept() {
+    // A notify leaves a center that nobody used empty.
+    center.notify(UserProtocol.self) { _ in }
+    #expect(center.wiring.protocols.isEmpty && center.wiring.topics.isEmpty)
+    #expect(center.wiring == MulticastCenter().wiring)
     let all: [any UserProtocol] = [Badge(), Badge(), ProfileScreen(), Badge()]
     defer { extendLifetime(all) }
     for client in all { center.add(client, for: UserProtocol.self) }
@@ -79,30 +76,22 @@ private actor Store: UserProtocol {
 
   @Test func clientsThatEndedOrWereRemovedAreNotThere() {
     let removed = kept(Badge())
-    let kept = kept(ProfileScreen())
+    var screen = Optional(ProfileScreen())
+    weak var reference: ProfileScreen?
+    reference = screen
     center.add(Badge(), for: UserProtocol.self)
     center.add(removed, for: UserProtocol.self)
-    center.add(kept, for: UserProtocol.self)
+    center.add(screen!, for: UserProtocol.self)
     center.remove(removed, for: UserProtocol.self)
     #expect(clients == ["1 ProfileScreen"])
-  }
-
-  @Test func aProtocolWithoutClientsStays() {
-    center.add(Badge(), for: UserProtocol.self)
-    #expect(center.wiring.protocols.map(\.name) == ["UserProtocol"])
-    #expect(center.wiring.protocols.map(\.count) == [0])
-  }
-
-  @Test func keepsNobodyAlive() {
-    var badge = Optional(Badge())
-    weak var reference: Badge?
-    reference = badge
-    center.add(badge!, for: UserProtocol.self)
+    // A wiring keeps nobody alive, and a protocol stays.
     let wiring = center.wiring
-    badge = nil
+    screen = nil
     #expect(reference == nil)
     #expect(wiring.protocols.map(\.count) == [1])
     #expect(wiring != center.wiring)
+    #expect(center.wiring.protocols.map(\.name) == ["UserProtocol"])
+    #expect(center.wiring.protocols.map(\.count) == [0])
   }
 
   @Test func typesThatShareANameAreToldApart() throws {
@@ -145,17 +134,15 @@ private actor Store: UserProtocol {
     #expect(center.wiring.topics.map(\.count) == [1, 5])
   }
 
-  @Test func observersThatAreAlikeAndNeighboursAreAGroup() {
+  @Test func topicsStandInTheOrderOfTheirMessageTypesAndNames() {
     let owners = kept((0..<5).map { _ in Owner() })
     for owner in owners {
-      center.observe(.login, owner: owner) { _, _ in }
+      center.observe(Topic<Login>("b"), owner: owner) { _, _ in }
     }
-    center.observe(.login, owner: owners[0], id: "second") { _, _ in }
+    center.observe(Topic<Login>("b"), owner: owners[0], id: "second") { _, _ in }
+    // Observers that are alike and neighbours are a group.
     #expect(observers == ["5 Owner - posting thread", "1 Owner second posting thread"])
-  }
-
-  @Test func topicsStandInTheOrderOfTheirMessageTypesAndNames() {
-    for name in ["b", "c", "", "a"] {
+    for name in ["c", "", "a"] {
       center.observe(Topic<Login>(name), owner: owner) { _, _ in }
     }
     center.observe(Topic<Int>("a"), owner: owner) { _, _ in }
@@ -167,26 +154,42 @@ private actor Store: UserProtocol {
   }
 
   @Test func observersThatEndedAndTheirTopicsAreNotThere() {
+    let counts = Numbers()
     center.observe(Topic<Login>("ended"), owner: Owner()) { _, _ in }
     center.observe(Topic<Login>("cancelled"), owner: owner) { _, _ in }.cancel()
-    center.observe(Topic<Login>("once"), owner: owner, once: true) { _, _ in }
-    center.post(Topic<Login>("once"), Login(id: 1))
-    center.observe(Topic<Login>("kept"), owner: owner) { _, _ in }
-    #expect(center.wiring.topics.map(\.name) == ["kept"])
-  }
-
-  @Test func anObserverThatHasItsOneMessageIsNotThere() {
-    let journal = Journal()
-    center.observe(.login, owner: owner, once: true) { _, _ in
-      journal.write("\(center.wiring.topics.count) topics")
+    center.observe(Topic<Login>("once"), owner: owner, once: true) { [center] _, _ in
+      counts.add(center.wiring.topics.count)
     }
-    center.post(.login, Login(id: 1))
-    #expect(journal.read() == "0 topics")
+    center.post(Topic<Login>("once"), Login(id: 1))
+    #expect(counts.all == [0])
   }
 
   @Test func aLoopOverMessagesIsAnObserver() {
-    _ = kept(center.messages(of: .login))
-    #expect(observers == ["1 AsyncStream<Login> - posting thread"])
+    let site = CallSite()
+    _ = kept(
+      center.messages(of: .login, fileID: #fileID, line: site.line, column: site.column))
+    #expect(observers == ["1 AsyncStream<Login> \(site) posting thread"])
+  }
+
+  // MARK: - In one line
+
+  @Test func aCenterIsPrintedWithItsKeys() {
+    #expect("\(center)" == "MulticastCenter: no listener protocols, no topics")
+    let badges = [Badge(), Badge()]
+    defer { extendLifetime(badges) }
+    for badge in badges { center.add(badge, for: UserProtocol.self) }
+    center.observe(.login, owner: owner) { _, _ in }
+    #expect(
+      "\(center)"
+        == "MulticastCenter: UserProtocol 2 clients, Topic<Login>(\"login\") 1 observer")
+  }
+
+  @Test func aDelegateIsPrintedWithItsProtocol() {
+    let delegate = center[UserProtocol.self]
+    #expect("\(delegate)" == "MulticastDelegate<UserProtocol>: no clients")
+    let badge = kept(Badge())
+    delegate.add(badge)
+    #expect("\(delegate)" == "MulticastDelegate<UserProtocol>: 1 client")
   }
 
   // MARK: - Surroundings

@@ -6,7 +6,7 @@ import Multicast
   guard case .ended(let clients, let duration) = event.phase else { return }
   let dimensions = [("key", event.key)]
   Timer(label: "multicast.delivery", dimensions: dimensions)
-    .record(duration: duration)
+    .recordNanoseconds(duration.nanoseconds)
   Counter(label: "multicast.calls", dimensions: dimensions).increment(by: clients)
 }
 

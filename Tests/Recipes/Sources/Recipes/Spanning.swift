@@ -1,12 +1,12 @@
 import Multicast
 import Tracing
 
-/// A span for each pass of a delivery, in the context of the notification or post.
+/// A span for each pass of a delivery, in the context of its sender.
 @Sendable func trace(_ event: DeliveryEvent) {
   guard case .ended(let clients, let duration) = event.phase else { return }
   let end = DefaultTracerClock.now
   let start = DefaultTracerClock.Timestamp(
-    nanosecondsSinceEpoch: end.nanosecondsSinceEpoch - UInt64(duration / .nanoseconds(1)))
+    nanosecondsSinceEpoch: end.nanosecondsSinceEpoch - UInt64(duration.nanoseconds))
   let span = startSpan("\(event.way) \(event.key)", at: start)
   span.attributes["multicast.clients"] = clients
   span.attributes["multicast.home"] = event.home.map { "\($0)" }

@@ -1,0 +1,78 @@
+import MulticastCarrier
+import MulticastRedis
+
+#if NATS
+  import MulticastNATS
+#endif
+
+/// What the command line says.
+struct Arguments {
+  static let usage = """
+    usage: ChatServer [--host <address>] [--port <number>] [--name <name>] [--rooms <name>,<name>…]
+                      [--engine <url>] [--peers <url>,<url>…]
+
+    Without --engine, one process serves all. With it, all processes of one engine form one chat:
+    redis://… of a Redis or Valkey server, nats://… of a nats-server. --peers are the addresses of the
+    other servers, to which a page may go when this one ends. A port of 0 lets the system choose one.
+    """
+
+  var host = "127.0.0.1"
+  var port = 8080
+  var name: String?
+  var rooms = ["lobby", "garden", "kitchen"]
+  var peers: [String] = []
+  private var engine: String?
+
+  init(_ words: [String]) throws(UsageError) {
+    var words = words[...]
+    while let option = words.popFirst() {
+      guard ["--host", "--port", "--name", "--rooms", "--engine", "--peers"].contains(option) else {
+        throw UsageError("There is no option \(option).")
+      }
+      guard let value = words.popFirst(), !value.isEmpty else {
+        throw UsageError("\(option) needs a value.")
+      }
+      switch option {
+      case "--host": host = value
+      case "--name": name = value
+      case "--engine": engine = value
+      case "--peers":
+        peers = value.split(separator: ",").map(String.init)
+        guard peers.allSatisfy({ $0.hasPrefix("http://") || $0.hasPrefix("https://") }) else {
+          throw UsageError("Peers are addresses like http://host:port.")
+        }
+      case "--port":
+        guard let number = UInt16(value) else { throw UsageError("\(value) is no port.") }
+        port = Int(number)
+      default:
+        rooms = value.split(separator: ",").map(String.init)
+        guard !rooms.isEmpty,
+          rooms.allSatisfy({ $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } })
+        else { throw UsageError("Rooms have names of letters and digits.") }
+      }
+    }
+  }
+
+  func carrier() throws -> any Carrier {
+    guard let engine else { return InMemoryCarrier() }
+    let name = "ChatServer"
+    if engine.hasPrefix("redis:") {
+      return RedisCarrier(try .init(url: engine, name: name))
+    }
+    #if NATS
+      return NATSCarrier(try .init(urls: engine, name: name))
+    #else
+      guard engine.hasPrefix("nats:") || engine.hasPrefix("tls:") else {
+        throw UsageError("\(engine) is no address of an engine.")
+      }
+      throw UsageError(
+        "This program was built without NATS: swift run --traits NATS ChatServer --engine \(engine)"
+      )
+    #endif
+  }
+}
+
+struct UsageError: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,69 @@
+/// Who is where: the people of all servers.
+struct Roster {
+  struct Server: Codable, Equatable {
+    let name: String
+    let address: String
+  }
+
+  private struct Node {
+    var server: Server
+    var members: Set<Member> = []
+  }
+
+  private var nodes: [String: Node] = [:]
+  /// How many connections of a name there are in a room, and whose it is.
+  private var rooms: [String: [String: (client: String, count: Int)]] = [:]
+  /// The names of each room that have come or gone since they were told.
+  private var changes: [String: Set<String>] = [:]
+
+  var servers: [Server] {
+    nodes.values.map(\.server).filter { !$0.address.isEmpty }.sorted { $0.address < $1.address }
+  }
+
+  func names(in room: String) -> [String] { (rooms[room] ?? [:]).keys.sorted() }
+  func count(in room: String) -> Int { rooms[room]?.count ?? 0 }
+
+  func isTaken(by other: Member) -> Bool {
+    rooms[other.room]?[other.name].map { $0.client != other.client } ?? false
+  }
+  func contains(_ member: Member) -> Bool {
+    rooms[member.room]?[member.name]?.client == member.client
+  }
+  func members(of node: String) -> [Member] { Array(nodes[node]?.members ?? []) }
+
+  mutating func takeChanges(in room: String) -> (came: [String], gone: [String]) {
+    let names = (changes.removeValue(forKey: room) ?? []).sorted()
+    let here = rooms[room] ?? [:]
+    return (names.filter { here[$0] != nil }, names.filter { here[$0] == nil })
+  }
+
+  mutating func take(_ presence: Presence) {
+    let server = Server(name: presence.server, address: presence.address)
+    nodes[presence.node, default: Node(server: server)].server = server
+    if presence.begins {
+      for member in members(of: presence.node) { remove(member, from: presence.node) }
+    }
+    for member in presence.gone { remove(member, from: presence.node) }
+    for member in presence.came { add(member, to: presence.node) }
+  }
+
+  mutating func forget(_ node: String) {
+    for member in members(of: node) { remove(member, from: node) }
+    nodes[node] = nil
+  }
+
+  private mutating func add(_ member: Member, to node: String) {
+    guard nodes[node]?.members.insert(member).inserted == true else { return }
+    let count = rooms[member.room]?[member.name]?.count ?? 0
+    rooms[member.room, default: [:]][member.name] = (member.client, count + 1)
+    changes[member.room, default: []].insert(member.name)
+  }
+
+  private mutating func remove(_ member: Member, from node: String) {
+    guard nodes[node]?.members.remove(member) != nil,
+      let place = rooms[member.room]?[member.name]
+    else { return }
+    rooms[member.room]?[member.name] = place.count > 1 ? (place.client, place.count - 1) : nil
+    changes[member.room, default: []].insert(member.name)
+  }
+}

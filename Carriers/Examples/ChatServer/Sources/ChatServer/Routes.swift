@@ -1,0 +1,215 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import MulticastCarrier
+import NIOCore
+
+/// What a page is told at first.
+private struct Rooms: Encodable {
+  let rooms: [String]
+  let peers: [String]
+}
+
+/// What a browser sends.
+private struct Sent: Decodable {
+  let name: String
+  let client: String
+  let text: String
+  /// Of a message, chosen by the page.
+  let id: String?
+}
+
+/// The router of the server.
+///
+/// ```
+/// GET  /                        the page
+/// GET  /rooms                   the names of the rooms, and the other servers to which a page may go
+/// GET  /rooms/<room>/events     the room's events, as long as the browser listens: ?name=…&client=…
+/// POST /rooms/<room>/messages   { "name", "client", "text", "id" }
+/// POST /rooms/<room>/topic      the same, without an id
+/// GET  /health                  200 if the other servers can be reached, 503 if not
+/// GET  /wiring, /metrics        who listens to what; what is delivered
+/// ```
+///
+/// What is refused is answered with a status and a sentence.
+func routes(
+  to chat: Chat, metrics: MetricSums, origins: Origins
+) -> Router<BasicRequestContext> {
+  let router = Router()
+  // What is refused is refused in words that the page may read.
+  router.add(middleware: PlainErrors(origins: origins))
+  router.add(middleware: OriginCheck(origins: origins))
+
+  func on(
+    _ method: HTTPRequest.Method, _ path: RouterPath,
+    _ answer: @escaping @Sendable (Request, BasicRequestContext) async throws -> Response
+  ) {
+    router.on(path, method: method, use: answer)
+    for other: HTTPRequest.Method in [.get, .post, .put, .patch, .delete, .head]
+    where other != method {
+      router.on(path, method: other) { _, _ -> Response in
+        throw HTTPError(
+          .methodNotAllowed, headers: [.allow: method.rawValue],
+          message: "\(other) is not possible here, but \(method) is.")
+      }
+    }
+  }
+
+  on(.get, "/") { _, _ in
+    let page = String(decoding: PackageResources.page_html, as: UTF8.self)
+    return text(page, "text/html; charset=utf-8")
+  }
+  on(.get, "/rooms") { _, _ in
+    let answer = Rooms(rooms: await chat.roomNames(), peers: origins.peers)
+    return text(
+      String(decoding: try JSONEncoder().encode(answer), as: UTF8.self), "application/json")
+  }
+  on(.get, "/health") { _, _ in
+    let state = chat.carriage.condition
+    var answer = text("\(state)\n")
+    if state.connection != .connected { answer.status = .serviceUnavailable }
+    return answer
+  }
+  on(.get, "/wiring") { _, _ in text(await chat.wiring()) }
+  on(.get, "/metrics") { _, _ in text(metrics.text) }
+  on(.get, "/rooms/:room/events") { request, context in
+    let query = request.uri.queryParameters
+    let member = try member(
+      in: context, name: query["name"].map(String.init) ?? "",
+      client: query["client"].map(String.init) ?? "")
+    let last = request.headers[.lastEventID] ?? query["after"].map(String.init)
+    let connection = try await chat.join(member, after: last)
+    return Response(
+      status: .ok,
+      headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
+      body: ResponseBody { writer in
+        // The body of the request tells when the browser goes away while nothing is written.
+        do {
+          try await stream(connection, of: request, to: &writer)
+        } catch {
+          await chat.leave(connection)
+          throw error
+        }
+        await chat.leave(connection)
+        try await writer.finish(nil)
+      })
+  }
+  on(.post, "/rooms/:room/messages") { request, context in
+    let (member, text, id) = try await sent(request, context, limit: 2_000)
+    guard !text.isEmpty else { throw HTTPError(.badRequest, message: "The message is empty.") }
+    guard let id, (8...64).contains(id.utf8.count), id.allSatisfy({ $0.isASCII && !$0.isNewline })
+    else { throw HTTPError(.badRequest, message: "A message has an id of 8 to 64 bytes.") }
+    try await chat.say(text, id: id, as: member)
+    return Response(status: .accepted)
+  }
+  on(.post, "/rooms/:room/topic") { request, context in
+    let (member, text, _) = try await sent(request, context, limit: 200)
+    try await chat.change(topic: text, as: member)
+    return Response(status: .accepted)
+  }
+  return router
+}
+
+private func stream(
+  _ connection: Connection, of request: Request, to writer: inout any ResponseBodyWriter
+) async throws {
+  try await writer.write(ByteBuffer(string: "retry: 500\n\n"))
+  try await request.body.consumeWithInboundCloseHandler { _ in
+    for await event in connection.events {
+      let missed = connection.takeMissed()
+      if missed > 0 {
+        try await writer.write(ByteBuffer(string: ServerEvent("missed", missed).text))
+      }
+      try await writer.write(ByteBuffer(string: event.text))
+    }
+  } onInboundClosed: {
+    connection.end()
+  }
+}
+
+private func sent(
+  _ request: Request, _ context: BasicRequestContext, limit: Int
+) async throws -> (Member, String, String?) {
+  let body: ByteBuffer
+  do { body = try await request.body.collect(upTo: 16_384) } catch is NIOTooManyBytesError {
+    throw HTTPError(.contentTooLarge, message: "The request is larger than 16 kB.")
+  }
+  guard let string = String(validating: body.readableBytesView, as: UTF8.self) else {
+    throw HTTPError(.badRequest, message: "The request is not in UTF-8.")
+  }
+  guard let sent = try? JSONDecoder().decode(Sent.self, from: Data(string.utf8)) else {
+    throw HTTPError(
+      .badRequest, message: "The request is no JSON object with name, client and text.")
+  }
+  let text = sent.text.trimmingCharacters(in: .whitespacesAndNewlines)
+  guard text.count <= limit, text.utf8.count <= 4 * limit else {
+    throw HTTPError(.contentTooLarge, message: "The text is longer than \(limit) characters.")
+  }
+  return (try member(in: context, name: sent.name, client: sent.client), text, sent.id)
+}
+
+private func member(in context: BasicRequestContext, name: String, client: String) throws -> Member
+{
+  let name = name.trimmingCharacters(in: .whitespaces)
+  guard (1...32).contains(name.count), name.utf8.count <= 128,
+    !name.unicodeScalars.contains(where: {
+      $0.properties.generalCategory == .control || $0 == "\u{FFFD}"
+    })
+  else { throw HTTPError(.badRequest, message: "A name has 1 to 32 characters.") }
+  guard (8...64).contains(client.utf8.count) else {
+    throw HTTPError(.badRequest, message: "A client has 8 to 64 bytes.")
+  }
+  return Member(room: try context.parameters.require("room"), name: name, client: client)
+}
+
+private func text(_ text: String, _ type: String = "text/plain; charset=utf-8") -> Response {
+  Response(
+    status: .ok, headers: [.contentType: type, .cacheControl: "no-store"],
+    body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+}
+
+/// Answers with a sentence in plain text, whatever was thrown.
+private struct PlainErrors<Context: RequestContext>: RouterMiddleware {
+  let origins: Origins
+
+  func handle(
+    _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+  ) async throws -> Response {
+    var answer = try await answer(request, context: context, next: next)
+    if let origin = request.headers[.origin], origins.allows(origin) {
+      answer.headers[.accessControlAllowOrigin] = origin
+    }
+    return answer
+  }
+
+  private func answer(
+    _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+  ) async throws -> Response {
+    do { return try await next(request, context) } catch let error as HTTPError {
+      return answer(error.status, error.body ?? "There is nothing here.", error.headers)
+    } catch let error as CarrierError {
+      let isTooLarge = if case .tooLarge = error { true } else { false }
+      return answer(isTooLarge ? .contentTooLarge : .serviceUnavailable, error.description)
+    } catch let refusal as Refusal {
+      return switch refusal {
+      case .noSuchRoom(let room): answer(.notFound, "There is no room \(room).")
+      case .nameTaken(let name): answer(.conflict, "\(name) is here already. Take another name.")
+      case .notHere: answer(.forbidden, "Who is not in the room cannot speak there.")
+      case .closing: answer(.serviceUnavailable, "This server ends. Use another one.")
+      }
+    }
+  }
+
+  private func answer(
+    _ status: HTTPResponse.Status, _ sentence: String, _ headers: HTTPFields = [:]
+  ) -> Response {
+    var response = text(sentence + "\n")
+    response.status = status
+    response.headers.append(contentsOf: headers)
+    return response
+  }
+}
+
+extension HTTPField.Name {
+  static let lastEventID = HTTPField.Name("Last-Event-ID")!  // a valid name
+}

@@ -1,0 +1,211 @@
+import Foundation
+import MulticastCarrierTesting
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+import Testing
+
+/// A connection that asks one thing after the other. The protocol is SwiftNIO's.
+struct Wire {
+  typealias Channel = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
+  fileprivate var parts: NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
+  fileprivate let outbound: NIOAsyncChannelOutboundWriter<HTTPClientRequestPart>
+  private var buffer: [UInt8] = []
+  private var searched = 0
+
+  struct Answer {
+    var status: UInt
+    var text: String
+  }
+
+  fileprivate init(
+    _ inbound: NIOAsyncChannelInboundStream<HTTPClientResponsePart>,
+    _ outbound: NIOAsyncChannelOutboundWriter<HTTPClientRequestPart>
+  ) {
+    parts = inbound.makeAsyncIterator()
+    self.outbound = outbound
+  }
+
+  func send(_ method: String, _ path: String, _ headers: [(String, String)], _ body: [UInt8])
+    async throws
+  {
+    var head = HTTPRequestHead(version: .http1_1, method: .RAW(value: method), uri: path)
+    head.headers = HTTPHeaders(
+      headers + [("Host", "localhost"), ("Content-Length", "\(body.count)")])
+    try await outbound.write(.head(head))
+    if !body.isEmpty { try await outbound.write(.body(.byteBuffer(ByteBuffer(bytes: body)))) }
+    try await outbound.write(.end(nil))
+  }
+
+  mutating func ask(
+    _ method: String, _ path: String, headers: [(String, String)] = [], _ body: [UInt8] = []
+  ) async throws -> Answer {
+    try await send(method, path, headers, body)
+    var answer = Answer(status: 0, text: "")
+    while let part = try await parts.next() {
+      switch part {
+      case .head(let head): answer.status = head.status.code
+      case .body(let bytes): answer.text += String(buffer: bytes)
+      case .end: return answer
+      }
+    }
+    throw POSIXError(.ECONNRESET)
+  }
+
+  /// The next server-sent event; nil at the end of the stream.
+  mutating func event() async throws -> Event? {
+    while true {
+      while searched + 1 < buffer.count {
+        defer { searched += 1 }
+        guard buffer[searched] == 0x0A, buffer[searched + 1] == 0x0A else { continue }
+        let event = Event(String(decoding: buffer[..<searched], as: UTF8.self))
+        buffer.removeSubrange(...(searched + 1))
+        searched = -1
+        if !event.name.isEmpty { return event }
+      }
+      switch try await parts.next() {
+      case nil, .end: return nil
+      case .head(let head):
+        guard head.status == .ok else { throw Refused(status: head.status.code) }
+      case .body(let bytes): buffer += bytes.readableBytesView
+      }
+    }
+  }
+}
+
+struct Refused: Error, Equatable { let status: UInt }
+
+struct Event: Sendable {
+  var id = ""
+  var name = ""
+  var data = ""
+
+  init(_ text: String) {
+    for line in text.split(separator: "\n") {
+      let parts = line.split(separator: ": ", maxSplits: 1).map(String.init)
+      guard parts.count == 2 else { continue }
+      switch parts[0] {
+      case "id": id = parts[1]
+      case "event": name = parts[1]
+      case "data": data = parts[1]
+      default: break
+      }
+    }
+  }
+
+  var object: [String: Any] {
+    let object = try? JSONSerialization.jsonObject(with: Data(data.utf8))
+    return object as? [String: Any] ?? [:]
+  }
+
+  subscript(_ key: String) -> String { object[key] as? String ?? "" }
+}
+
+/// Connects to a port of this machine for the length of a body.
+func withWire<Result: Sendable>(
+  _ port: Int, _ body: @Sendable @escaping (Wire) async throws -> Result
+) async throws -> Result {
+  let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    // So that whoever does not read makes the other side wait soon.
+    .channelOption(.socketOption(.so_rcvbuf), value: 65_536)
+    .connect(host: "127.0.0.1", port: port) { channel in
+      channel.eventLoop.makeCompletedFuture {
+        try channel.pipeline.syncOperations.addHTTPClientHandlers()
+        return try Wire.Channel(wrappingChannelSynchronously: channel)
+      }
+    }
+  return try await channel.executeThenClose { inbound, outbound in
+    try await body(Wire(inbound, outbound))
+  }
+}
+
+/// A browser that listens to a room, and speaks there.
+final class Browser: Sendable {
+  let server: Server
+  let room: String
+  let name: String
+  let client: String
+  private let log = Mutex<(events: [Event], end: String?)>(([], nil))
+  private let task = Mutex<Task<Void, Never>?>(nil)
+
+  /// Returns when everybody in the room is told of it.
+  init(
+    _ server: Server, _ name: String, room: String = "lobby", client: String = UUID().uuidString,
+    after last: String? = nil
+  ) async throws {
+    self.server = server
+    self.room = room
+    self.name = name
+    self.client = client
+    let path = "/rooms/\(room)/events?name=\(name)&client=\(client)"
+    task.withLock { task in
+      task = Task { [weak self, port = server.port] in
+        var end = "end"
+        do {
+          try await withWire(port) { [weak self] wire in
+            var wire = wire
+            try await wire.send("GET", path, last.map { [("Last-Event-ID", $0)] } ?? [], [])
+            while let event = try await wire.event() {
+              self?.log.withLock { $0.events.append(event) }
+            }
+          }
+        } catch { end = "\(error)" }
+        self?.log.withLock { $0.end = end }
+      }
+    }
+    try await eventually("\(name) is in \(room)") {
+      try #require(self.end == nil, "\(self.end ?? "")")
+      return self.events("hello").count == 1
+    }
+  }
+
+  deinit { task.withLock { $0?.cancel() } }
+
+  func leave() async {
+    let task = task.withLock { $0 }
+    task?.cancel()
+    await task?.value
+  }
+
+  var end: String? { log.withLock { $0.end } }
+  func events(_ name: String) -> [Event] { log.withLock { $0.events.filter { $0.name == name } } }
+  var said: [String] { events("said").map { $0["text"] } }
+  var notices: String { events("notice").map(\.data).joined(separator: "\n") }
+  /// The names of those who are here, as the page puts them together.
+  var here: Set<String> {
+    events("here").reduce(into: []) { names, event in
+      let object = event.object
+      if let all = object["names"] as? [String] { names = Set(all) }
+      names.formUnion(object["came"] as? [String] ?? [])
+      names.subtract(object["gone"] as? [String] ?? [])
+    }
+  }
+  var servers: String { events("servers").last?.data ?? "" }
+  var isAlone: Bool { events("alone").last?.data == "true" }
+
+  func hears(_ text: String) async throws {
+    try await eventually("\(name) hears \(text)") { self.said.contains(text) }
+  }
+
+  /// Says all this, one after the other. Returns the status of the last answer.
+  @discardableResult
+  func say(
+    _ texts: [String], kind: String = "messages", id: String? = nil
+  ) async throws -> UInt {
+    let sent = try texts.map {
+      try Array(
+        JSONEncoder().encode(["name": name, "client": client, "text": $0, "id": id ?? "\(UUID())"]))
+    }
+    return try await withWire(server.port) { [room] wire in
+      var wire = wire
+      var status: UInt = 0
+      for body in sent {
+        status = try await wire.ask("POST", "/rooms/\(room)/\(kind)", body).status
+      }
+      return status
+    }
+  }
+  @discardableResult
+  func say(_ text: String) async throws -> UInt { try await say([text]) }
+}

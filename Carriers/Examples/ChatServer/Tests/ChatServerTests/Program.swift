@@ -1,0 +1,47 @@
+import Foundation
+import MulticastCarrierTesting
+import Testing
+
+/// A running server.
+final class Server: Sendable {
+  let program: Program
+  let port: Int
+
+  init(_ name: String, port wanted: Int = 0, _ arguments: String...) async throws {
+    program = try Program(
+      Program.built("ChatServer"), ["--port", "\(wanted)", "--name", name] + arguments)
+    try await eventually("\(name) listens") { [program] in
+      try #require(program.isRunning, "\(program.text("err"))")
+      return program.text("out").hasSuffix("\n")
+    }
+    self.port = try #require(
+      Int(program.text("out").dropLast().split(separator: ":").last ?? ""))
+  }
+
+  var address: String { "http://127.0.0.1:\(port)" }
+
+  func metric(_ start: String) async throws -> Int {
+    let line = try await get("/metrics").split(separator: "\n").first { $0.hasPrefix(start) }
+    return line?.split(separator: " ").last.flatMap { Double($0) }.map { Int($0) } ?? 0
+  }
+
+  func get(_ path: String) async throws -> String {
+    try await withWire(port) { wire in
+      var wire = wire
+      return try await wire.ask("GET", path).text
+    }
+  }
+}
+
+extension Program {
+  /// The path of a built program.
+  static func built(_ name: String) throws -> String {
+    let tests = Bundle(for: Server.self).bundleURL
+    return try #require(
+      [tests, tests.deletingLastPathComponent()].map { $0.appendingPathComponent(name).path }
+        .first { FileManager.default.isExecutableFile(atPath: $0) })
+  }
+}
+
+/// The engine of the tests of several processes.
+func engine(port: Int? = nil) async throws -> Engine { try await Engine(.redis, port: port) }

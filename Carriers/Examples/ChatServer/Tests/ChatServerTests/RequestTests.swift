@@ -1,0 +1,227 @@
+import Foundation
+import MulticastCarrierTesting
+import Testing
+
+/// One process, in memory.
+@Suite(.timeLimit(.minutes(10))) struct RequestTests {
+  @Test func answersBadInputWithAStatusAndASentence() async throws {
+    let server = try await Server("one")
+    let ann = try await Browser(server, "Ann", client: "client-of-ann")
+    func body(_ text: String, name: String = "Ann", client: String = "client-of-ann") throws
+      -> [UInt8]
+    {
+      try Array(
+        JSONEncoder().encode([
+          "name": name, "client": client, "text": text, "id": "an id of a message",
+        ]))
+    }
+    let messages = "/rooms/lobby/messages"
+    let events = "/rooms/lobby/events"
+    let cases: [(String, String, [UInt8], UInt, String)] = [
+      ("POST", "/rooms/attic/messages", try body("Hello"), 404, "There is no room attic."),
+      ("GET", "/rooms/attic/events?name=Bob&client=12345678", [], 404, "There is no room attic."),
+      ("POST", messages, try body(" \n "), 400, "The message is empty."),
+      (
+        "POST", messages, try body(String(repeating: "x", count: 2_001)), 413,
+        "The text is longer than 2000 characters."
+      ),
+      (
+        "POST", messages, try body(String(repeating: "x", count: 20_000)), 413,
+        "The request is larger than 16 kB."
+      ),
+      (
+        "POST", messages, Array("{\"text\":\"".utf8) + [0xC3, 0x28], 400,
+        "The request is not in UTF-8."
+      ),
+      (
+        "POST", messages, Array("[]".utf8), 400,
+        "The request is no JSON object with name, client and text."
+      ),
+      (
+        "POST", messages, Array(#"{"name":"Ann","client":"client-of-ann","text":"x"}"#.utf8), 400,
+        "A message has an id of 8 to 64 bytes."
+      ),
+      ("POST", messages, try body("x", client: "short"), 400, "A client has 8 to 64 bytes."),
+      (
+        "POST", messages, try body("x", name: "Bob"), 403,
+        "Who is not in the room cannot speak there."
+      ),
+      (
+        "POST", messages, try body("x", client: "somebody-else"), 403,
+        "Who is not in the room cannot speak there."
+      ),
+      (
+        "GET", events + "?name=Ann&client=somebody-else", [], 409,
+        "Ann is here already. Take another name."
+      ),
+      ("GET", events + "?name=&client=somebody-else", [], 400, "A name has 1 to 32 characters."),
+      (
+        "GET", events + "?name=%FF%FE&client=somebody-else", [], 400,
+        "A name has 1 to 32 characters."
+      ),
+      ("GET", messages, [], 405, "GET is not possible here, but POST is."),
+      ("DELETE", "/", [], 405, "DELETE is not possible here, but GET is."),
+      ("GET", "/attic", [], 404, "There is nothing here."),
+    ]
+    for (method, path, bytes, status, sentence) in cases {
+      let answer = try await withWire(server.port) { wire in
+        var wire = wire
+        return try await wire.ask(method, path, bytes)
+      }
+      #expect(
+        answer.status == status && answer.text == sentence + "\n", "\(method) \(path): \(answer)")
+    }
+    #expect(try await ann.say("still here") == 202)
+    try await ann.hears("still here")
+    #expect(ann.said == ["still here"])
+    await ann.leave()
+  }
+
+  @Test func endsWithASentenceWhereItCannotStart() async throws {
+    let server = try await Server("one")
+    for (arguments, sentence) in [
+      (["--port", "\(server.port)"], "Port \(server.port) is in use."),
+      (["--port", "99999"], "99999 is no port."),
+      (["--port"], "--port needs a value."),
+      (["--rooms", "a/b"], "Rooms have names of letters and digits."),
+      (["--verbose", "yes"], "There is no option --verbose."),
+      (["--engine", "nonsense"], "nonsense is no address"),
+      (["--engine", "redis://"], "redis:// is no address"),
+      (["--peers", "ftp://x"], "Peers are addresses"),
+    ] {
+      let program = try Program(Program.built("ChatServer"), arguments)
+      #expect(try await program.status() == 2)
+      #expect(program.text("err").contains("ChatServer: \(sentence)"), "\(program.text("err"))")
+    }
+  }
+
+  @Test func showsTheTopicAndTheLastMessagesToWhoComesLate() async throws {
+    let server = try await Server("one")
+    let ann = try await Browser(server, "Ann")
+    try await ann.say(["One topic", "Another topic"], kind: "topic")
+    try await ann.say(["1", "2", "3"])
+    try await ann.hears("3")
+    let bob = try await Browser(server, "Bob")
+    try await bob.hears("3")
+    try await eventually("Bob sees the topic") { !bob.events("topic").isEmpty }
+    #expect(bob.said == ["1", "2", "3"])
+    #expect(bob.events("topic").map { $0["text"] } == ["Another topic"])
+    try await eventually("Ann sees Bob") { ann.here == ["Ann", "Bob"] }
+
+    // Who comes back gets all that is kept, and leaves out what it has.
+    let last = try #require(bob.events("said").first).id
+    await bob.leave()
+    try await eventually("Ann sees that Bob has left") { !ann.here.contains("Bob") }
+    let again = try await Browser(server, "Bob", client: bob.client, after: last)
+    try await again.hears("3")
+    #expect(again.said == ["1", "2", "3"])
+    #expect(again.events("missed").isEmpty)
+    #expect(try await server.get("/wiring").contains("Topic<RoomTopic>(\"topic of lobby\""))
+    await ann.leave()
+    await again.leave()
+  }
+
+  @Test func saysAMessageOnceHoweverOftenItIsSent() async throws {
+    let server = try await Server("one")
+    let ann = try await Browser(server, "Ann")
+    for _ in 0..<3 { #expect(try await ann.say(["once"], id: "the id of this one") == 202) }
+    try await ann.say("after")
+    try await ann.hears("after")
+    #expect(ann.said == ["once", "after"])
+    await ann.leave()
+  }
+
+  @Test func tellsWhoComesBackTooLateThatItHasMissedSomething() async throws {
+    let server = try await Server("one")
+    let ann = try await Browser(server, "Ann")
+    let bob = try await Browser(server, "Bob")
+    try await ann.say("first")
+    try await bob.hears("first")
+    let last = try #require(bob.events("said").first).id
+    await bob.leave()
+    try await ann.say((0..<600).map { "\($0)" })
+    let again = try await Browser(server, "Bob", client: bob.client, after: last)
+    try await again.hears("599")
+    #expect(again.events("missed").count == 1)
+    #expect(again.said == (100..<600).map { "\($0)" })
+    for browser in [ann, again] { await browser.leave() }
+  }
+
+  @Test func pagesOfOthersCannotUseIt() async throws {
+    let server = try await Server("one", "--peers", "http://127.0.0.1:7777")
+    let ann = try await Browser(server, "Ann", client: "client-of-ann")
+    let body = Array(
+      #"{"name":"Ann","client":"client-of-ann","text":"x","id":"12345678"}"#.utf8)
+    for (origin, status) in [
+      ("http://evil.example", 403), ("null", 403), ("http://127.0.0.1:7778", 403),
+      ("http://127.0.0.1:7777", 202), (server.address, 202),
+    ] {
+      let answer = try await withWire(server.port) { wire in
+        var wire = wire
+        return try await wire.ask(
+          "POST", "/rooms/lobby/messages", headers: [("Origin", origin)], body)
+      }
+      #expect(answer.status == UInt(status), "\(origin)")
+    }
+    await ann.leave()
+  }
+
+  @Test func tellsThatItLives() async throws {
+    let server = try await Server("one")
+    #expect(try await server.get("/health").contains("connected"))
+    let ann = try await Browser(server, "Ann")
+    try await eventually("a beat comes") { !ann.events("beat").isEmpty }
+    await ann.leave()
+  }
+
+  @Test func tellsASlowReaderWhatItMissed() async throws {
+    let server = try await Server("one")
+    let ann = try await Browser(server, "Ann")
+    let text = String(repeating: "🐌", count: 1_990)
+    let total = 2_500
+    try await withWire(server.port) { wire in
+      var wire = wire
+      try await wire.send("GET", "/rooms/lobby/events?name=Snail&client=client-of-snail", [], [])
+      try await eventually("Snail is here") { ann.here.contains("Snail") }
+      // Ann reads as fast as they come: nothing is posted before she has read what was.
+      for start in stride(from: 0, to: total, by: 100) {
+        try await ann.say((start..<start + 100).map { "\($0) \(text)" })
+        try await ann.hears("\(start + 99) \(text)")
+      }
+      // Only now does it read.
+      var said = 0
+      var missed = 0
+      while said + missed < total, let event = try await wire.event() {
+        if event.name == "said" { said += 1 }
+        if event.name == "missed" { missed += try #require(Int(event.data)) }
+      }
+      #expect(missed > 0)
+      #expect(said + missed >= total)
+    }
+    #expect(ann.said.count == total)
+    await ann.leave()
+  }
+
+  @Test func losesNothingThatItHasAcceptedWhenItEnds() async throws {
+    let server = try await Server("one")
+    let ann = try await Browser(server, "Ann")
+    let accepted = await withTaskGroup(of: [String].self) { group in
+      for poster in 0..<5 {
+        group.addTask {
+          var accepted: [String] = []
+          while accepted.count < 100, (try? await ann.say("\(poster)-\(accepted.count)")) == 202 {
+            accepted.append("\(poster)-\(accepted.count)")
+            if poster == 0 && accepted.count == 10 { server.program.signal(SIGTERM) }
+          }
+          return accepted
+        }
+      }
+      return await group.reduce(into: []) { $0 += $1 }
+    }
+    #expect(try await server.program.status() == 0)
+    try await eventually("the stream ends") { ann.end != nil }
+    #expect(ann.end == "end")
+    #expect(ann.events("closing").count == 1)
+    #expect(Set(accepted).subtracting(ann.said) == [])
+  }
+}

@@ -1,0 +1,59 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let safe: [SwiftSetting] = [.strictMemorySafety()]
+
+// A package of its own, so that users of the library never resolve what only its carriers need.
+let package = Package(
+  name: "Carriers",
+  platforms: [.macOS(.v15)],
+  products: [
+    .library(name: "MulticastCarrier", targets: ["MulticastCarrier"]),
+    .library(name: "MulticastNATS", targets: ["MulticastNATS"]),
+    .library(name: "MulticastRedis", targets: ["MulticastRedis"]),
+    .library(name: "MulticastCarrierTesting", targets: ["MulticastCarrierTesting"]),
+  ],
+  dependencies: [
+    .package(name: "Multicast", path: ".."),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+  ],
+  targets: [
+    .target(
+      name: "MulticastCarrier",
+      dependencies: [
+        .product(name: "Multicast", package: "Multicast"),
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Metrics", package: "swift-metrics"),
+        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOFoundationCompat", package: "swift-nio"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ],
+      swiftSettings: safe),
+    .systemLibrary(
+      name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"]), .brew(["cnats"])]),
+    .target(
+      name: "MulticastNATS", dependencies: ["CNATS", "MulticastCarrier"], swiftSettings: safe),
+    .target(
+      name: "MulticastRedis",
+      dependencies: ["MulticastCarrier", .product(name: "NIOPosix", package: "swift-nio")],
+      swiftSettings: safe),
+    .target(
+      name: "MulticastCarrierTesting", dependencies: ["MulticastCarrier"], swiftSettings: safe),
+    .executableTarget(
+      name: "Node",
+      dependencies: ["CNATS", "MulticastCarrierTesting", "MulticastNATS", "MulticastRedis"],
+      path: "Tests/Node"),
+    .testTarget(
+      name: "MulticastCarrierTests", dependencies: ["MulticastCarrier", "MulticastCarrierTesting"]),
+    .testTarget(
+      name: "EngineTests",
+      dependencies: ["MulticastCarrierTesting", "MulticastNATS", "MulticastRedis", "Node"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,43 @@
+import Multicast
+
+/// What goes with a message from the post to the handlers, in this process and in the others.
+///
+/// A center has to carry it, so that handlers in actors and queues have it, and so that a carriage can tell
+/// what it has brought from what is to leave: `MulticastCenter(carrying: .carriage)`.
+public struct CarriageContext: Sendable {
+  /// The context of the post, or of the handler, that runs in this task.
+  @TaskLocal public static var current = CarriageContext()
+
+  /// Metadata of the message, such as a trace context. It travels in the header.
+  public internal(set) var metadata: [String: String] = [:]
+
+  /// The process whose message set off this call; nil if no message of another process did.
+  public internal(set) var sender: Identity?
+
+  /// What the topic of this message is called outside of the program.
+  var type: String?
+  var origin = Origin(root: 0, hops: 0)
+
+  /// The message that a carriage posts with this context. What its handlers post has the same mark, and
+  /// comes later.
+  var mark: Mark?
+
+  struct Mark: Hashable, Sendable {
+    let carriage: ObjectIdentifier
+    let number: UInt64
+  }
+
+  /// Calls a body whose posts have this metadata.
+  public static func with<Result>(
+    metadata: [String: String], _ body: () throws -> Result
+  ) rethrows -> Result {
+    var context = current
+    context.metadata = metadata
+    return try $current.withValue(context, operation: body)
+  }
+}
+
+extension CarriedValue {
+  /// The value that the center of a ``Carriage`` carries.
+  public static var carriage: CarriedValue { CarriedValue(CarriageContext.$current) }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import NIOConcurrencyHelpers
+
+/// A program that a test has started, with a folder of its own. It is killed when the test lets it go.
+public final class Program: Sendable {
+  private let process: NIOLockedValueBox<Process>
+  private let folder: URL
+
+  /// Why a program is not there.
+  public struct Failure: Error, CustomStringConvertible {
+    /// What it has written.
+    public let description: String
+  }
+
+  /// Starts a program.
+  ///
+  /// - Parameters:
+  ///   - path: The program. Without a slash, it is looked for as in a shell.
+  ///   - arguments: Its arguments. `FOLDER` in them stands for its folder.
+  ///   - files: Texts that are written to its folder before, with `FOLDER` replaced in them.
+  public init(_ path: String, _ arguments: [String], files: [String: String] = [:]) throws {
+    let process = Process()
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Carriers-\(UUID())")
+    self.folder = folder
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    func filled(_ text: String) -> String { text.replacing("FOLDER", with: folder.path) }
+    for (name, text) in files {
+      try Data(filled(text).utf8).write(to: folder.appendingPathComponent(name))
+    }
+    let isName = !path.contains("/")
+    process.executableURL = URL(fileURLWithPath: isName ? "/usr/bin/env" : path)
+    process.arguments = (isName ? [path] : []) + arguments.map(filled)
+    process.standardInput = FileHandle.nullDevice
+    for (name, keyPath) in [("out", \Process.standardOutput), ("err", \Process.standardError)] {
+      let file = folder.appendingPathComponent(name)
+      try Data().write(to: file)
+      process[keyPath: keyPath] = try FileHandle(forWritingTo: file)
+    }
+    try process.run()
+    self.process = NIOLockedValueBox(process)
+  }
+
+  deinit {
+    if isRunning { signal(SIGKILL) }
+    process.withLockedValue { $0.waitUntilExit() }
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  /// The path of a file in its folder.
+  public func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+  /// The text of a file in its folder: `out` and `err` are what it has written.
+  public func text(_ name: String) -> String {
+    (try? String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)) ?? ""
+  }
+
+  /// The names of the files in its folder.
+  public var files: [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+  }
+
+  /// Whether it runs.
+  public var isRunning: Bool { process.withLockedValue { $0.isRunning } }
+
+  /// Sends it a signal, if it runs.
+  public func signal(_ signal: Int32) {
+    process.withLockedValue { if $0.isRunning { kill($0.processIdentifier, signal) } }
+  }
+
+  /// Waits for its end.
+  public func status() async throws -> Int32 {
+    try await eventually("the program ends") { !self.isRunning }
+    return process.withLockedValue { $0.terminationStatus }
+  }
+
+  /// Kills it, and waits for its end.
+  public func kill9() async throws {
+    signal(SIGKILL)
+    _ = try await status()
+  }
+}
+
+/// Waits for something that has to happen, however slow the machine is.
+nonisolated(nonsending) public func eventually(
+  _ what: String, within limit: Duration = .seconds(120),
+  _ holds: nonisolated(nonsending) () async throws -> Bool
+) async throws {
+  let end = ContinuousClock.now + limit
+  while try await !holds() {
+    guard ContinuousClock.now < end else {
+      throw Program.Failure(description: "\(what) did not come true within \(limit).")
+    }
+    try await Task.sleep(for: .milliseconds(10))
+  }
+}

@@ -1,0 +1,358 @@
+import MulticastCarrier
+import NIOConcurrencyHelpers
+import NIOCore
+
+/// Several processes on a network that does its worst, in a time of its own: the protocol between
+/// carriages, without threads, clocks and engines. A seed repeats a run.
+///
+/// After the faults, everybody is connected again. `run` returns each promise that was broken, as a
+/// sentence.
+public struct Simulation {
+  /// What the network and the processes do.
+  public struct Faults: Sendable {
+    /// How many of a hundred payloads are lost.
+    public var drop = 0
+    /// How many of a hundred payloads arrive twice.
+    public var duplicate = 0
+    /// How many milliseconds a payload takes at most. Each takes its own time, so that they overtake each
+    /// other.
+    public var delay = 1
+    /// How many of a hundred payloads the carrier refuses, because too many wait.
+    public var full = 0
+    /// Whether connections are lost and come back, one by one.
+    public var splits = false
+    /// Whether the engine ends and comes back, with all connections and all that is on its way.
+    public var engineRestarts = false
+    /// Whether processes end without a word, and are started again under their names.
+    public var processRestarts = false
+
+    /// Creates a network without faults.
+    public init() {}
+
+    /// Chooses faults at random. Each eighth network only delays.
+    public init(seed: UInt64) {
+      var random = SplitMix(seed: seed)
+      guard seed % 8 != 7 else {
+        delay = 2 + random.below(59)
+        return
+      }
+      drop = random.chance(2) ? random.below(30) : 0
+      duplicate = random.chance(2) ? random.below(20) : 0
+      delay = random.chance(3) ? 1 : 1 + random.below(300)
+      full = random.chance(4) ? random.below(20) : 0
+      splits = random.chance(2)
+      engineRestarts = random.chance(2)
+      processRestarts = random.chance(2)
+    }
+  }
+
+  private final class Process {
+    let identity: Identity
+    let isConnected = NIOLockedValueBox(false)
+    let refuses = NIOLockedValueBox(SplitMix(seed: 1))
+    let outbox = NIOLockedValueBox<[(payload: ByteBuffer, subject: String)]>([])
+    var exchange: Exchange
+    var subjects: Set<String> = []
+    /// What waits in the center for the carriage: what was posted here, and what came in.
+    var center: [(value: UInt64, stamp: Stamp?)] = []
+    var latest: UInt64?
+    var posted: [String: UInt64] = [:]
+    /// What this process had delivered from others when it posted a message of the causal topic.
+    var causes: [UInt64: [Identity: UInt64]] = [:]
+    var delivered: [Inflow: [UInt64]] = [:]
+    var joined: [Identity: [String: UInt64]] = [:]
+    var gaps: [Inflow: [UInt64: UInt64]] = [:]
+    var reports: [CarriageReport] = []
+
+    struct Inflow: Hashable {
+      let sender: Identity
+      let type: String
+    }
+
+    init(name: String, start: UInt64, full: Int) {
+      identity = Identity(name: name, start: start)
+      let (isConnected, outbox, refuses) = (isConnected, outbox, refuses)
+      refuses.withLockedValue { $0 = SplitMix(seed: start) }
+      var limits = Carriage.Limits()
+      limits.keptBytes = 64 << 20
+      exchange = Exchange(identity: identity, prefix: "s", limits: limits) { payload, subject in
+        guard isConnected.withLockedValue({ $0 }) else { return .disconnected }
+        guard refuses.withLockedValue({ $0.below(100) >= full }) else { return .full(waiting: 0) }
+        outbox.withLockedValue { $0.append((payload, subject)) }
+        return nil
+      }
+      for type in Simulation.types { exchange.carry(type, Simulation.topic(type)) }
+      subjects = Set(Simulation.types.map { exchange.subject(of: $0) })
+      subjects.formUnion([exchange.control, exchange.inbox])
+    }
+  }
+
+  static let types = ["first", "second", "causal", "latest"]
+  static func topic(_ type: String) -> Exchange.Carried {
+    Exchange.Carried(keepsLatest: type == "latest", isCausal: type == "causal")
+  }
+
+  private var random: SplitMix
+  private let faults: Faults
+  private let seconds: Int
+  private var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
+  private var processes: [Process] = []
+  private var gone: [Process] = []
+  private var wire: [(at: NIODeadline, to: Identity, payload: ByteBuffer)] = []
+  private var starts: UInt64 = 0
+  private var engineIsUp = true
+  private var isHealing = false
+  private var broken: [String] = []
+
+  /// Creates a network.
+  ///
+  /// - Parameter seconds: How long the faults last, in the network's own time. Less than half of the 30
+  ///   seconds for
+  ///   which messages are kept.
+  public init(seed: UInt64, processes count: Int = 3, seconds: Int = 8, faults: Faults) {
+    random = SplitMix(seed: seed)
+    self.faults = faults
+    self.seconds = seconds
+    for number in 0..<count { processes.append(start("p\(number)")) }
+    for process in processes { connect(process) }
+  }
+
+  /// Runs to the end.
+  ///
+  /// - Returns: A sentence for each promise that was broken.
+  public mutating func run() -> [String] {
+    for step in 0..<(seconds * 100) {
+      if step % 10 == 0 { disturb() }
+      for process in processes where random.chance(8) { post(process) }
+      advance(step)
+    }
+    isHealing = true
+    engineIsUp = true
+    for process in processes { connect(process) }
+    for step in 0..<2_000 { advance(step) }
+    check()
+    return broken
+  }
+
+  private mutating func start(_ name: String) -> Process {
+    starts += 1
+    return Process(name: name, start: random.next() | 1, full: faults.full)
+  }
+
+  // MARK: Faults
+
+  private mutating func disturb() {
+    if faults.engineRestarts, random.chance(30) {
+      engineIsUp.toggle()
+      wire = []
+      for process in processes { engineIsUp ? connect(process) : disconnect(process) }
+    }
+    if faults.splits {
+      for process in processes where random.chance(20) {
+        process.isConnected.withLockedValue { $0 } ? disconnect(process) : connect(process)
+      }
+    }
+    if faults.processRestarts, random.chance(30) {
+      let index = random.below(processes.count)
+      let old = processes[index]
+      gone.append(old)
+      wire.removeAll { $0.to == old.identity }
+      processes[index] = start(old.identity.name)
+      connect(processes[index])
+    }
+  }
+
+  private func connect(_ process: Process) {
+    guard engineIsUp, !process.isConnected.withLockedValue({ $0 }) else { return }
+    process.isConnected.withLockedValue { $0 = true }
+    process.exchange.connect(at: now)
+  }
+
+  private mutating func disconnect(_ process: Process) {
+    guard process.isConnected.withLockedValue({ $0 }) else { return }
+    process.isConnected.withLockedValue { $0 = false }
+    process.exchange.disconnect()
+    wire.removeAll { $0.to == process.identity }
+  }
+
+  // MARK: Time
+
+  private mutating func post(_ process: Process) {
+    let type = Simulation.types[random.below(Simulation.types.count)]
+    if type == "latest" {
+      return process.center.append((random.next(), nil))
+    }
+    let number = (process.posted[type] ?? 0) + 1
+    let envelope = Simulation.envelope(type, number)
+    guard process.exchange.post(envelope, payloadLimit: 1 << 20, at: now) == nil else { return }
+    process.posted[type] = number
+    guard type == "causal" else { return }
+    process.causes[number] = process.delivered.reduce(into: [:]) { causes, entry in
+      if entry.key.type == type { causes[entry.key.sender] = entry.value.last }
+    }
+  }
+
+  static func envelope(_ type: String, _ value: UInt64) -> Envelope {
+    Envelope(type: type, body: ByteBuffer(integer: value))
+  }
+
+  private mutating func advance(_ step: Int) {
+    now = now + .milliseconds(10)
+    var arriving: [(at: NIODeadline, to: Identity, payload: ByteBuffer)] = []
+    wire.removeAll { entry in
+      guard entry.at <= now else { return false }
+      arriving.append(entry)
+      return true
+    }
+    arriving.sort { $0.at < $1.at }
+    for entry in arriving {
+      guard let process = processes.first(where: { $0.identity == entry.to }) else { continue }
+      process.exchange.receive(entry.payload, at: now)
+      take(process)
+    }
+    for process in processes {
+      if step % 5 == 0 { process.exchange.tick(at: now) }
+      // The carriage hears what is posted some time after it was posted.
+      while !process.center.isEmpty, random.chance(2) {
+        let (value, stamp) = process.center.removeFirst()
+        process.latest = value
+        if let stamp {
+          process.exchange.heard(stamp, of: "latest")
+        } else {
+          _ = process.exchange.post(
+            Simulation.envelope("latest", value), payloadLimit: 1 << 20, at: now)
+        }
+      }
+      take(process)
+      carry(process)
+    }
+  }
+
+  private mutating func carry(_ process: Process) {
+    let payloads = process.outbox.withLockedValue { outbox in
+      defer { outbox = [] }
+      return outbox
+    }
+    for (payload, subject) in payloads {
+      for other in processes where other !== process && other.subjects.contains(subject) {
+        guard other.isConnected.withLockedValue({ $0 }) else { continue }
+        for _ in 0..<(!isHealing && random.below(100) < faults.duplicate ? 2 : 1) {
+          if !isHealing && random.below(100) < faults.drop { continue }
+          let delay = TimeAmount.milliseconds(Int64(random.below(max(1, faults.delay))))
+          wire.append((now + delay, other.identity, payload))
+        }
+      }
+    }
+  }
+
+  private mutating func take(_ process: Process) {
+    for delivery in process.exchange.takeDeliveries() {
+      let value = delivery.envelope.body.getInteger(at: 0, as: UInt64.self) ?? 0
+      if delivery.stamp != nil {
+        process.center.append((value, delivery.stamp))
+        continue
+      }
+      let type = delivery.envelope.type
+      let key = Process.Inflow(sender: delivery.sender, type: type)
+      if value != delivery.sequence {
+        broken.append("\(type) \(value) of \(delivery.sender) came as \(delivery.sequence).")
+      }
+      if type == "causal" { checkCauses(of: value, from: delivery.sender, at: process) }
+      process.delivered[key, default: []].append(value)
+    }
+    for report in process.exchange.takeReports(at: now) {
+      process.reports.append(report)
+      switch report {
+      case .joined(let sender):
+        guard process.joined[sender] == nil,
+          let posted = processes.first(where: { $0.identity == sender })?.posted
+        else { continue }
+        process.joined[sender] = posted
+      case .gapPossible(let place, let missing):
+        let key = Process.Inflow(sender: place.sender, type: place.type)
+        process.gaps[key, default: [:]][place.sequence] = missing
+      default: break
+      }
+    }
+  }
+
+  // MARK: Promises
+
+  private mutating func checkCauses(of value: UInt64, from sender: Identity, at process: Process) {
+    // A cause that is slower than the hold-back is not waited for.
+    guard faults.delay <= 60, faults.drop == 0, faults.full == 0, !faults.splits,
+      !faults.engineRestarts, !faults.processRestarts,
+      let causes = processes.first(where: { $0.identity == sender })?.causes[value]
+    else { return }
+    for (author, number) in causes where author != process.identity {
+      let key = Process.Inflow(sender: author, type: "causal")
+      if process.joined[author] != nil, (process.delivered[key]?.last ?? 0) < number {
+        broken.append(
+          "\(process.identity) heard an answer of \(sender) before \(number) of \(author).")
+      }
+    }
+  }
+
+  private mutating func check() {
+    for process in processes {
+      for (key, values) in process.delivered {
+        if Set(values).count < values.count {
+          broken.append("\(process.identity) heard a message of \(key) twice.")
+        }
+        if values != values.sorted() {
+          broken.append("\(process.identity) heard the messages of \(key) out of order.")
+        }
+        for (one, next) in zip(values, values.dropFirst()) where next != one + 1 {
+          let gaps = process.gaps[key] ?? [:]
+          var place = one
+          while let missing = gaps[place] { place += missing }
+          if place + 1 != next {
+            broken.append("\(process.identity) was not told of a gap of \(key) after \(one).")
+          }
+        }
+      }
+      for sender in processes where sender !== process {
+        guard let joined = process.joined[sender.identity] else {
+          broken.append("\(process.identity) has not heard that \(sender.identity) is there.")
+          continue
+        }
+        for (type, last) in sender.posted {
+          let key = Process.Inflow(sender: sender.identity, type: type)
+          let heard = Set(process.delivered[key] ?? [])
+          let first = (joined[type] ?? 0) + 1
+          let missing = (first...max(first, last)).filter { $0 <= last && !heard.contains($0) }
+          if !missing.isEmpty {
+            broken.append(
+              "\(process.identity) misses \(missing.prefix(5)) of \(sender.identity) to \(type)."
+            )
+          }
+        }
+      }
+      if process.latest != processes[0].latest {
+        broken.append("\(process.identity) has another latest value than the first process.")
+      }
+      let waiting = process.exchange.waitingToLeave.messages
+      if waiting > 0 { broken.append("\(waiting) messages of \(process.identity) never left.") }
+      if process.exchange.counts.skipped > 0 {
+        broken.append("\(process.identity) skipped something: \(process.reports)")
+      }
+    }
+  }
+}
+
+/// A generator of random numbers that a seed repeats.
+struct SplitMix: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(max(1, limit))) }
+  mutating func chance(_ one: Int) -> Bool { below(one) == 0 }
+}

@@ -1,0 +1,232 @@
+import Foundation
+import Logging
+import Multicast
+import MulticastCarrier
+import MulticastCarrierTesting
+import MulticastNATS
+import MulticastRedis
+import NIOConcurrencyHelpers
+import NIOCore
+import Testing
+
+/// Engines that refuse, are wrong, or stand still.
+@Suite(.timeLimit(.minutes(5))) struct RefusalTests {
+  /// A carriage of this process, and what it reports.
+  private final class Site: Sendable {
+    let center = MulticastCenter(carrying: .carriage)
+    let carriage: Carriage
+    let numbers = NIOLockedValueBox<[Int]>([])
+    private let log = NIOLockedValueBox<[(ContinuousClock.Instant, CarriageReport)]>([])
+    private let task = NIOLockedValueBox<Task<Void, Never>?>(nil)
+
+    init(_ carrier: any Carrier, _ name: String) {
+      carriage = Carriage(
+        center: center, carrier: carrier, name: name,
+        logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+      carriage.carry(Topic<Int>("number"), as: "number")
+      center.observe(Topic<Int>("number"), owner: self) { site, number in
+        site.numbers.withLockedValue { $0.append(number) }
+      }
+      center.observe(.carriage, owner: self) { site, report in
+        site.log.withLockedValue { $0.append((.now, report)) }
+      }
+      task.withLockedValue { $0 = Task { [carriage] in await carriage.run() } }
+    }
+
+    func post(_ number: Int) { center.post(Topic<Int>("number"), number) }
+
+    /// When it reports this for the first time after an instant.
+    func reports(
+      after start: ContinuousClock.Instant = .now - .seconds(600),
+      _ matches: (CarriageReport) -> Bool
+    ) async throws -> ContinuousClock.Instant {
+      var found: ContinuousClock.Instant?
+      try await eventually("\(carriage.identity) reports it") {
+        found = self.log.withLockedValue { $0 }.first { $0.0 >= start && matches($0.1) }?.0
+        return found != nil
+      }
+      return try #require(found)
+    }
+
+    var reasons: [String] {
+      log.withLockedValue { log in
+        log.compactMap {
+          switch $0.1 {
+          case .disconnected(let reason), .problem(let reason): reason
+          default: nil
+          }
+        }
+      }
+    }
+
+    func stop() async {
+      let task = task.withLockedValue { $0 }
+      task?.cancel()
+      await task?.value
+    }
+  }
+
+  private func milliseconds(_ one: ContinuousClock.Instant, _ two: ContinuousClock.Instant) -> Int {
+    Int((two - one) / .milliseconds(1))
+  }
+
+  @Test(arguments: Engine.Kind.allCases)
+  func connectsOnceTheCredentialsAreRight(_ kind: Engine.Kind) async throws {
+    func rules(_ password: String) -> String {
+      kind == .nats
+        ? "authorization { user: me, password: \(password) }"
+        : "user default off\nuser me on >\(password) ~* &* +@all"
+    }
+    var engine = try await Engine(kind, configuration: rules("old"))
+    let one = Site(try carrier(engine, user: "me:new"), "one")
+    _ = try await one.reports {
+      if case .disconnected(let reason) = $0 {
+        reason.lowercased().contains("auth") || reason.contains("WRONGPASS")
+      } else {
+        false
+      }
+    }
+    try await Task.sleep(for: .seconds(60))
+    try await engine.program.kill9()
+    engine = try await Engine(kind, port: engine.port, configuration: rules("new"))
+    let right = ContinuousClock.now
+    let back = try await one.reports(after: right) { $0 == .connected }
+    measured(
+      "\(kind): credentials wrong for 1 min, then right", milliseconds(right, back), 5_000)
+    await one.stop()
+    withExtendedLifetime(engine) {}
+  }
+
+  @Test(arguments: Engine.Kind.allCases, ["publish", "subscribe"])
+  func tellsADeniedPermissionInTheWordsOfTheEngine(
+    _ kind: Engine.Kind, _ action: String
+  ) async throws {
+    // Redis knows channels, not directions.
+    guard kind == .nats || action == "subscribe" else { return }
+    let engine = try await Engine(
+      kind,
+      configuration: kind == .nats
+        ? """
+        authorization { users: [
+          {user: me, password: secret, permissions: {\(action): {deny: "multicast.topic.>"}}}
+        ] }
+        """
+        : "user default off\nuser me on >secret ~* +@all &multicast.control &multicast.inbox.*")
+    let one = Site(try carrier(engine, user: "me:secret"), "one")
+    let connected = try await one.reports { $0 == .connected }
+    one.post(1)
+    let posted = ContinuousClock.now
+    let told = try await one.reports {
+      if case .problem(let text) = $0 {
+        text.lowercased().contains("permission") && text.contains("multicast.topic.number")
+          || text.contains("NOPERM")
+      } else {
+        false
+      }
+    }
+    measured(
+      "\(kind): permission to \(action) denied", max(0, milliseconds(max(connected, posted), told)),
+      1_000)
+    #expect(one.carriage.condition.problem != nil)
+    await one.stop()
+    withExtendedLifetime(engine) {}
+  }
+
+  @Test(arguments: Engine.Kind.allCases)
+  func noticesAnEngineThatStandsStill(_ kind: Engine.Kind) async throws {
+    let engine = try await Engine(kind)
+    let one = Site(try carrier(engine), "one")
+    let two = Site(try carrier(engine), "two")
+    for (one, two) in [(one, two), (two, one)] {
+      _ = try await one.reports { $0 == .joined(two.carriage.identity) }
+    }
+    engine.program.signal(SIGSTOP)
+    let stalled = ContinuousClock.now
+    // Nobody waits for it.
+    for number in 0..<1_000 { one.post(number) }
+    #expect(milliseconds(stalled, .now) < 5_000)
+    let told = try await one.reports(after: stalled) {
+      if case .disconnected = $0 { true } else { false }
+    }
+    measured("\(kind): engine stalled", milliseconds(stalled, told), 15_000)
+    engine.program.signal(SIGCONT)
+    try await eventually("all arrive") { two.numbers.withLockedValue { $0.count } >= 1_000 }
+    #expect(two.numbers.withLockedValue { $0 } == Array(0..<1_000))
+    await one.stop()
+    await two.stop()
+  }
+
+  @Test func tellsWhatIsWrongWithAnAddress() async throws {
+    for url in ["nonsense", "nats://", "http://127.0.0.1", "nats://host:port", "redis://h:1"] {
+      #expect(throws: NATSCarrier.InvalidURL.self) { try NATSCarrier.Configuration(urls: url) }
+    }
+    for url in ["nonsense", "redis://", "nats://h:1", "redis://host:port"] {
+      #expect(throws: RedisCarrier.InvalidURL.self) { try RedisCarrier.Configuration(url: url) }
+    }
+    let redis = try RedisCarrier.Configuration(url: "redis://me:se:cret@host:7000/0")
+    #expect(redis.user == "me" && redis.password == "se:cret")
+    #expect(redis.host == "host" && redis.port == 7_000)
+
+    // Nobody is there; a password is missing; the server wants TLS.
+    let gone = try await Engine(.nats)
+    try await gone.program.kill9()
+    let secret = try await Engine(.nats, configuration: "authorization { user: me, password: s }")
+    let authority = try Authority()
+    let encrypted = try await Engine(.nats, configuration: authority.configuration)
+    var reasons: [String] = []
+    for engine in [gone, secret, encrypted] {
+      let site = Site(try carrier(engine), "one")
+      try await eventually("\(engine.port) is refused") { !site.reasons.isEmpty }
+      reasons.append(site.reasons.last ?? "")
+      await site.stop()
+    }
+    print("MEASURED what is told:", reasons)
+    #expect(Set(reasons).count == 3)
+    #expect(reasons[1].lowercased().contains("auth"))
+    #expect(reasons[2].lowercased().contains("ssl"))
+
+    // With the right authority it connects, and with none it says why not.
+    let port = encrypted.port
+    var configuration = try NATSCarrier.Configuration(urls: "tls://localhost:\(port)")
+    let without = Site(NATSCarrier(configuration), "without")
+    try await eventually("the certificate is refused") {
+      without.reasons.contains { $0.lowercased().contains("certificate") }
+    }
+    await without.stop()
+    configuration.certificateAuthority = authority.program.path("ca.pem")
+    let with = Site(NATSCarrier(configuration), "with")
+    _ = try await with.reports { $0 == .connected }
+    await with.stop()
+    withExtendedLifetime((secret, encrypted)) {}
+  }
+
+  /// Certificates for this machine, made with `openssl`.
+  private struct Authority {
+    let program: Program
+
+    init() throws {
+      program = try Program(
+        "/bin/sh",
+        [
+          "-c",
+          """
+          openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority \
+            -keyout FOLDER/ca.key -out FOLDER/ca.pem &&
+          openssl req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout FOLDER/key.pem \
+            -out FOLDER/request.pem &&
+          printf 'subjectAltName=DNS:localhost' > FOLDER/names &&
+          openssl x509 -req -in FOLDER/request.pem -CA FOLDER/ca.pem -CAkey FOLDER/ca.key \
+            -CAcreateserial -days 2 -extfile FOLDER/names -out FOLDER/cert.pem && echo done
+          """,
+        ])
+      while program.isRunning { usleep(10_000) }
+      try #require(program.text("out").contains("done"), "\(program.text("err"))")
+    }
+
+    var configuration: String {
+      """
+      tls { cert_file: "\(program.path("cert.pem"))", key_file: "\(program.path("key.pem"))" }
+      """
+    }
+  }
+}

@@ -1,0 +1,760 @@
+import Dispatch
+import Multicast
+import MulticastCarrierTesting
+import NIOConcurrencyHelpers
+import NIOCore
+import Testing
+
+@testable import MulticastCarrier
+
+@Suite(.timeLimit(.minutes(5))) struct CarriageTests {
+  private let hub = InMemoryCarrier.Hub()
+
+  @Test(arguments: [false, true]) func carriesBothWaysWithoutAnEcho(echoes: Bool) async throws {
+    let one = Site(hub, "one", echoes: echoes)
+    let two = Site(hub, "two", echoes: echoes)
+    try await withSites(one, two) {
+      one.post(1)
+      try await two.hears([1])
+      two.post(2)
+      // An echo of 1 would come before 2, and one of 2 before 3.
+      try await one.hears([1, 2])
+      one.post(3)
+      try await two.hears([1, 2, 3])
+    }
+  }
+
+  @Test func publishesWhatAHandlerAnswersToWhatCameIn() async throws {
+    let one = Site(hub, "one")
+    let two = Site(hub, "two")
+    try await withSites(one, two) {
+      two.center.observe(.note, owner: two) { site, note in
+        if note.number < 10 { site.post(note.number + 10) }
+      }
+      one.post(1, 2)
+      try await eventually("all are answered") { Set(one.numbers()) == [1, 2, 11, 12] }
+      #expect(one.numbers().count == 4)
+    }
+  }
+
+  @Test func publishesWhatAHandlerAtHomeAnswers() async throws {
+    let one = Site(hub, "one")
+    let two = Site(hub, "two")
+    try await withSites(one, two) {
+      let queue = DispatchQueue(label: "home")
+      two.center.observe(.note, owner: two, on: queue) { site, note in
+        if note.number < 10 { site.post(note.number + 10) }
+      }
+      for number in 1...5 { one.post(number) }
+      try await eventually("all are answered") { one.numbers().count == 10 }
+      #expect(one.numbers().filter { $0 > 10 } == Array(11...15))
+    }
+  }
+
+  @Test func keepsTheOrderOfEachSender() async throws {
+    let sites = (0..<3).map { Site(hub, "\($0)") }
+    let reader = Site(hub, "reader")
+    try await withSites(sites[0], sites[1], sites[2], reader) {
+      await withTaskGroup { group in
+        for (index, site) in sites.enumerated() {
+          group.addTask { for number in 0..<300 { site.post(index * 1_000 + number) } }
+        }
+      }
+      try await eventually("all arrive") { reader.numbers().count == 900 }
+      for index in 0..<3 {
+        let numbers = reader.numbers().filter { $0 / 1_000 == index }
+        #expect(numbers == (0..<300).map { index * 1_000 + $0 })
+      }
+    }
+  }
+
+  /// What threads post at once has one order, here and in the other processes.
+  @Test func hasOneOrderForConcurrentPosts() async throws {
+    let one = Site(hub, "one")
+    let two = Site(hub, "two")
+    try await withSites(one, two) {
+      let queue = DispatchQueue(label: "home")
+      let here = NIOLockedValueBox<[Int]>([])
+      one.center.observe(.note, owner: one, on: queue) { _, note in
+        here.withLockedValue { $0.append(note.number) }
+      }
+      await withTaskGroup { group in
+        for thread in 0..<4 {
+          group.addTask { for number in 0..<1_000 { one.post(thread * 1_000 + number) } }
+        }
+      }
+      try await eventually("all arrive") { two.numbers().count == 4_000 }
+      queue.sync {}
+      #expect(two.numbers() == here.withLockedValue { $0 })
+    }
+  }
+
+  // MARK: Repair
+
+  @Test func repairsWhatWasMissed() async throws {
+    let one = Site(hub, "one")
+    let two = Site(hub, "two")
+    try await withSites(one, two) {
+      one.post(1, 2)
+      try await two.hears([1, 2])
+      two.carrier.disconnect()
+      for number in 3...500 { one.post(number) }
+      try await one.hears(Array(1...500))
+      two.carrier.reconnect()
+      one.post(501)
+      try await two.hears(Array(1...501))
+      #expect(two.gaps.isEmpty)
+    }
+  }
+
+  @Test func sendsWhatWasPostedWhileItWasAlone() async throws {
+    let one = Site(hub, "one")
+    let two = Site(hub, "two")
+    try await withSites(one, two) {
+      one.carrier.disconnect()
+      try await one.reports { $0 == .disconnected("The connection was cut.") }
+      one.post(1, 2, 3)
+      try await eventually("they wait") { one.carriage.condition.waitingMessages == 3 }
+      #expect(two.numbers() == [])
+      one.carrier.reconnect()
+      try await two.hears([1, 2, 3])
+      #expect(two.gaps.isEmpty)
+    }
+  }
+
+  @Test func tellsWhatItsSenderHasNoMore() async throws {
+    var limits = Site.patient
+    limits.keptBytes = 10_000
+    let one = Site(hub, "one", limits: limits)
+    let two = Site(hub, "two")
+    try await withSites(one, two) {
+      one.post(1)
+      try await two.hears([1])
+      two.carrier.disconnect()
+      for number in 2...201 { one.post(number) }
+      try await eventually("all are published") {
+        one.carriage.state.withLockedValue { $0.exchange.counts.published } == 201
+      }
+      two.carrier.reconnect()
+      try await eventually("the last arrives") { two.numbers().last == 201 }
+      let numbers = two.numbers()
+      let first = numbers[1]
+      #expect(first > 2)
+      #expect(numbers == [1] + Array(first...201))
+      let place = CarriageReport.Place(sender: one.carriage.identity, type: "note", sequence: 1)
+      #expect(two.gaps == [.gapPossible(since: place, missing: UInt64(first - 2))])
+      // What was sent and is forgotten is no loss of this process's.
+      #expect(one.carriage.condition.dropped == 0)
+    }
+  }
+
+  @Test func tellsWhatADeadSenderHasTakenWithIt() async throws {
+    var limits = Carriage.Limits()
+    limits.repairTime = .milliseconds(300)
+    limits.keptTime = .milliseconds(600)
+    let one = Site(hub, "one")
+    let two = Site(hub, "two", limits: limits)
+    try await withSites(one, two) {
+      one.post(1)
+      try await two.hears([1])
+      two.carrier.disconnect()
+      one.post(2)
+      try await one.hears([1, 2])
+      let identity = one.carriage.identity
+      one.vanish()
+      two.carrier.reconnect()
+      // Somebody repeats the sender's last message.
+      let stranger = Stranger(hub, identity)
+      try stranger.send(.message(Note(number: 3), 3))
+      try await two.hears([1, 3])
+      let place = CarriageReport.Place(sender: identity, type: "note", sequence: 1)
+      #expect(two.gaps == [.gapPossible(since: place, missing: 1)])
+    }
+  }
+
+  // MARK: Bounds
+
+  @Test func boundsTheBytesThatWaitToLeave() async throws {
+    let one = Site(hub, "one") { carriage in
+      carriage.carry(.note, as: "note")
+      carriage.carry(.other, as: "other", overflow: .dropNewest)
+      carriage.carry(.latest, as: "latest")
+    }
+    let text = String(repeating: "x", count: 900_000)
+    for number in 0..<30 { one.post(Note(number: number, text: text)) }
+    try await one.reports {
+      if case .dropped("note", .outgoing, let count) = $0 { count > 0 } else { false }
+    }
+    try await eventually("all are heard") { one.carriage.condition.dropped == 26 }
+    #expect(one.carriage.condition.waitingBytes < 4 << 20)
+    #expect(one.carriage.condition.waitingMessages == 4)
+
+    // Of this topic, the new ones stay here, and their poster is told.
+    for number in 0..<30 { one.center.post(.other, Note(number: number, text: text)) }
+    try await one.reports {
+      if case .kept("other", .full, let count) = $0 { count > 0 } else { false }
+    }
+    let error = await #expect(throws: CarrierError.self) {
+      try await one.carriage.post(.other, Note(number: 31, text: text))
+    }
+    if case .full = error {} else { Issue.record("\(String(describing: error))") }
+    #expect(!one.numbers("other").contains(31))
+  }
+
+  @Test func boundsWhatWaitsForHandlersAndTellsItOnce() async throws {
+    var limits = Site.patient
+    limits.waitingMessages = 10
+    let one = Site(hub, "one")
+    let two = Site(hub, "two", limits: limits)
+    try await withSites(one, two) {
+      let gate = DispatchSemaphore(value: 0)
+      let queue = DispatchQueue(label: "gate")
+      two.center.observe(.note, owner: two, on: queue) { _, note in
+        if note.number == 0 { gate.wait() }
+      }
+      // The lane waits after its window, and then ten wait.
+      let start = ContinuousClock.now
+      for number in 0..<1_000 { one.post(number) }
+      try await eventually("the rest is given up") { two.carriage.condition.dropped > 900 }
+      gate.signal()
+      try await eventually("the last arrives") { two.numbers().last == 999 }
+      let numbers = two.numbers()
+      #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
+      try await eventually("all are told") {
+        two.reports.reduce(numbers.count) {
+          if case .dropped("note", .incoming, let count) = $1 { $0 + count } else { $0 }
+        } == 1_000
+      }
+      let lines = two.log.lines.withLockedValue { $0.filter { $0.text.contains("given up") } }
+      #expect(lines.count <= 3 + Int((ContinuousClock.now - start) / .seconds(1)))
+    }
+  }
+
+  @Test func keepsTheLatestOnlyWhereThatIsWanted() async throws {
+    let carry: (Carriage) -> Void = { $0.carry(.note, as: "note", overflow: .keepLatest) }
+    let one = Site(hub, "one", topics: carry)
+    let two = Site(hub, "two", topics: carry)
+    try await withSites(one, two) {
+      two.carrier.disconnect()
+      for number in 0..<1_000 { one.post(number) }
+      try await eventually("all are heard") { one.numbers().count == 1_000 }
+      two.carrier.reconnect()
+      try await eventually("the latest arrives") { two.numbers().last == 999 }
+      #expect(two.numbers().count <= 2)
+      #expect(two.gaps.isEmpty)
+      #expect(one.carriage.condition.waitingMessages == 0)
+    }
+  }
+
+  @Test func refusesWhatIsTooLargeWhereItIsPosted() async throws {
+    let one = Site(hub, "one", payloadLimit: 2_000)
+    let two = Site(hub, "two", payloadLimit: 2_000)
+    try await withSites(one, two) {
+      let large = Note(number: 1, text: String(repeating: "x", count: 2_000))
+      let error = await #expect(throws: CarrierError.self) {
+        try await one.carriage.post(.note, large)
+      }
+      #expect(error?.description.contains("at most") == true)
+      // Posted like any message, it reaches this process alone, and that is told.
+      one.post(large)
+      try await one.reports {
+        if case .kept("note", .tooLarge, 1) = $0 { true } else { false }
+      }
+      try await one.carriage.post(.note, Note(number: 2))
+      try await one.hears([1, 2])
+      try await two.hears([2])
+    }
+  }
+
+  @Test func livesThroughAMessageThatCannotBeEncoded() async throws {
+    let one = Site(hub, "one")
+    let two = Site(hub, "two")
+    try await withSites(one, two) {
+      let error = await #expect(throws: CarrierError.self) {
+        try await one.carriage.post(.note, Note(number: 1, value: .nan))
+      }
+      if case .notEncodable = error {} else { Issue.record("\(String(describing: error))") }
+      one.post(Note(number: 1, value: .nan))
+      try await one.reports {
+        if case .kept("note", .notEncodable, 1) = $0 { true } else { false }
+      }
+      one.post(2)
+      try await one.hears([1, 2])
+      try await two.hears([2])
+    }
+  }
+
+  // MARK: Lanes
+
+  @Test func anAnswerArrivesThroughTheTopicThatWaitsForIt() async throws {
+    let one = Site(hub, "one")
+    let two = Site(hub, "two")
+    try await withSites(one, two) {
+      let answered = NIOLockedValueBox<[Int]>([])
+      two.center.observe(.note, owner: two) { (site, note) async in
+        guard note.number < 100 else { return }
+        // Waits for an answer to its question, which comes the same way.
+        var answers = site.center.messages(of: .note).makeAsyncIterator()
+        site.post(note.number + 1_000)
+        while let answer = await answers.next(), answer.number != note.number + 2_000 {}
+        answered.withLockedValue { $0.append(note.number) }
+      }
+      one.center.observe(.note, owner: one) { site, note in
+        if (1_000..<2_000).contains(note.number) { site.post(note.number + 1_000) }
+      }
+      one.post(1, 2, 3)
+      try await eventually("all are answered") { answered.withLockedValue { $0 } == [1, 2, 3] }
+    }
+  }
+
+  @Test func aSlowTopicHoldsUpNoOther() async throws {
+    let one = Site(hub, "one")
+    let two = Site(hub, "two")
+    try await withSites(one, two) {
+      let (gate, open) = AsyncStream<Void>.makeStream()
+      two.center.observe(.note, owner: two) { (_, note) async in for await _ in gate {} }
+      for number in 0..<200 { one.post(number) }
+      for number in 0..<200 { one.center.post(.other, Note(number: number)) }
+      try await two.hears(Array(0..<200), on: "other")
+      open.finish()
+      try await two.hears(Array(0..<200))
+    }
+  }
+
+  // MARK: Strangers
+
+  @Test func skipsWhatItCannotRead() async throws {
+    let one = Site(hub, "one")
+    let stranger = Stranger(hub, Identity(name: "stranger", start: 7))
+    try await withSites(one) {
+      try stranger.send(raw: [])
+      try await one.skips("It has no header.")
+      try stranger.send(raw: Array("{\"format\":1}\n".utf8))
+      try stranger.send(raw: [0x4D, 9, 0])
+      try await one.skips("Its header has format 9, and this program knows 2.")
+      try stranger.send(raw: [0x4D, 2, 0, 0, 0])
+      try stranger.send(raw: [0x4D, 2, 3, 0, 0, 0, 0] + [UInt8](repeating: 0xFF, count: 40))
+      try stranger.send(raw: [0x4D, 2, 200])
+      try await one.skips("Its header cannot be decoded.")
+      try stranger.send(.beat([:]))
+      try stranger.send(.message(Note(number: 1), 1, type: "letter"))
+      try await one.skips("This program does not know letter.")
+      try stranger.send(.message(Note(number: 1), 1, version: 9, oldest: 3))
+      try await one.skips("note has version 9, which version 3 can read")
+      try stranger.send(.bytes(Array("{\"number\":".utf8), 2))
+      try await one.skips("note of stranger#7 cannot be decoded")
+      // A later version that this one can read.
+      try stranger.send(.message(Note(number: 3), 3, version: 9, oldest: 2))
+      try stranger.send(.message(Note(number: 4), 4, version: 1, oldest: 1))
+      try await one.hears([3, 4])
+    }
+  }
+
+  @Test func neverBelievesAnImplausibleJump() async throws {
+    let one = Site(hub, "one")
+    let two = Site(hub, "two")
+    try await withSites(one, two) {
+      one.post(1)
+      try await two.hears([1])
+      let stranger = Stranger(hub, one.carriage.identity)
+      for number: UInt64 in [.max, .max - 1, 1 << 40] {
+        try stranger.send(.beat(["note": number]))
+        try stranger.send(.message(Note(number: 666), number))
+      }
+      try await two.skips("one#")
+      one.post(2)
+      try await two.hears([1, 2])
+      // What looks like the next messages but one was never published, either.
+      try stranger.send(.message(Note(number: 666), 5))
+      try stranger.send(.beat(["note": 1_000]))
+      try await two.skips("\(one.carriage.identity) has never published")
+      for number in 3...6 { one.post(number) }
+      try await two.hears(Array(1...6))
+      #expect(two.gaps.isEmpty)
+    }
+  }
+
+  @Test func recoversFromABeginningThatSomebodyInvents() async throws {
+    let two = Site(hub, "two")
+    try await two.start()
+    let one = Site(hub, "one")
+    let stranger = Stranger(hub, one.carriage.identity)
+    try stranger.send(.beat(["note": UInt64(1) << 50]))
+    try await two.reports { $0 == .joined(one.carriage.identity) }
+    try await one.start()
+    one.post(1, 2)
+    try await eventually("the last arrives") { two.numbers().last == 2 }
+    one.post(3)
+    try await eventually("the next arrives") { two.numbers().last == 3 }
+    for site in [one, two] { await site.stop() }
+  }
+
+  @Test func anInventedStampStopsNobody() async throws {
+    let one = Site(hub, "one")
+    let two = Site(hub, "two")
+    try await withSites(one, two) {
+      let stranger = Stranger(hub, Identity(name: "stranger", start: 7))
+      try stranger.send(.latest(Note(number: 666), .max))
+      for site in [one, two] { try await site.skips("The stamp of latest") }
+      one.center.post(.latest, Note(number: 1))
+      try await two.hears([1], on: "latest")
+    }
+  }
+
+  @Test func forgetsProcessesThatWereInvented() async throws {
+    let one = Site(hub, "one")
+    try await withSites(one) {
+      for number in 0..<3_000 {
+        let stranger = Stranger(hub, Identity(name: "\(number)", start: 7))
+        try stranger.send(.message(Note(number: 1), 1))
+        stranger.leave()
+      }
+      try await eventually("the inbox is empty") {
+        one.carriage.state.withLockedValue {
+          $0.exchange.knownPeers
+        } >= 1_000
+      }
+      await one.carrier.flush()
+      #expect(one.carriage.state.withLockedValue { $0.exchange.knownPeers } <= 1_000)
+    }
+  }
+
+  // MARK: Identity
+
+  @Test func aProcessThatStartsAgainUnderItsNameIsHeardFromItsFirstMessage() async throws {
+    let one = Site(hub, "one")
+    let two = Site(hub, "two")
+    try await withSites(one, two) {
+      one.post(1, 2, 3)
+      try await two.hears([1, 2, 3])
+      one.vanish()
+      let again = Site(hub, "one")
+      try await again.start(two)
+      again.post(4, 5)
+      try await two.hears([1, 2, 3, 4, 5])
+      await again.stop()
+    }
+  }
+
+  @Test func twoProcessesOfOneNameHearEachOtherAndAreTold() async throws {
+    let one = Site(hub, "name")
+    let two = Site(hub, "name")
+    try await withSites(one, two) {
+      one.post(1)
+      try await two.hears([1])
+      two.post(2)
+      try await one.hears([1, 2])
+      try await one.reports { $0 == .nameTaken(two.carriage.identity) }
+      try await two.reports { $0 == .nameTaken(one.carriage.identity) }
+    }
+  }
+
+  @Test func tellsWhoComesAndGoes() async throws {
+    var limits = Site.patient
+    limits.heartbeat = .milliseconds(50)
+    limits.peerTime = .milliseconds(500)
+    let one = Site(hub, "one", limits: limits)
+    let two = Site(hub, "two", limits: limits)
+    let three = Site(hub, "three", limits: limits)
+    try await withSites(one, two, three) {
+      three.vanish()
+      try await one.reports { $0 == .left(three.carriage.identity) }
+      await two.stop()
+      try await one.reports { $0 == .left(two.carriage.identity) }
+      try await eventually("the state tells it") { one.carriage.condition.lag.isEmpty }
+    }
+  }
+
+  // MARK: Chains
+
+  @Test func endsALoopAcrossTwoProcesses() async throws {
+    var limits = Site.patient
+    limits.chain = 20
+    let one = Site(hub, "one", limits: limits)
+    let two = Site(hub, "two", limits: limits)
+    try await withSites(one, two) {
+      one.center.observe(.other, owner: one) { site, note in site.post(note.number + 1) }
+      two.center.observe(.note, owner: two) { site, note in
+        site.center.post(.other, Note(number: note.number + 1))
+      }
+      one.post(1)
+      try await eventually("one of them ends it") {
+        (one.reports + two.reports).contains {
+          if case .kept(_, .loop, 1) = $0 { true } else { false }
+        }
+      }
+      let count = one.numbers().count + one.numbers("other").count
+      #expect((40..<60).contains(count))
+    }
+  }
+
+  /// Each message sets off two others, and these four, and so on.
+  @Test func endsATreeAcrossProcesses() async throws {
+    var limits = Site.patient
+    limits.chain = 20
+    let sites = ["one", "two", "three"].map { Site(hub, $0, limits: limits) }
+    try await withSites(sites[0], sites[1], sites[2]) {
+      for site in sites {
+        site.center.observe(.note, owner: site) { site, note in
+          if CarriageContext.current.sender != nil { site.post(note.number + 1) }
+        }
+      }
+      sites[0].post(1)
+      for site in sites {
+        try await site.reports {
+          if case .kept("note", .loop, _) = $0 { true } else { false }
+        }
+      }
+      var count = -1
+      try await eventually("it ends") {
+        defer { count = sites[0].numbers().count }
+        try await Task.sleep(for: .milliseconds(500))
+        return count == sites[0].numbers().count
+      }
+    }
+  }
+
+  @Test func oneMessageMayHaveManyAnswers() async throws {
+    let one = Site(hub, "one")
+    let two = Site(hub, "two")
+    try await withSites(one, two) {
+      two.center.observe(.note, owner: two) { site, _ in
+        for number in 0..<3_000 { site.center.post(.other, Note(number: number)) }
+      }
+      one.post(1)
+      try await one.hears(Array(0..<3_000), on: "other")
+      #expect(two.carriage.condition.dropped == 0)
+    }
+  }
+
+  @Test func metadataGoesWithAMessageAndWithItsAnswers() async throws {
+    let one = Site(hub, "one")
+    let two = Site(hub, "two")
+    try await withSites(one, two) {
+      let seen = NIOLockedValueBox<[String?]>([])
+      let queue = DispatchQueue(label: "home")
+      two.center.observe(.note, owner: two, on: queue) { site, note in
+        seen.withLockedValue { $0.append(CarriageContext.current.metadata["trace"]) }
+        site.center.post(.other, note)
+      }
+      one.center.observe(.other, owner: one, on: queue) { _, _ in
+        let context = CarriageContext.current
+        seen.withLockedValue {
+          $0.append("\(context.metadata["trace"] ?? "") \(context.sender?.name ?? "")")
+        }
+      }
+      CarriageContext.with(metadata: ["trace": "4bf9"]) { one.post(1) }
+      try await eventually("both are seen") { seen.withLockedValue { $0.count } == 2 }
+      #expect(seen.withLockedValue { $0 } == ["4bf9", "4bf9 two"])
+    }
+  }
+
+  // MARK: Latest values
+
+  @Test func aLateProcessReceivesTheLatestValue() async throws {
+    let one = Site(hub, "one")
+    one.center.post(.latest, Note(number: 1))
+    let two = Site(hub, "two")
+    try await withSites(one, two) {
+      try await two.hears([1], on: "latest")
+      two.center.post(.latest, Note(number: 2))
+      try await one.hears([1, 2], on: "latest")
+      // The one who posted it has gone, and the others have it.
+      await two.stop()
+      let three = Site(hub, "three")
+      try await three.start(one)
+      try await three.hears([2], on: "latest")
+      #expect(three.center.latest(of: .latest)?.number == 2)
+      await three.stop()
+    }
+  }
+
+  @Test func allProcessesEndWithOneLatestValue() async throws {
+    let sites = ["one", "two", "three"].map { Site(hub, $0) }
+    try await withSites(sites[0], sites[1], sites[2]) {
+      for round in 0..<100 {
+        await withTaskGroup { group in
+          for (index, site) in sites.enumerated() {
+            group.addTask { site.center.post(.latest, Note(number: round * 10 + index)) }
+          }
+        }
+        try await eventually("all agree in round \(round)") {
+          let latest = sites.map { $0.center.latest(of: .latest)?.number }
+          return Set(latest).count == 1 && latest[0].map { $0 / 10 == round } == true
+        }
+      }
+    }
+  }
+
+  @Test func latestValuesAgreeAfterASplit() async throws {
+    let one = Site(hub, "one")
+    let two = Site(hub, "two")
+    try await withSites(one, two) {
+      two.carrier.disconnect()
+      for number in 0..<5 { one.center.post(.latest, Note(number: number)) }
+      two.center.post(.latest, Note(number: 100))
+      two.carrier.reconnect()
+      // Either of them may have been the later one. Both end with the same.
+      try await eventually("both agree") {
+        let latest = [one, two].map { $0.center.latest(of: .latest)?.number }
+        return latest[0] == latest[1] && (latest[0] == 4 || latest[0] == 100)
+      }
+    }
+  }
+
+  // MARK: Interest, life
+
+  @Test func nobodyDecodesWhatNobodyHears() async throws {
+    let decoded = NIOLockedValueBox(0)
+    let codec = CountingCodec(decoded: decoded)
+    let one = Site(hub, "one") { $0.carry(.note, as: "note", codec: codec, direction: .outgoing) }
+    let two = Site(hub, "two") { $0.carry(.note, as: "note", codec: codec, direction: .outgoing) }
+    let three = Site(hub, "three") {
+      $0.carry(.note, as: "note", codec: codec, direction: .incoming)
+    }
+    try await withSites(one, two, three) {
+      one.post(1)
+      two.post(2)
+      try await eventually("both arrive") { three.numbers().sorted() == [1, 2] }
+      three.post(3)
+      await three.carrier.flush()
+      #expect(decoded.withLockedValue { $0 } == 2)
+      #expect(one.numbers() == [1] && two.numbers() == [2])
+      // The topic is left, and taken up again.
+      three.carriage.stopCarrying("note")
+      one.post(4)
+      try await one.hears([1, 4])
+      await three.carrier.flush()
+      #expect(decoded.withLockedValue { $0 } == 2)
+    }
+  }
+
+  @Test func whatIsPostedBeforeTheStartIsSentAndAfterTheEndIsTold() async throws {
+    let one = Site(hub, "one")
+    let two = Site(hub, "two")
+    try await two.start()
+    one.post(1, 2)
+    try await one.start(two)
+    try await two.hears([1, 2])
+    one.post(3)
+    await one.stop()
+    try await two.hears([1, 2, 3])
+    one.post(4)
+    try await one.reports { $0 == .kept(type: "note", reason: .closed, count: 1) }
+    #expect(one.carriage.condition.connection == .closed)
+    await #expect(throws: CarrierError.closed) {
+      try await one.carriage.post(.note, Note(number: 5))
+    }
+    await two.stop()
+  }
+
+  @Test func theStateIsATopic() async throws {
+    let one = Site(hub, "one")
+    let two = Site(hub, "two")
+    let states = NIOLockedValueBox<[CarriageState]>([])
+    try await withSites(one, two) {
+      one.center.observe(.carriageState, owner: one) { _, state in
+        states.withLockedValue { $0.append(state) }
+      }
+      try await eventually("two is known") {
+        one.center.latest(of: .carriageState)?.lag == [two.carriage.identity: 0]
+      }
+      one.carrier.disconnect()
+      one.post(1)
+      try await eventually("it tells that it is alone") {
+        let state = one.center.latest(of: .carriageState)
+        guard case .alone(_, "The connection was cut.") = state?.connection else { return false }
+        return state?.waitingMessages == 1
+      }
+      one.carrier.reconnect()
+      try await eventually("it tells that it is connected") {
+        let state = one.center.latest(of: .carriageState)
+        return state?.connection == .connected && state?.waitingMessages == 0
+      }
+    }
+    #expect(states.withLockedValue { $0.last?.connection } == .closed)
+  }
+
+  @Test func anAnswerWaitsForItsQuestion() async throws {
+    let carry: (Carriage) -> Void = { $0.carry(.note, as: "note", followsCauses: true) }
+    let one = Site(hub, "one", topics: carry)
+    let two = Site(hub, "two", topics: carry)
+    let three = Site(hub, "three", topics: carry)
+    try await withSites(one, two, three) {
+      two.center.observe(.note, owner: two) { site, note in
+        if note.number < 100 { site.post(note.number + 100) }
+      }
+      // The question comes to three later than the answer does.
+      three.carrier.delay(.milliseconds(50), from: one.carrier)
+      for number in 0..<10 {
+        one.post(number)
+        try await eventually("both arrive") { three.numbers().count == 2 * number + 2 }
+        #expect(three.numbers().suffix(2) == [number, number + 100])
+      }
+    }
+  }
+
+  @Test func aCenterThatDoesNotCarryTheContextIsRefused() async {
+    await #expect(processExitsWith: .failure) {
+      _ = Carriage(center: MulticastCenter(), carrier: InMemoryCarrier(), name: "one")
+    }
+  }
+}
+
+/// Somebody who publishes what he likes.
+struct Stranger {
+  private let carrier: InMemoryCarrier
+  private let identity: Identity
+
+  init(_ hub: InMemoryCarrier.Hub, _ identity: Identity) {
+    self.identity = identity
+    carrier = InMemoryCarrier(hub: hub)
+    carrier.open { _ in }
+  }
+
+  enum Forgery {
+    case message(Note, UInt64, type: String = "note", version: UInt32 = 2, oldest: UInt32 = 1)
+    case bytes([UInt8], UInt64)
+    case beat([String: UInt64])
+    case latest(Note, UInt64)
+  }
+
+  func send(raw bytes: [UInt8]) throws {
+    try carrier.publish(ByteBuffer(bytes: bytes), to: "multicast.control")
+  }
+
+  func send(_ forgery: Forgery) throws {
+    var body = ByteBuffer()
+    let content: Packet.Content
+    switch forgery {
+    case .message(let note, let sequence, let type, let version, let oldest):
+      try JSONCodec<Note>().encode(note, into: &body)
+      var envelope = Envelope(type: type, body: body)
+      (envelope.version, envelope.oldest) = (version, oldest)
+      content = .message(envelope, sequence: sequence, after: [:])
+    case .bytes(let bytes, let sequence):
+      let envelope = Envelope(type: "note", body: ByteBuffer(bytes: bytes))
+      content = .message(envelope, sequence: sequence, after: [:])
+    case .beat(let last): content = .beat(Places(last: last))
+    case .latest(let note, let counter):
+      try JSONCodec<Note>().encode(note, into: &body)
+      content = .latest(
+        Envelope(type: "latest", body: body), Stamp(counter: counter, author: identity))
+    }
+    let payload = Packet(sender: identity, content: content).payload()
+    try carrier.publish(payload, to: "multicast.control")
+  }
+
+  func leave() { carrier.disconnect() }
+}
+
+private struct CountingCodec: MessageCodec {
+  let decoded: NIOLockedValueBox<Int>
+  func encode(_ message: Note, into bytes: inout ByteBuffer) throws {
+    try JSONCodec<Note>().encode(message, into: &bytes)
+  }
+  func decode(_ bytes: ByteBuffer) throws -> Note {
+    decoded.withLockedValue { $0 += 1 }
+    return try JSONCodec<Note>().decode(bytes)
+  }
+}

@@ -1,0 +1,11 @@
+// A process of the tests: `Node simulate`, `Node run` or `Node measure`.
+
+let words = Array(CommandLine.arguments.dropFirst())
+switch words.first {
+case "simulate": simulate(seeds: Int(words.dropFirst().first ?? "") ?? 1_000)
+case "run": try await run(Options(words.dropFirst()))
+case "measure": try await measure(Options(words.dropFirst()))
+case "send": try await send(Options(words.dropFirst()))
+case "receive": try await receive(Options(words.dropFirst()))
+default: print("usage: Node simulate [<seeds>] | measure [count=<n>] | run <option>=<value>…")
+}

@@ -1,0 +1,92 @@
+#if !defined(_GNU_SOURCE)
+  #define _GNU_SOURCE  // for syscall
+#endif
+
+#include "MulticastPlatform.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#if defined(_WIN32)
+  #define WIN32_LEAN_AND_MEAN
+  #include <windows.h>
+  #include <io.h>
+#else
+  #include <unistd.h>
+#endif
+
+#if defined(__linux__)
+  #include <linux/futex.h>
+  #include <sys/syscall.h>
+#endif
+
+_Thread_local void *multicast_slot;
+
+#if defined(__linux__)
+
+/// How often a thread looks again before it sleeps. Most locks here are held for less time than this takes.
+enum { tries = 100 };
+
+static void pause_shortly(void) {
+  #if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+  #elif defined(__aarch64__) || defined(__arm__)
+    __asm__ volatile("yield");
+  #endif
+}
+
+void multicast_wait_and_acquire(multicast_lock *lock) {
+  for (int i = 0; i < tries; i++) {
+    uint32_t state = __atomic_load_n(&lock->state, __ATOMIC_RELAXED);
+    // Others sleep, so this thread will, too.
+    if (state == 2) break;
+    if (state == 0 && __atomic_compare_exchange_n(
+          &lock->state, &state, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      return;
+    pause_shortly();
+  }
+  // This thread does not know whether others sleep. So it leaves a 2, and its release wakes one for nothing
+  // at worst.
+  while (__atomic_exchange_n(&lock->state, 2, __ATOMIC_ACQUIRE) != 0)
+    syscall(SYS_futex, &lock->state, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+}
+
+// The lock may have ended: the thread that holds it next may free it. The kernel then finds nobody at this
+// address, or somebody who wakes and looks again.
+void multicast_wake(multicast_lock *lock) {
+  syscall(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+#elif defined(_WIN32)  // not tested
+
+void multicast_acquire(multicast_lock *lock) { AcquireSRWLockExclusive((PSRWLOCK)&lock->lock); }
+void multicast_release(multicast_lock *lock) { ReleaseSRWLockExclusive((PSRWLOCK)&lock->lock); }
+
+#endif
+
+uint64_t multicast_now(void) {
+  #if defined(_WIN32)  // not tested
+    LARGE_INTEGER ticks, frequency;
+    QueryPerformanceCounter(&ticks);
+    QueryPerformanceFrequency(&frequency);
+    uint64_t count = (uint64_t)ticks.QuadPart, second = (uint64_t)frequency.QuadPart;
+    return count / second * 1000000000 + count % second * 1000000000 / second;
+  #else
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+  #endif
+}
+
+void multicast_write_error(const void *bytes, size_t count) {
+  #if defined(_WIN32)  // not tested
+    (void)_write(2, bytes, (unsigned)count);
+  #else
+    ssize_t written = write(STDERR_FILENO, bytes, count);
+    (void)written;
+  #endif
+}
+
+void *multicast_allocate_zeroed(size_t count) { return calloc(count, 1); }
+
+void multicast_free(void *memory) { free(memory); }

@@ -1,0 +1,174 @@
+// What Swift cannot say, or says only on recent systems. The other part is in MulticastPlatform.c.
+//
+// A function that is called often is inline, so that the Swift compiler inlines it, too, and the thread
+// sanitizer sees what it does.
+
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__APPLE__)
+  #include <os/lock.h>
+#elif !defined(__linux__) && !defined(_WIN32) && !defined(__wasi__)
+  #include <pthread.h>
+#endif
+
+#define MULTICAST_INLINE static inline __attribute__((always_inline))
+
+// MARK: The thread's slot
+//
+// Swift has no thread-local variables.
+
+extern _Thread_local void *_Nullable multicast_slot;
+
+/// The address of a pointer that the current thread has for itself, initially null. It is constant while the
+/// thread lives.
+MULTICAST_INLINE void *_Nullable *_Nonnull multicast_thread_slot(void) { return &multicast_slot; }
+
+// MARK: The runtime
+//
+// The concurrency library has only functions that stop the program if the answer is no.
+
+/// The function of Swift's runtime, in a process that may be linked with an older one: before macOS 26 and
+/// its relatives. A weak reference works in static programs, too. On other systems the runtime comes with the
+/// compiler.
+#if !defined(_WIN32)
+__attribute__((weak))
+#endif
+extern bool swift_task_isCurrentExecutorWithFlags(
+  uintptr_t identity, uintptr_t implementation, uint64_t flags) __attribute__((swiftcall));
+
+/// Whether the runtime has the function of ``multicast_is_current_executor``.
+MULTICAST_INLINE bool multicast_knows_current_executor(void) {
+  return swift_task_isCurrentExecutorWithFlags != NULL;
+}
+
+/// Whether this thread runs in an executor, given as the two words of its reference. Flags of 0 ask for an
+/// answer and not for an assertion.
+MULTICAST_INLINE bool multicast_is_current_executor(uintptr_t identity, uintptr_t implementation) {
+  return swift_task_isCurrentExecutorWithFlags(identity, implementation, 0);
+}
+
+// MARK: Atomics
+//
+// The standard library's need macOS 15 and its relatives. All values are words of 64 bits. Orders are those of
+// AtomicOrdering.swift, constants that the optimizer sees.
+
+_Static_assert(
+  __ATOMIC_RELAXED == 0 && __ATOMIC_ACQUIRE == 2 && __ATOMIC_RELEASE == 3 && __ATOMIC_ACQ_REL == 4
+    && __ATOMIC_SEQ_CST == 5, "AtomicOrdering.swift has these numbers");
+
+MULTICAST_INLINE uint64_t multicast_load(const uint64_t *_Nonnull word, int order) {
+  return __atomic_load_n(word, order);
+}
+
+MULTICAST_INLINE void multicast_store(uint64_t *_Nonnull word, uint64_t value, int order) {
+  __atomic_store_n(word, value, order);
+}
+
+/// Returns the old value, as all of the following do.
+MULTICAST_INLINE uint64_t multicast_exchange(uint64_t *_Nonnull word, uint64_t value, int order) {
+  return __atomic_exchange_n(word, value, order);
+}
+
+MULTICAST_INLINE uint64_t multicast_add(uint64_t *_Nonnull word, uint64_t value, int order) {
+  return __atomic_fetch_add(word, value, order);
+}
+
+MULTICAST_INLINE uint64_t multicast_and(uint64_t *_Nonnull word, uint64_t value, int order) {
+  return __atomic_fetch_and(word, value, order);
+}
+
+/// Has acquired if it fails.
+MULTICAST_INLINE uint64_t multicast_compare_exchange(
+  uint64_t *_Nonnull word, uint64_t expected, uint64_t desired, int order
+) {
+  __atomic_compare_exchange_n(word, &expected, desired, false, order, __ATOMIC_ACQUIRE);
+  return expected;
+}
+
+// MARK: The lock
+//
+// The standard library's needs macOS 15 and its relatives, and the thread sanitizer does not see it on Linux.
+// A lock of zeros is free. Its address must not change.
+
+#if defined(__APPLE__)
+
+typedef struct { os_unfair_lock lock; } multicast_lock;
+
+MULTICAST_INLINE void multicast_acquire(multicast_lock *_Nonnull lock) {
+  os_unfair_lock_lock(&lock->lock);
+}
+
+MULTICAST_INLINE void multicast_release(multicast_lock *_Nonnull lock) {
+  os_unfair_lock_unlock(&lock->lock);
+}
+
+#elif defined(__linux__)
+
+/// 0: free, 1: held, 2: held and perhaps awaited. A pthread mutex has ten times the size.
+typedef struct { uint32_t state; } multicast_lock;
+
+void multicast_wait_and_acquire(multicast_lock *_Nonnull lock);
+void multicast_wake(multicast_lock *_Nonnull lock);
+
+MULTICAST_INLINE void multicast_acquire(multicast_lock *_Nonnull lock) {
+  uint32_t free = 0;
+  if (!__atomic_compare_exchange_n(
+        &lock->state, &free, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    multicast_wait_and_acquire(lock);
+}
+
+MULTICAST_INLINE void multicast_release(multicast_lock *_Nonnull lock) {
+  if (__atomic_exchange_n(&lock->state, 0, __ATOMIC_RELEASE) == 2) multicast_wake(lock);
+}
+
+#elif defined(_WIN32)  // not tested
+
+/// A slim reader/writer lock, which is a pointer.
+typedef struct { void *_Nullable lock; } multicast_lock;
+
+void multicast_acquire(multicast_lock *_Nonnull lock);
+void multicast_release(multicast_lock *_Nonnull lock);
+
+#elif defined(__wasi__) && !defined(_REENTRANT)  // not tested
+
+/// There is one thread, which never waits for itself.
+typedef struct { uint32_t unused; } multicast_lock;
+
+MULTICAST_INLINE void multicast_acquire(multicast_lock *_Nonnull lock) { (void)lock; }
+MULTICAST_INLINE void multicast_release(multicast_lock *_Nonnull lock) { (void)lock; }
+
+#else  // not tested
+
+typedef struct { pthread_mutex_t lock; } multicast_lock;
+
+MULTICAST_INLINE void multicast_acquire(multicast_lock *_Nonnull lock) {
+  pthread_mutex_lock(&lock->lock);
+}
+
+MULTICAST_INLINE void multicast_release(multicast_lock *_Nonnull lock) {
+  pthread_mutex_unlock(&lock->lock);
+}
+
+#endif
+
+// MARK: The C library
+//
+// Its module has another name on each system, and some functions, too.
+
+/// Nanoseconds since some moment in the past, which differs from start to start of the system. They never
+/// decrease. The standard library's clocks need macOS 13 and its relatives.
+uint64_t multicast_now(void);
+
+/// Writes to standard error in one piece, so the lines of several threads do not mix. A failure cannot be
+/// reported anywhere.
+void multicast_write_error(const void *_Nullable bytes, size_t count);
+
+/// Memory filled with 0; null if there is none. The system provides large blocks without touching them.
+void *_Nullable multicast_allocate_zeroed(size_t count);
+
+/// Frees memory of ``multicast_allocate_zeroed``.
+void multicast_free(void *_Nullable memory);

@@ -1,0 +1,66 @@
+import Multicast
+import TestSupport
+import Testing
+
+/// `postOnMain` calls everybody on the main actor, whoever posts.
+@Suite struct PostOnMainTests {
+  @MainActor private protocol ScreenProtocol {
+    func show(_ number: Int)
+  }
+
+  @MainActor private final class Screen: ScreenProtocol {
+    var numbers: [Int] = []
+    func show(_ number: Int) {
+      MainActor.assertIsolated()
+      numbers.append(number)
+    }
+  }
+
+  let center = MulticastCenter()
+  let delegates = MulticastDelegate<any PingProtocol>()
+
+  @Test @MainActor func callsFromAnotherThreadComeLaterAndInOrder() async {
+    let screen = Screen()
+    center.add(screen, for: ScreenProtocol.self)
+    onNewThread {
+      for number in 1...100 {
+        #expect(center.postOnMain(ScreenProtocol.self) { $0.show(number) } == 1)
+      }
+    }
+    #expect(screen.numbers == [])
+    #expect(await center.postOnMainAndWait(ScreenProtocol.self) { $0.show(101) } == 1)
+    #expect(screen.numbers == Array(1...101))
+  }
+
+  @Test @MainActor func callsAreOverWhenItReturnsOnTheMainActor() {
+    let screen = Screen()
+    center.add(screen, for: ScreenProtocol.self)
+    center.postOnMain(ScreenProtocol.self) { $0.show(1) }
+    #expect(screen.numbers == [1])
+  }
+
+  @Test func whoHasNoHomeIsCalledThereToo() async {
+    delegates.adding(Listener { _ in MainActor.assertIsolated() })
+    #expect(delegates.postOnMain { $0.ping(1) } == 1)
+    #expect(await delegates.postOnMainAndWait { $0.ping(2) } == 1)
+  }
+
+  @Test func withoutClientsNobodyIsCalled() async {
+    #expect(center.postOnMain(PingProtocol.self) { $0.ping(1) } == 0)
+    #expect(await center.postOnMainAndWait(PingProtocol.self) { $0.ping(1) } == 0)
+    #expect(delegates.postOnMain { $0.ping(1) } == 0)
+  }
+
+  @Test @MainActor func aRecurringCallNamesTheCallersPlace() async {
+    let reports = Reports()
+    let center = reports.center
+    let client = Client("", Journal())
+    center.add(client, for: PingProtocol.self)
+    let line = #line + 1
+    @MainActor func post() { center.postOnMain(PingProtocol.self) { $0.ping(1) } }
+    client.onPing = { _ in MainActor.assumeIsolated { post() } }
+    post()
+    await center.postOnMainAndWait(PingProtocol.self) { _ in }
+    #expect(reports.all.first?.path.last?.line == line)
+  }
+}

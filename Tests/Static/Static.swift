@@ -1,0 +1,65 @@
+import Dispatch
+import Multicast
+
+// What depends on the runtime and on the linker, in a statically linked program: see .ci/check-static.
+
+protocol PingProtocol {
+  func ping(_ number: Int)
+}
+
+/// Unchecked, because each is used in its home only, which the compiler does not know.
+final class Listener: PingProtocol, @unchecked Sendable {
+  var numbers: [Int] = []
+  func ping(_ number: Int) { numbers.append(number) }
+}
+
+actor Place {
+  let center: MulticastCenter
+  let listener = Listener()
+
+  init(_ center: MulticastCenter) { self.center = center }
+
+  func listen() { center.add(listener, for: PingProtocol.self) }
+
+  /// Posts here, and in a function that does not know where it runs. Returns how often the listener was called
+  /// when each post returned.
+  func countAtOnce() -> [Int] {
+    center.post(PingProtocol.self) { $0.ping(1) }
+    let first = listener.numbers.count
+    post(2, to: center)
+    return [first, listener.numbers.count]
+  }
+
+  var numbers: [Int] { listener.numbers }
+}
+
+nonisolated func post(_ number: Int, to center: MulticastCenter) {
+  center.post(PingProtocol.self) { $0.ping(number) }
+}
+
+func check(_ found: [Int], _ expected: [Int], _ rule: String) {
+  if found != expected { fatalError("\(rule): \(found) instead of \(expected)") }
+}
+
+@main enum Static {
+  static func main() async {
+    let center = MulticastCenter()
+    let place = Place(center)
+    await place.listen()
+    if CommandLine.arguments.contains("--notify-outside") {
+      center.notify(PingProtocol.self) { $0.ping(0) }
+      return
+    }
+    check(await place.countAtOnce(), [1, 2], "rule 15, at once where it is posted")
+
+    let queue = DispatchQueue(label: "home")
+    let onQueue = Listener()
+    center.add(onQueue, for: PingProtocol.self, on: queue)
+    for number in 3...1000 { post(number, to: center) }
+    // Also calls whoever waits in front of it.
+    await center.postAndWait(PingProtocol.self) { listener in listener.ping(1001) }
+    check(await place.numbers, Array(1...1001), "rules 13 and 14, in an actor")
+    check(queue.sync { onQueue.numbers }, Array(3...1001), "rules 13 and 14, on a queue")
+    print("Static: rules 13, 14 and 15 hold")
+  }
+}
