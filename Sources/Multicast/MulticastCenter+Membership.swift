@@ -143,14 +143,14 @@ extension MulticastCenter {
     registries.all.reduce(0) { count, registry in count + registry.removeClient(client) }
   }
 
-  /// Removes all clients of a listener protocol. Active deliveries call no further client.
+  /// Removes all clients and all kept posts of a listener protocol. Active deliveries call no further client.
   ///
   /// - Complexity: O(*n*).
   public func removeAll<Listener>(for listener: Listener.Type) {
     _ = withDelegate(for: listener) { $0.removeAll() }
   }
 
-  /// Removes all clients of all listener protocols, and all handlers of all topics.
+  /// Removes all clients and kept posts of all listener protocols, and all handlers of all topics.
   ///
   /// - Complexity: O(*n*) in the number of clients and handlers.
   public func removeAll() {

@@ -40,6 +40,9 @@ public final class MulticastDelegate<Listener>: Sendable {
   @usableFromInline
   let reporter: DeliveryReporter?
 
+  /// The posts that are kept for later clients; nil until the first one.
+  let keptPosts = AtomicLazyReference<KeptPosts>()
+
   /// Creates a delegate without clients.
   ///
   /// What is posted through it has an order of its own, apart from that of a center.
@@ -159,7 +162,9 @@ extension MulticastDelegate {
   func add(_ client: Listener, in mailbox: Mailbox?, at site: CallSite) -> Bool {
     withObject(of: client, file: site.file, line: site.line) { object in
       unsafe withUnsafePointer(to: client) { bits in
-        unsafe clientList.add(object, bits: UnsafeRawPointer(bits), at: mailbox)
+        let bits = unsafe UnsafeRawPointer(bits)
+        if let isAdded = unsafe clientList.add(object, bits: bits, at: mailbox) { return isAdded }
+        return unsafe addBeginning(object, bits: bits, in: mailbox)
       }
     }
   }
@@ -182,11 +187,12 @@ extension MulticastDelegate {
     clientList.remove(object)
   }
 
-  /// Removes all clients. Active deliveries call no further client.
+  /// Removes all clients and all kept posts. Active deliveries call no further client.
   ///
   /// - Complexity: O(*n*).
   public func removeAll() {
     clientList.removeAll()
+    keptPosts.load()?.removeAll()
   }
 
   /// Returns whether a client is in the list. False while the client is being deinitialized.

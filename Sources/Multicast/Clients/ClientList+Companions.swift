@@ -6,7 +6,7 @@ extension ClientList {
     /// The owner has other companions by now.
     case changed
 
-    /// The client is being deinitialized.
+    /// The client is registered or being deinitialized.
     case refused
 
     case closed

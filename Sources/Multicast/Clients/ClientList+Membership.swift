@@ -1,13 +1,16 @@
 extension ClientList {
-  /// Appends a client. Returns false if it is registered or being deinitialized. Amortized O(1).
+  /// Appends a client. Returns false if it is registered or being deinitialized; nil if the list keeps posts,
+  /// which the client must begin with: see `addHandingOut`. Amortized O(1).
   ///
   /// - Parameter mailbox: The mailbox of its home; nil for no home.
   func add(
     _ client: AnyObject, bits: UnsafeRawPointer, at mailbox: (AnyObject & Sendable)? = nil
-  ) -> Bool {
+  ) -> Bool? {
     let key = ClientKey(client)
     while true {
-      let added: Bool? = withState { state, toRelease in
+      // Nil if the list is full.
+      let added: Bool?? = withState { state, toRelease in
+        if state.homelessMailbox != nil { return .some(nil) }
         if findAlive(key, in: &state, droppingInto: &toRelease) != nil { return false }
         if state.isFull { return nil }
         return unsafe append(
@@ -15,6 +18,23 @@ extension ClientList {
       }
       if let added { return added }
       makeRoom()
+    }
+  }
+
+  /// Appends a client to a list that keeps posts. Returns no placement if the list is full.
+  ///
+  /// Another lock may be held. The caller finishes the leftovers after releasing it. Amortized O(1).
+  func addHandingOut(
+    _ client: AnyObject, bits: UnsafeRawPointer, at mailbox: (AnyObject & Sendable)?
+  ) -> (Placement?, Leftovers) {
+    withStateHandingOut { state, toRelease in
+      if findAlive(ClientKey(client), in: &state, droppingInto: &toRelease) != nil {
+        return .refused
+      }
+      if state.isFull { return nil }
+      let number = unsafe append(
+        client, bits: bits, at: mailbox, to: &state, droppingInto: &toRelease)
+      return number.map { .added($0) } ?? .refused
     }
   }
 

@@ -31,6 +31,9 @@ final class ClientList: Sendable {
 
     var nextNumber: UInt64 = 1
 
+    /// The mailbox of the clients without a home; nil if the list keeps no posts.
+    fileprivate(set) var homelessMailbox: (AnyObject & Sendable)?
+
     init(stride: Int, hasCompanions: Bool) {
       current = ClientGeneration(stride: stride, hasCompanions: hasCompanions)
     }
@@ -70,8 +73,8 @@ final class ClientList: Sendable {
   @usableFromInline
   let count = Atomic<Int>(0)
 
-  /// Whether clients have homes. A list without them does not pay for them.
-  private let residentsExist = Atomic<Bool>(false)
+  /// Whether clients have homes, or posts are kept. Other lists do not pay for that.
+  private let mailboxesExist = Atomic<Bool>(false)
 
   /// Whether the end of a walk must reclaim something.
   let needsReclaiming = Atomic<Bool>(false)
@@ -111,7 +114,8 @@ final class ClientList: Sendable {
   /// They are released here and acquired by readers. A thread that added a client, or has learned of it, sees
   /// at least that count.
   func publish(_ state: borrowing State) {
-    residentsExist.store(!state.current.residents.isEmpty, ordering: .releasing)
+    mailboxesExist.store(
+      !state.current.residents.isEmpty || state.homelessMailbox != nil, ordering: .releasing)
     count.store(state.current.count, ordering: .releasing)
   }
 }
@@ -132,7 +136,15 @@ extension ClientList {
     return answer
   }
 
-  var hasResidents: Bool { residentsExist.load(ordering: .acquiring) }
+  var hasMailboxes: Bool { mailboxesExist.load(ordering: .acquiring) }
+
+  /// Makes this a list that keeps posts, with the mailbox of its clients without a home.
+  func keepPosts(homeless mailbox: AnyObject & Sendable) {
+    state.withLock { state in
+      if state.homelessMailbox == nil { state.homelessMailbox = mailbox }
+      publish(state)
+    }
+  }
 
   /// The clients that a post is for, at one moment.
   struct Audience {
@@ -145,6 +157,9 @@ extension ClientList {
     /// Whether there may be clients without homes.
     let hasHomeless: Bool
 
+    /// Their mailbox, if the list keeps posts.
+    let homelessMailbox: (AnyObject & Sendable)?
+
     /// The number of clients, including deallocated ones that no walk has found.
     let count: Int
   }
@@ -156,7 +171,7 @@ extension ClientList {
         ? nil
         : Audience(
           limit: state.nextNumber, residents: state.current.residents,
-          hasHomeless: state.current.hasHomeless,
+          hasHomeless: state.current.hasHomeless, homelessMailbox: state.homelessMailbox,
           count: state.current.count - state.current.vacant)
     }
   }

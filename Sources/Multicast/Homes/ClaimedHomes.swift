@@ -5,7 +5,10 @@ struct ClaimedHomes {
   private var first: Residents?
   private var others: [Residents] = []
 
-  var isEmpty: Bool { first == nil }
+  /// The mailbox of the clients without a home, if it is claimed.
+  var homeless: Mailbox?
+
+  var isEmpty: Bool { first == nil && homeless == nil }
 
   mutating func append(_ residents: Residents) {
     if first == nil { first = residents } else { others.append(residents) }
@@ -25,5 +28,6 @@ struct ClaimedHomes {
   func forEach(_ body: (Mailbox) -> Void) {
     if let first { body(first.home) }
     for residents in others { body(residents.home) }
+    if let homeless { body(homeless) }
   }
 }

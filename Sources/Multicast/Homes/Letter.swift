@@ -8,6 +8,9 @@ struct Letter: Sendable {
     /// post is its own.
     case home(before: UInt64)
 
+    /// The clients of the list without a home, with registrations before this number.
+    case homeless(before: UInt64)
+
     /// All clients of the list with registrations before this number. The post's body names the home.
     case everyone(before: UInt64)
 
@@ -24,11 +27,11 @@ struct Letter: Sendable {
 }
 
 extension Letter.Addressee {
-  /// The number of a kept post.
+  /// The number of a kept post to a topic.
   var number: UInt64 {
     switch self {
     case .home(let number), .one(_, let number): number
-    case .everyone: 0
+    case .homeless, .everyone: 0
     }
   }
 
@@ -36,6 +39,7 @@ extension Letter.Addressee {
   func includes(_ box: WeakBox) -> Bool {
     switch self {
     case .home(let limit), .everyone(let limit): box.number < limit
+    case .homeless(let limit): box.number < limit && !box.hasHome
     case .one: true
     }
   }
@@ -72,7 +76,7 @@ extension ClientList {
   func beginWalk(for addressee: Letter.Addressee, at mailbox: Mailbox) -> Walk? {
     switch addressee {
     case .home: beginWalk(at: mailbox)
-    case .everyone: beginWalk()
+    case .homeless, .everyone: beginWalk()
     case .one(let registration, _): beginWalk(at: registration)
     }
   }

@@ -50,10 +50,13 @@ extension PostOffice {
       return deliver(
         posting, tellingTo: pass, in: actor, before: limit, call: call, make: make)
     }
-    guard posting.list.hasResidents else {
+    if !posting.list.hasMailboxes {
       var walk = posting.list.beginWalk()
-      let limit = limit ?? walk.limit
-      return walk.forEach { box in box.number < limit && !box.hasHome ? call(box) : .skipped }
+      // Asked again, because a client in this walk may begin with a post that was kept meanwhile.
+      if !posting.list.hasMailboxes {
+        let limit = limit ?? walk.limit
+        return walk.forEach { box in box.number < limit && !box.hasHome ? call(box) : .skipped }
+      }
     }
     return deliverAtHome(posting, tellingTo: pass, before: limit, call: call, make: make)
   }
@@ -67,10 +70,14 @@ extension PostOffice {
     let limit = limit ?? audience.limit
     let (claimed, isElsewhere) = claimHomes(of: audience, isolation: posting.isolation)
     var called = 0
-    if audience.hasHomeless || !claimed.isEmpty {
+    // Those of a list that keeps posts are called by one thread at a time.
+    let callsHomeless =
+      audience.hasHomeless && (audience.homelessMailbox == nil || claimed.homeless != nil)
+    if callsHomeless || !claimed.isEmpty {
       var walk = posting.list.beginWalk()
       called = walk.forEach { box in
-        box.number < limit && (!box.hasHome || claimed.contain(box)) ? call(box) : .skipped
+        box.number < limit && (box.hasHome ? claimed.contain(box) : callsHomeless)
+          ? call(box) : .skipped
       }
     }
     if claimed.isEmpty, !isElsewhere { return called }
@@ -89,6 +96,11 @@ extension PostOffice {
             post, in: residents.home, for: .home(before: limit), receipt: posting.receipt, &state)
           if residents.home.schedule(&state) { drains.append(residents.home) }
         }
+        if let homeless = audience.homeless, claimed.homeless == nil {
+          left += audience.homelessCount
+          put(post, in: homeless, for: .homeless(before: limit), receipt: posting.receipt, &state)
+          if homeless.schedule(&state) { drains.append(homeless) }
+        }
       }
       claimed.forEach { mailbox in if mailbox.release(&state) { drains.append(mailbox) } }
       return (left, drains)
@@ -97,6 +109,9 @@ extension PostOffice {
       for residents in audience.residents where residents.count > 0 && !claimed.contains(residents)
       {
         pass.left(for: reported(residents.home), clients: residents.count)
+      }
+      if let homeless = audience.homeless, claimed.homeless == nil {
+        pass.left(for: reported(homeless), clients: audience.homelessCount)
       }
     }
     for mailbox in drains { mailbox.startDrain(of: self) }
@@ -124,18 +139,26 @@ extension PostOffice {
       claimed.append(residents)
       if waiting > 0 { isWaiting = true }
     }
+    if let homeless = audience.homeless {
+      if let waiting = withLock({ state in homeless.claim(&state) }) {
+        claimed.homeless = homeless
+        if waiting > 0 { isWaiting = true }
+      } else {
+        isElsewhere = true
+      }
+    }
     if isWaiting { claimed.forEach { mailbox in handleWaiting(in: mailbox) } }
     return (claimed, isElsewhere)
   }
 
   /// Handles the letters that wait in a claimed home now. Later ones wait, or this might never end.
-  private func handleWaiting(in mailbox: Mailbox) {
+  func handleWaiting(in mailbox: Mailbox) {
     var batch = LetterQueue()
     withLock { state in mailbox.take(.max, into: &batch, &state) }
     mailbox.handle(&batch, of: self)
   }
 
-  private func put(
+  func put(
     _ post: Post, in mailbox: Mailbox, for addressee: Letter.Addressee, receipt: Receipt?,
     _ state: inout State
   ) {
@@ -179,11 +202,11 @@ extension PostOffice {
   }
 
   /// A home as reports name it after a letter was left there.
-  private func reported(_ mailbox: Mailbox) -> DeliveryEvent.Home? {
+  func reported(_ mailbox: Mailbox) -> DeliveryEvent.Home? {
     mailbox.place.reported(waiting: withLock { state in mailbox.waiting(&state).count })
   }
 
-  private func release(_ mailbox: Mailbox) {
+  func release(_ mailbox: Mailbox) {
     if withLock({ state in mailbox.release(&state) }) { mailbox.startDrain(of: self) }
   }
 
@@ -218,87 +241,5 @@ extension PostOffice {
     pass?.left(for: Place.task(client: nil).reported, clients: clients.count)
     for mailbox in drains { mailbox.startDrain(of: self) }
     return clients.count
-  }
-}
-
-// MARK: - Posts that are kept
-
-extension PostOffice {
-  /// Keeps a post, and leaves it in every home at the same moment. Letters for this thread's homes are handled
-  /// here. Returns nil if the list is closed.
-  private func keep(
-    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, make: (UInt64) -> Post
-  ) -> Int? {
-    guard let keeper = posting.keeper, let audience = posting.list.audience else { return nil }
-    // Asked with no lock held. A home that comes meanwhile is not known to be here, and gets a drain.
-    let here = homes(of: audience.residents, that: posting.isolation)
-    let post = make(audience.limit)
-    let (list, receipt) = (posting.list, posting.receipt)
-    let kept = withLock { state in
-      // Asked again, because later clients begin with this post. Closing the list needs this lock.
-      guard let audience = list.audience else { return nil as KeepOutcome? }
-      var drains: [Mailbox] = []
-      let number = list.takeNumber()
-      let dropped = keeper.replaceLatest(with: Keeper.Kept(post: post, number: number), &state)
-      for residents in audience.residents where residents.count > 0 {
-        let mailbox = residents.home
-        put(post, in: mailbox, for: .home(before: number), receipt: receipt, &state)
-        if !here.contains(where: { $0 === mailbox }), mailbox.schedule(&state) {
-          drains.append(mailbox)
-        }
-      }
-      return KeepOutcome(audience: audience, drains: drains, dropped: dropped)
-    }
-    guard let kept else { return nil }
-    var count = 0
-    for residents in kept.audience.residents where residents.count > 0 {
-      count += residents.count
-      pass?.left(for: reported(residents.home), clients: residents.count)
-    }
-    for mailbox in here { handleLetters(in: mailbox) }
-    for mailbox in kept.drains { mailbox.startDrain(of: self) }
-    return count
-  }
-
-  private struct KeepOutcome: Sendable {
-    let audience: ClientList.Audience
-    let drains: [Mailbox]
-
-    /// The previous post, released with the lock released.
-    let dropped: Keeper.Kept?
-  }
-
-  /// The mailboxes of the homes that are here, but for the posting thread itself.
-  private func homes(of residents: [Residents], that isolation: (any Actor)?) -> [Mailbox] {
-    residents.compactMap { residents in
-      let mailbox = residents.home
-      if case .postingThread = mailbox.place { return nil }
-      return residents.count > 0 && mailbox.place.isCurrent(from: isolation) ? mailbox : nil
-    }
-  }
-
-  /// Handles the letters of a home that is here, unless a thread has claimed it.
-  private func handleLetters(in mailbox: Mailbox) {
-    guard let waiting = withLock({ state in mailbox.claim(&state) }) else { return }
-    if waiting > 0 { handleWaiting(in: mailbox) }
-    release(mailbox)
-  }
-
-  /// Starts with the latest post for a new observer in a home. `place` adds the observer, and returns the letter.
-  ///
-  /// All later posts follow, because both happen under the office's lock.
-  func begin<Result: Sendable>(
-    in mailbox: Mailbox, _ place: (inout State) -> (Result, Letter?)
-  ) -> Result {
-    let isOnThisThread = if case .postingThread = mailbox.place { true } else { false }
-    let isHere = !isOnThisThread && mailbox.place.isCurrent(from: nil)
-    let (result, isToBeDrained) = withLock { state in
-      let (result, letter) = place(&state)
-      if let letter { mailbox.put(letter, &state) }
-      return (result, !isHere && mailbox.schedule(&state))
-    }
-    if isHere { handleLetters(in: mailbox) }
-    if isToBeDrained { mailbox.startDrain(of: self) }
-    return result
   }
 }

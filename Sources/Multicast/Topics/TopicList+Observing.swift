@@ -60,9 +60,11 @@ extension TopicList {
     }
     let (placement, leftovers) = office.begin(in: mailbox) { state in
       let (placement, leftovers) = place()
-      guard case .added(let number) = placement else { return ((placement, leftovers), nil) }
+      guard case .added(let number) = placement, let latest = keeper.latest(&state) else {
+        return ((placement, leftovers), [])
+      }
       let registration = Registration(identity: ObjectIdentifier(owner).address, number: number)
-      return ((placement, leftovers), keeper.latest(&state)?.letter(to: registration))
+      return ((placement, leftovers), [(mailbox, latest.letter(to: registration))])
     }
     clientList.finish(leftovers)
     return placement
@@ -83,8 +85,9 @@ extension TopicList {
         guard
           let replacement = observer.replaceHandler(
             with: handler, once: once, latest: latest?.number)
-        else { return (nil, nil) }
-        return (replacement, replacement.mustBegin ? latest?.letter(to: registration) : nil)
+        else { return (nil, []) }
+        guard replacement.mustBegin, let latest else { return (replacement, []) }
+        return (replacement, [(mailbox, latest.letter(to: registration))])
       }
     } else {
       replacement = observer.replaceHandler(with: handler, once: once, latest: nil)
@@ -93,11 +96,5 @@ extension TopicList {
       TopicObservation(
         in: clientList, owner: owner, number: registration.number, version: replacement.version)
     }
-  }
-}
-
-extension Keeper.Kept {
-  fileprivate func letter(to registration: Registration) -> Letter {
-    Letter(post: post, receipt: nil, addressee: .one(registration, number: number))
   }
 }

@@ -39,7 +39,7 @@ final class TopicObserver: Sendable {
 
   /// Whether the handler has this id. Runs a client's code, so no lock is held.
   func hasID(_ other: any Hashable & Sendable) -> Bool {
-    id.map { AnyHashable($0) == AnyHashable(other) } ?? false
+    id?.isEqual(to: other) ?? false
   }
 
   /// Whether a handler of this kind with this home would live where this one does.

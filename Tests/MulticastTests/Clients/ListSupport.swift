@@ -28,7 +28,9 @@ extension ClientList {
   @discardableResult
   func add(_ client: Numbered, at home: Subject? = nil) -> Bool {
     let bits = client as AnyObject
-    return withUnsafePointer(to: bits) { add(client, bits: UnsafeRawPointer($0), at: home) }
+    return withUnsafePointer(to: bits) { bits in
+      add(client, bits: UnsafeRawPointer(bits), at: home) ?? false
+    }
   }
 
   /// Adds clients with the names in a range.

@@ -24,7 +24,7 @@ import Testing
 
   @Test func aListWithoutHomesHasNone() {
     _ = kept(list.add(0..<20))
-    #expect(!list.hasResidents)
+    #expect(!list.hasMailboxes)
     #expect(list.homes.isEmpty)
   }
 
@@ -32,7 +32,7 @@ import Testing
     count: Int
   ) throws {
     _ = kept(addByTurns(0..<count))
-    #expect(list.hasResidents)
+    #expect(list.hasMailboxes)
     #expect(list.homes.count == 2)
     #expect(list.homes.first?.mailbox === red)
     let (red, blue) = (
@@ -135,7 +135,7 @@ import Testing
     }
     old = nil
     #expect(subject == nil)
-    #expect(!list.hasResidents)
+    #expect(!list.hasMailboxes)
     extendLifetime(old)
   }
 

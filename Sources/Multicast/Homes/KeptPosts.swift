@@ -1,0 +1,119 @@
+/// The kept posts of a listener protocol, by id.
+///
+/// Unchecked, because the office's lock protects the variables.
+final class KeptPosts: @unchecked Sendable {
+  private struct Entry: Sendable {
+    let id: any Hashable & Sendable
+    let keeper: Keeper
+  }
+
+  /// Posts call the clients without a home one thread at a time, so that these hear kept posts in order. The
+  /// others leave their letters here.
+  let homeless = Mailbox(.postingThread)
+
+  private let office: PostOffice
+  private var entries: [Entry] = []
+
+  /// Changes with the ids of the entries.
+  private var version = 0
+
+  init(in office: PostOffice) {
+    self.office = office
+  }
+
+  /// The kept posts, in their order.
+  func latest(_ state: inout PostOffice.State) -> [Keeper.Kept] {
+    entries.compactMap { $0.keeper.latest(&state) }.sorted { $0.number < $1.number }
+  }
+
+  /// Calls `body` with the keeper of an id. It stays the keeper of this id meanwhile.
+  func withKeeper<Result>(
+    of id: any Hashable & Sendable, _ body: (Keeper) -> Result
+  ) -> Result {
+    let new = Entry(id: id, keeper: Keeper())
+    let keeper = withEntry(of: id) { entry, state in
+      if entry == nil {
+        entries.append(new)
+        version += 1
+      }
+      let keeper = (entry ?? new).keeper
+      keeper.countPending(1, &state)
+      return keeper
+    }
+    defer {
+      let dropped = office.withLock { state in
+        keeper.countPending(-1, &state)
+        return dropIfUnused(keeper, &state)
+      }
+      // Ids are released with no lock held.
+      extendLifetime(dropped)
+    }
+    return body(keeper)
+  }
+
+  /// Removes the kept post of an id. Returns whether there was one.
+  func remove(_ id: any Hashable & Sendable) -> Bool {
+    let (old, dropped) = withEntry(of: id) { entry, state in
+      entry.map { end($0, &state) } ?? (nil, nil)
+    }
+    extendLifetime(dropped)
+    return old != nil
+  }
+
+  func removeAll() {
+    let dropped = office.withLock { state in
+      let all = entries
+      return all.map { entry in end(entry, &state) }
+    }
+    extendLifetime(dropped)
+  }
+
+  /// Calls `body` with the entry of an id and the lock held. Compares ids before, with no lock held, and begins
+  /// again if they have changed meanwhile.
+  private func withEntry<Result: Sendable>(
+    of id: any Hashable & Sendable, _ body: (Entry?, inout PostOffice.State) -> Result
+  ) -> Result {
+    while true {
+      let (known, seen) = office.withLock { _ in (entries, version) }
+      let entry = known.first { $0.id.isEqual(to: id) }
+      let result: Result? = office.withLock { state in
+        seen == version ? body(entry, &state) : nil
+      }
+      if let result { return result }
+    }
+  }
+
+  /// Ends a kept post. Returns what to release after unlocking.
+  private func end(_ entry: Entry, _ state: inout PostOffice.State) -> (Keeper.Kept?, Entry?) {
+    (entry.keeper.replaceLatest(with: nil, &state), dropIfUnused(entry.keeper, &state))
+  }
+
+  /// Returns the entry of a keeper that was dropped, to release after unlocking.
+  private func dropIfUnused(_ keeper: Keeper, _ state: inout PostOffice.State) -> Entry? {
+    guard keeper.isUnused(&state), let index = entries.firstIndex(where: { $0.keeper === keeper })
+    else { return nil }
+    version += 1
+    return entries.remove(at: index)
+  }
+}
+
+extension Hashable where Self: Sendable {
+  /// Whether ids are equal, whatever their types. Runs a client's code, so no lock is held.
+  func isEqual(to other: any Hashable & Sendable) -> Bool {
+    AnyHashable(self) == AnyHashable(other)
+  }
+}
+
+extension ClientList.Audience {
+  /// The mailbox of the clients without a home; nil if there are none, or the list keeps no posts. Only
+  /// mailboxes are given to lists.
+  var homeless: Mailbox? {
+    guard hasHomeless, let homelessMailbox else { return nil }
+    return unsafe unsafeDowncast(homelessMailbox, to: Mailbox.self)
+  }
+
+  /// The number of clients without a home.
+  var homelessCount: Int {
+    residents.reduce(count) { count, residents in count - residents.count }
+  }
+}
