@@ -13,7 +13,9 @@ let package = Package(
     .target(name: "CAllocator"),
     // Without Foundation, for the probe.
     .target(name: "Systems", dependencies: [.product(name: "Multicast", package: "Multicast")]),
-    .executableTarget(name: "Probe", dependencies: ["Systems"]),
+    .executableTarget(
+      name: "Probe",
+      dependencies: ["Systems", .product(name: "Multicast", package: "Multicast")]),
     .target(
       name: "OtherSystems",
       dependencies: [

@@ -99,14 +99,15 @@ extension MulticastDelegate {
     return kept.withKeeper(of: id) { keeper in
       office.post(
         Posting(
-          to: clientList, from: site, isolation: isolation, actor: actor, keeper: keeper),
+          to: clientList, from: site, isolation: isolation.map { ObjectIdentifier($0) },
+          named: actor.map { office.mailbox(of: $0) }, keeper: keeper),
         subject: { .listener(Listener.self) },
         // A kept post is letters only.
         call: { _ in .skipped },
         make: { posting, origin in
           #if DEBUG
             return Post(posting, origin) { box, post, addressee in
-              Self.checkHome(of: box, in: post.list, named: post.actor, from: post.site)
+              Self.checkHome(of: box, in: post.list, named: actor, from: post.site)
               return call(box, post, addressee)
             }
           #else

@@ -69,7 +69,9 @@ extension MulticastDelegate {
     let function = IsolatedFunction(body).callable
     let site = CallSite(fileID: fileID, line: line, column: column)
     return await office.postAndWait(
-      Posting(to: clientList, from: site, isolation: #isolation, actor: actor),
+      Posting(
+        to: clientList, from: site, isolation: #isolation.map { ObjectIdentifier($0) },
+        named: actor.map { office.mailbox(of: $0) }),
       subject: { .listener(Listener.self) },
       call: { box in
         Self.checkHome(of: box, in: clientList, named: actor, from: site)
@@ -77,7 +79,7 @@ extension MulticastDelegate {
       },
       make: { posting, origin in
         Post(posting, origin) { box, post, _ in
-          Self.checkHome(of: box, in: post.list, named: post.actor, from: post.site)
+          Self.checkHome(of: box, in: post.list, named: actor, from: post.site)
           return Self.call(box, function)
         }
       }) ?? 0
@@ -115,7 +117,9 @@ extension MulticastDelegate {
   ) -> Int {
     if clientList.isEmpty { return 0 }
     return office.post(
-      Posting(to: clientList, from: site, isolation: isolation, actor: actor),
+      Posting(
+        to: clientList, from: site, isolation: isolation.map { ObjectIdentifier($0) },
+        named: actor.map { office.mailbox(of: $0) }),
       subject: { .listener(Listener.self) },
       call: { box in
         Self.checkHome(of: box, in: clientList, named: actor, from: site)
@@ -125,7 +129,7 @@ extension MulticastDelegate {
         let call = onHeap()
         #if DEBUG
           return Post(posting, origin) { box, post, addressee in
-            Self.checkHome(of: box, in: post.list, named: post.actor, from: post.site)
+            Self.checkHome(of: box, in: post.list, named: actor, from: post.site)
             return call(box, post, addressee)
           }
         #else

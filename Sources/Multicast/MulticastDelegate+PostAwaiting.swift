@@ -50,7 +50,7 @@ extension MulticastDelegate where Listener: Sendable {
     await office.postAndWait(
       Posting(
         to: clientList, from: CallSite(fileID: fileID, line: line, column: column),
-        isolation: #isolation, isAwaited: true),
+        isolation: nil, isAwaited: true),
       subject: { .listener(Listener.self) }, call: { _ in .skipped },
       make: { posting, origin in Self.makePost(posting, origin, body) }) ?? 0
   }

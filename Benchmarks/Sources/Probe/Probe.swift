@@ -6,6 +6,9 @@ import Systems
 enum Probe {
   static func main() {
     let arguments = CommandLine.arguments
+    if arguments.count == 4, let cost = Cost(rawValue: arguments[1]), let events = Int(arguments[3]) {
+      return MainActor.assumeIsolated { cost.run(events) }
+    }
     guard arguments.count == 4, let clientCount = Int(arguments[2]), let events = Int(arguments[3]),
       let contender = (Contender.basic + [.post]).first(where: { $0.title == arguments[1] })
     else { fatalError("usage: Probe ROW CLIENTS EVENTS") }

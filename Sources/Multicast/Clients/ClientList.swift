@@ -146,6 +146,9 @@ extension ClientList {
     }
   }
 
+  /// The mailbox of the clients without a home; nil if the list keeps no posts.
+  var homelessMailbox: (AnyObject & Sendable)? { state.withLock { $0.homelessMailbox } }
+
   /// The clients that a post is for, at one moment.
   struct Audience {
     /// The number of the next registration.
@@ -157,8 +160,8 @@ extension ClientList {
     /// Whether there may be clients without homes.
     let hasHomeless: Bool
 
-    /// Their mailbox, if the list keeps posts.
-    let homelessMailbox: (AnyObject & Sendable)?
+    /// Whether the list keeps posts.
+    let keepsPosts: Bool
 
     /// The number of clients, including deallocated ones that no walk has found.
     let count: Int
@@ -171,7 +174,7 @@ extension ClientList {
         ? nil
         : Audience(
           limit: state.nextNumber, residents: state.current.residents,
-          hasHomeless: state.current.hasHomeless, homelessMailbox: state.homelessMailbox,
+          hasHomeless: state.current.hasHomeless, keepsPosts: state.homelessMailbox != nil,
           count: state.current.count - state.current.vacant)
     }
   }

@@ -1,7 +1,7 @@
 /// The homes that a post has claimed, because they are where it is made.
 ///
 /// Usually there is one at most, which needs no memory.
-struct ClaimedHomes {
+struct ClaimedHomes: ~Copyable {
   private var first: Residents?
   private var others: [Residents] = []
 

@@ -104,14 +104,15 @@ extension Hashable where Self: Sendable {
   }
 }
 
-extension ClientList.Audience {
-  /// The mailbox of the clients without a home; nil if there are none, or the list keeps no posts. Only
-  /// mailboxes are given to lists.
-  var homeless: Mailbox? {
-    guard hasHomeless, let homelessMailbox else { return nil }
-    return unsafe unsafeDowncast(homelessMailbox, to: Mailbox.self)
+extension ClientList {
+  /// The mailbox of the clients without a home; nil if the list keeps no posts. Only mailboxes are given to
+  /// lists. Another lock may be held.
+  var mailboxOfHomeless: Mailbox? {
+    homelessMailbox.map { mailbox in unsafe unsafeDowncast(mailbox, to: Mailbox.self) }
   }
+}
 
+extension ClientList.Audience {
   /// The number of clients without a home.
   var homelessCount: Int {
     residents.reduce(count) { count, residents in count - residents.count }

@@ -48,9 +48,9 @@ extension Letter.Addressee {
 extension Letter {
   /// Calls and awaits the client that the letter is for, in the task of its home.
   func callAwaiting(in mailbox: Mailbox) async {
-    guard let call = post.callAwaiting, let box = registration(at: mailbox) else { return }
+    guard let box = registration(at: mailbox) else { return }
     await post.reporting(in: mailbox.place, client: box.type) {
-      await call(box.registration, post, addressee)
+      await post.callAwaiting(box.registration, post, addressee)
     }
   }
 

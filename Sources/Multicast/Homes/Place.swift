@@ -20,14 +20,13 @@ enum Place: Sendable {
 }
 
 extension Place {
-  /// Whether this thread runs in this home, in code written in `isolation`. False if that is unknown.
+  /// Whether this thread runs in this home, in code written in the actor `isolation`. False if that is unknown.
   ///
   /// A custom executor's code may run here, so no lock is held.
-  func isCurrent(from isolation: (any Actor)?) -> Bool {
+  func isCurrent(from isolation: ObjectIdentifier?) -> Bool {
     switch self {
     case .mainActor:
-      isolation === MainActor.shared || MarkedQueue.main.isCurrent
-        || MainActor.shared.isCurrent == true
+      MainActor.shared.isCurrent(from: isolation) || MarkedQueue.main.isCurrent
     case .actor(let reference): reference.actor?.isCurrent(from: isolation) ?? false
     case .queue(let queue): queue.isCurrent
     case .task: false

@@ -26,8 +26,8 @@ final class Post: Sendable {
   let list: ClientList
   let site: CallSite
 
-  /// The actor that the body names, if any. All clients are called there.
-  let actor: (any Actor)?
+  /// The home that the body names, if any. All clients are called there.
+  let named: Mailbox?
 
   /// Whether clients are called in tasks of their own, whatever homes they have.
   let isAwaited: Bool
@@ -46,18 +46,17 @@ final class Post: Sendable {
 
   private let call: Call
 
-  /// Nil if no call is awaited.
-  let callAwaiting: AwaitingCall?
+  let callAwaiting: AwaitingCall
 
   private let ownRecurrences = AtomicLazyReference<Recurrences>()
 
   init(
     _ posting: borrowing Posting, _ origin: Origin, message: any Sendable = (),
-    call: @escaping Call, callAwaiting: AwaitingCall? = nil
+    call: @escaping Call, callAwaiting: @escaping AwaitingCall = { _, _, _ in }
   ) {
     list = posting.list
     site = posting.site
-    actor = posting.actor
+    named = posting.named
     isAwaited = posting.isAwaited
     keeper = posting.keeper
     limit = origin.limit
@@ -126,10 +125,10 @@ struct Posting: ~Copyable {
   let site: CallSite
 
   /// The actor in which the calling code is written.
-  let isolation: (any Actor)?
+  let isolation: ObjectIdentifier?
 
-  /// The actor that the body names, if any.
-  let actor: (any Actor)?
+  /// The home that the body names, if any.
+  let named: Mailbox?
 
   /// Whether clients are called in tasks of their own, whatever homes they have.
   let isAwaited: Bool
@@ -141,13 +140,13 @@ struct Posting: ~Copyable {
   let receipt: Receipt?
 
   init(
-    to list: ClientList, from site: CallSite, isolation: (any Actor)?, actor: (any Actor)? = nil,
+    to list: ClientList, from site: CallSite, isolation: ObjectIdentifier?, named: Mailbox? = nil,
     isAwaited: Bool = false, keeper: Keeper? = nil, receipt: Receipt? = nil
   ) {
     self.list = list
     self.site = site
     self.isolation = isolation
-    self.actor = actor
+    self.named = named
     self.isAwaited = isAwaited
     self.keeper = keeper
     self.receipt = receipt
@@ -156,7 +155,7 @@ struct Posting: ~Copyable {
   /// The same post with a receipt.
   borrowing func waited(by receipt: Receipt) -> Posting {
     Posting(
-      to: list, from: site, isolation: isolation, actor: actor, isAwaited: isAwaited,
+      to: list, from: site, isolation: isolation, named: named, isAwaited: isAwaited,
       keeper: keeper, receipt: receipt)
   }
 }

@@ -46,9 +46,9 @@ extension PostOffice {
     if posting.isAwaited {
       return leaveInTasks(posting, tellingTo: pass, before: limit, make: make)
     }
-    if let actor = posting.actor {
+    if let named = posting.named {
       return deliver(
-        posting, tellingTo: pass, in: actor, before: limit, call: call, make: make)
+        posting, tellingTo: pass, in: named, before: limit, call: call, make: make)
     }
     if !posting.list.hasMailboxes {
       var walk = posting.list.beginWalk()
@@ -68,11 +68,14 @@ extension PostOffice {
   ) -> Int {
     guard let audience = posting.list.audience else { return 0 }
     let limit = limit ?? audience.limit
-    let (claimed, isElsewhere) = claimHomes(of: audience, isolation: posting.isolation)
+    let homeless = audience.hasHomeless && audience.keepsPosts ? posting.list.mailboxOfHomeless : nil
+    var isElsewhere = false
+    let claimed = claimHomes(
+      of: audience, homeless, isolation: posting.isolation, isElsewhere: &isElsewhere)
     var called = 0
     // Those of a list that keeps posts are called by one thread at a time.
     let callsHomeless =
-      audience.hasHomeless && (audience.homelessMailbox == nil || claimed.homeless != nil)
+      audience.hasHomeless && (!audience.keepsPosts || claimed.homeless != nil)
     if callsHomeless || !claimed.isEmpty {
       var walk = posting.list.beginWalk()
       called = walk.forEach { box in
@@ -96,7 +99,7 @@ extension PostOffice {
             post, in: residents.home, for: .home(before: limit), receipt: posting.receipt, &state)
           if residents.home.schedule(&state) { drains.append(residents.home) }
         }
-        if let homeless = audience.homeless, claimed.homeless == nil {
+        if let homeless, claimed.homeless == nil {
           left += audience.homelessCount
           put(post, in: homeless, for: .homeless(before: limit), receipt: posting.receipt, &state)
           if homeless.schedule(&state) { drains.append(homeless) }
@@ -110,7 +113,7 @@ extension PostOffice {
       {
         pass.left(for: reported(residents.home), clients: residents.count)
       }
-      if let homeless = audience.homeless, claimed.homeless == nil {
+      if let homeless, claimed.homeless == nil {
         pass.left(for: reported(homeless), clients: audience.homelessCount)
       }
     }
@@ -118,13 +121,13 @@ extension PostOffice {
     return called + left
   }
 
-  /// Claims the homes that are here, and handles the letters that wait there. Also returns whether there are
-  /// clients in other homes.
+  /// Claims the homes that are here, and handles the letters that wait there. `isElsewhere` becomes true if there
+  /// are clients in other homes.
   private func claimHomes(
-    of audience: ClientList.Audience, isolation: (any Actor)?
-  ) -> (ClaimedHomes, isElsewhere: Bool) {
+    of audience: ClientList.Audience, _ homeless: Mailbox?, isolation: ObjectIdentifier?,
+    isElsewhere: inout Bool
+  ) -> ClaimedHomes {
     var claimed = ClaimedHomes()
-    var isElsewhere = false
     var isWaiting = false
     for index in audience.residents.indices {
       let residents = audience.residents[index]
@@ -139,7 +142,7 @@ extension PostOffice {
       claimed.append(residents)
       if waiting > 0 { isWaiting = true }
     }
-    if let homeless = audience.homeless {
+    if let homeless {
       if let waiting = withLock({ state in homeless.claim(&state) }) {
         claimed.homeless = homeless
         if waiting > 0 { isWaiting = true }
@@ -148,7 +151,7 @@ extension PostOffice {
       }
     }
     if isWaiting { claimed.forEach { mailbox in handleWaiting(in: mailbox) } }
-    return (claimed, isElsewhere)
+    return claimed
   }
 
   /// Handles the letters that wait in a claimed home now. Later ones wait, or this might never end.
@@ -171,14 +174,13 @@ extension PostOffice {
     mailbox.put(letter, &state)
   }
 
-  /// Calls all clients in the actor that the body names, or leaves a letter there.
+  /// Calls all clients in the home that the body names, or leaves a letter there.
   private func deliver(
-    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, in actor: any Actor,
+    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, in mailbox: Mailbox,
     before limit: UInt64?, call: (WeakBox) -> CallOutcome, make: (UInt64) -> Post
   ) -> Int {
     guard let audience = posting.list.audience else { return 0 }
     let limit = limit ?? audience.limit
-    let mailbox = mailbox(of: actor)
     if mailbox.place.isCurrent(from: posting.isolation),
       let waiting = withLock({ state in mailbox.claim(&state) })
     {

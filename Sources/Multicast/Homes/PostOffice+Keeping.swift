@@ -5,9 +5,9 @@ extension PostOffice {
     _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, make: (UInt64) -> Post
   ) -> Int? {
     guard let keeper = posting.keeper, let audience = posting.list.audience else { return nil }
-    let named = posting.actor.map { actor in mailbox(of: actor) }
+    let named = posting.named
     // Asked with no lock held. A home that comes meanwhile is not known to be here, and gets a drain.
-    let here = (named.map { [$0] } ?? audience.homes.map(\.mailbox)).filter { mailbox in
+    let here = (named.map { [$0] } ?? posting.list.homes(of: audience).map(\.mailbox)).filter { mailbox in
       isHere(mailbox, from: posting.isolation)
     }
     let post = make(audience.limit)
@@ -19,13 +19,13 @@ extension PostOffice {
       let dropped = keeper.replaceLatest(
         with: Keeper.Kept(post: post, number: number, mailbox: named), &state)
       let homes =
-        named.map { audience.count > 0 ? [($0, audience.count)] : [] } ?? audience.homes
+        named.map { audience.count > 0 ? [($0, audience.count)] : [] } ?? list.homes(of: audience)
       var drains: [Mailbox] = []
       for (mailbox, _) in homes {
         let addressee: Letter.Addressee =
           if named != nil {
             .everyone(before: number)
-          } else if mailbox === audience.homelessMailbox {
+          } else if mailbox === list.mailboxOfHomeless {
             .homeless(before: number)
           } else {
             .home(before: number)
@@ -57,7 +57,7 @@ extension PostOffice {
   }
 
   /// Whether a home is here, other than the posting thread itself.
-  private func isHere(_ mailbox: Mailbox, from isolation: (any Actor)?) -> Bool {
+  private func isHere(_ mailbox: Mailbox, from isolation: ObjectIdentifier?) -> Bool {
     if case .postingThread = mailbox.place { return false }
     return mailbox.place.isCurrent(from: isolation)
   }
@@ -97,14 +97,16 @@ extension PostOffice {
   }
 }
 
-extension ClientList.Audience {
+extension ClientList {
   /// The mailboxes of the homes with clients, and the numbers of these.
-  fileprivate var homes: [(mailbox: Mailbox, clients: Int)] {
+  fileprivate func homes(of audience: Audience) -> [(mailbox: Mailbox, clients: Int)] {
     var homes: [(mailbox: Mailbox, clients: Int)] = []
-    for residents in residents where residents.count > 0 {
+    for residents in audience.residents where residents.count > 0 {
       homes.append((residents.home, residents.count))
     }
-    if let homeless { homes.append((homeless, homelessCount)) }
+    if audience.hasHomeless, audience.keepsPosts, let homeless = mailboxOfHomeless {
+      homes.append((homeless, audience.homelessCount))
+    }
     return homes
   }
 }

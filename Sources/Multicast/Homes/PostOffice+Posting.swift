@@ -136,7 +136,7 @@ extension PostOffice {
         unsafe delivery.pointee.list = ObjectIdentifier(post.list)
         unsafe delivery.pointee.site = post.site
         let posting = Posting(
-          to: post.list, from: post.site, isolation: nil, actor: post.actor,
+          to: post.list, from: post.site, isolation: nil, named: post.named,
           isAwaited: post.isAwaited, keeper: post.keeper, receipt: receipt)
         _ = unsafe deliver(
           posting, post.trace, before: post.limit, active: active,

@@ -29,8 +29,8 @@ extension Actor {
   }
 
   /// Whether code written in `isolation` runs inside this actor now. False if that is unknown.
-  nonisolated func isCurrent(from isolation: (any Actor)?) -> Bool {
-    isolation === self || isCurrent == true
+  nonisolated func isCurrent(from isolation: ObjectIdentifier?) -> Bool {
+    isolation == ObjectIdentifier(self) || isCurrent == true
   }
 }
 

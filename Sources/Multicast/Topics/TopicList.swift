@@ -58,7 +58,9 @@ extension TopicList {
   ) -> Int? {
     if clientList.isEmpty, keeper == nil { return 0 }
     return office.post(
-      Posting(to: clientList, from: site, isolation: isolation, keeper: keeper),
+      Posting(
+        to: clientList, from: site, isolation: isolation.map { ObjectIdentifier($0) },
+        keeper: keeper),
       subject: { subject },
       call: { box in clientList.callHandler(in: box, message, as: nil) },
       make: { posting, origin in Self.makePost(posting, origin, copy()) })
@@ -69,7 +71,9 @@ extension TopicList {
     _ message: Message, from site: CallSite
   ) async -> Int? {
     await office.postAndWait(
-      Posting(to: clientList, from: site, isolation: #isolation, keeper: keeper),
+      Posting(
+        to: clientList, from: site, isolation: #isolation.map { ObjectIdentifier($0) },
+        keeper: keeper),
       subject: { subject },
       call: { box in
         ErasedMessage.lend(message) { clientList.callHandler(in: box, $0, as: nil) }

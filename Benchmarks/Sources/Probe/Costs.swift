@@ -1,0 +1,106 @@
+import Dispatch
+import Multicast
+
+/// What is counted per event, without a comparison: posts with one client or handler, by where it lives, and adds.
+enum Cost: String, CaseIterable {
+  case postHere = "post, 1 client here"
+  case topicHere = "topic, 1 handler here"
+  case postInMain = "post, at home in the main actor"
+  case topicInMain = "topic, at home in the main actor"
+  case postOnQueue = "post, at home on a queue"
+  case topicOnQueue = "topic, at home on a queue"
+  case latePost = "post, late on a queue"
+  case lateTopic = "topic, late on a queue"
+  case async = "queue.async"
+  case add = "add, outside of actors"
+  case addInMain = "add, in the main actor"
+  case addOnQueue = "add, on a queue"
+
+  @MainActor
+  func run(_ events: Int) {
+    let center = MulticastCenter()
+    let queue = DispatchQueue(label: "home")
+    let client = Counted()
+    switch self {
+    case .postHere, .postInMain, .postOnQueue, .latePost:
+      switch self {
+      case .postHere: center.add(client, for: CountedProtocol.self, isolation: nil)
+      case .postInMain: center.add(client, for: CountedProtocol.self, isolation: MainActor.shared)
+      default: center.add(client, for: CountedProtocol.self, on: queue)
+      }
+      Self.perform(events, self == .latePost ? .late : self == .postOnQueue ? .home : .here, queue)
+      { _ in
+        center.post(CountedProtocol.self) { $0.count() }
+      }
+    case .topicHere, .topicInMain, .topicOnQueue, .lateTopic:
+      switch self {
+      case .topicHere: Self.observe(center, client)
+      case .topicInMain: center.observe(.event, owner: client, on: .main) { $0.count($1) }
+      default: center.observe(.event, owner: client, on: queue) { $0.count($1) }
+      }
+      Self.perform(
+        events, self == .lateTopic ? .late : self == .topicOnQueue ? .home : .here, queue
+      ) {
+        center.post(.event, $0)
+      }
+    case .async:
+      Self.perform(events, .late, queue) { _ in queue.async { client.count() } }
+    case .add, .addInMain, .addOnQueue:
+      let clients = (0..<events).map { _ in Counted() }
+      for added in clients {
+        switch self {
+        case .add: center.add(added, for: CountedProtocol.self, isolation: nil)
+        case .addInMain: center.add(added, for: CountedProtocol.self)
+        default: center.add(added, for: CountedProtocol.self, on: queue)
+        }
+      }
+      precondition(center[CountedProtocol.self].count == events, "not every client was added")
+      return extendLifetime(clients)
+    }
+    precondition(client.calls == events, "not every event arrived")
+  }
+
+  private enum Way { case here, home, late }
+
+  /// Calls `body` for each event here, on the queue that is the home, or here while that queue waits.
+  private static func perform(
+    _ events: Int, _ way: Way, _ queue: DispatchQueue, _ body: @Sendable (Int) -> Void
+  ) {
+    switch way {
+    case .here: for event in 0..<events { body(event) }
+    case .home: queue.sync { for event in 0..<events { body(event) } }
+    case .late:
+      // In batches, or it would depend on the threads how often a drain is started.
+      for start in stride(from: 0, to: events, by: batch) {
+        let gate = DispatchSemaphore(value: 0)
+        queue.async { gate.wait() }
+        for event in start..<min(start + batch, events) { body(event) }
+        gate.signal()
+        queue.sync {}
+      }
+    }
+  }
+
+  private static let batch = 50
+
+  /// Outside of actors, so the handler has no home.
+  private nonisolated static func observe(_ center: MulticastCenter, _ client: Counted) {
+    center.observe(.event, owner: client) { $0.count($1) }
+  }
+}
+
+private protocol CountedProtocol: AnyObject {
+  func count()
+}
+
+/// Called by one thread at a time, and read after all calls.
+private final class Counted: CountedProtocol, @unchecked Sendable {
+  private(set) var calls = 0
+
+  func count() { calls += 1 }
+  func count(_ event: Int) { calls += 1 }
+}
+
+extension Topic<Int> {
+  fileprivate static var event: Self { Topic("event") }
+}
