@@ -101,9 +101,9 @@ extension MulticastDelegate {
         Posting(
           to: clientList, from: site, isolation: isolation.map { ObjectIdentifier($0) },
           named: actor.map { office.mailbox(of: $0) }, keeper: keeper),
-        subject: { .listener(Listener.self) },
+        subject: .listener(Listener.self),
         // A kept post is letters only.
-        call: { _ in .skipped },
+        call: { _, _ in .skipped },
         make: { posting, origin in
           #if DEBUG
             return Post(posting, origin) { box, post, addressee in

@@ -72,9 +72,9 @@ extension MulticastDelegate {
       Posting(
         to: clientList, from: site, isolation: #isolation.map { ObjectIdentifier($0) },
         named: actor.map { office.mailbox(of: $0) }),
-      subject: { .listener(Listener.self) },
-      call: { box in
-        Self.checkHome(of: box, in: clientList, named: actor, from: site)
+      subject: .listener(Listener.self),
+      call: { box, list in
+        Self.checkHome(of: box, in: list, named: actor, from: site)
         return Self.call(box, function)
       },
       make: { posting, origin in
@@ -120,9 +120,9 @@ extension MulticastDelegate {
       Posting(
         to: clientList, from: site, isolation: isolation.map { ObjectIdentifier($0) },
         named: actor.map { office.mailbox(of: $0) }),
-      subject: { .listener(Listener.self) },
-      call: { box in
-        Self.checkHome(of: box, in: clientList, named: actor, from: site)
+      subject: .listener(Listener.self),
+      call: { box, list in
+        Self.checkHome(of: box, in: list, named: actor, from: site)
         return call(box)
       },
       make: { posting, origin in

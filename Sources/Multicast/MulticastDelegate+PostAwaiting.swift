@@ -26,7 +26,7 @@ extension MulticastDelegate where Listener: Sendable {
     let site = CallSite(fileID: fileID, line: line, column: column)
     return office.post(
       Posting(to: clientList, from: site, isolation: nil, isAwaited: true),
-      subject: { .listener(Listener.self) }, call: { _ in .skipped },
+      subject: .listener(Listener.self), call: { _, _ in .skipped },
       make: { posting, origin in Self.makePost(posting, origin, body) }) ?? 0
   }
 
@@ -51,7 +51,7 @@ extension MulticastDelegate where Listener: Sendable {
       Posting(
         to: clientList, from: CallSite(fileID: fileID, line: line, column: column),
         isolation: nil, isAwaited: true),
-      subject: { .listener(Listener.self) }, call: { _ in .skipped },
+      subject: .listener(Listener.self), call: { _, _ in .skipped },
       make: { posting, origin in Self.makePost(posting, origin, body) }) ?? 0
   }
 

@@ -18,7 +18,7 @@ extension PostOffice {
   @inline(__always)
   func deliver(
     _ posting: borrowing Posting, _ trace: PostTrace?, before limit: UInt64?,
-    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome,
+    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox, ClientList) -> CallOutcome,
     make: (UInt64) -> Post
   ) -> Int? {
     // A walk does not keep its list.
@@ -30,13 +30,13 @@ extension PostOffice {
     return trace.deliver(follows: limit != nil) { pass in
       unsafe deliver(
         posting, tellingTo: pass, before: limit, active: active,
-        call: { box in pass.call(box, call) }, make: make)
+        call: { box, list in pass.call(box) { box in call(box, list) } }, make: make)
     }
   }
 
   private func deliver(
     _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, before limit: UInt64?,
-    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox) -> CallOutcome,
+    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox, ClientList) -> CallOutcome,
     make: (UInt64) -> Post
   ) -> Int? {
     if posting.keeper != nil {
@@ -55,7 +55,7 @@ extension PostOffice {
       // Asked again, because a client in this walk may begin with a post that was kept meanwhile.
       if !posting.list.hasMailboxes {
         let limit = limit ?? walk.limit
-        return walk.forEach { box in box.number < limit && !box.hasHome ? call(box) : .skipped }
+        return walk.forEach { box in box.number < limit && !box.hasHome ? call(box, posting.list) : .skipped }
       }
     }
     return deliverAtHome(posting, tellingTo: pass, before: limit, call: call, make: make)
@@ -64,7 +64,7 @@ extension PostOffice {
   /// Calls the clients whose homes are here and those without homes, and leaves letters for the others.
   private func deliverAtHome(
     _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, before limit: UInt64?,
-    call: (WeakBox) -> CallOutcome, make: (UInt64) -> Post
+    call: (WeakBox, ClientList) -> CallOutcome, make: (UInt64) -> Post
   ) -> Int {
     guard let audience = posting.list.audience else { return 0 }
     let limit = limit ?? audience.limit
@@ -80,7 +80,7 @@ extension PostOffice {
       var walk = posting.list.beginWalk()
       called = walk.forEach { box in
         box.number < limit && (box.hasHome ? claimed.contain(box) : callsHomeless)
-          ? call(box) : .skipped
+          ? call(box, posting.list) : .skipped
       }
     }
     if claimed.isEmpty, !isElsewhere { return called }
@@ -177,7 +177,7 @@ extension PostOffice {
   /// Calls all clients in the home that the body names, or leaves a letter there.
   private func deliver(
     _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, in mailbox: Mailbox,
-    before limit: UInt64?, call: (WeakBox) -> CallOutcome, make: (UInt64) -> Post
+    before limit: UInt64?, call: (WeakBox, ClientList) -> CallOutcome, make: (UInt64) -> Post
   ) -> Int {
     guard let audience = posting.list.audience else { return 0 }
     let limit = limit ?? audience.limit
@@ -188,7 +188,7 @@ extension PostOffice {
       var called = 0
       do {
         var walk = posting.list.beginWalk()
-        called = walk.forEach { box in box.number < limit ? call(box) : .skipped }
+        called = walk.forEach { box in box.number < limit ? call(box, posting.list) : .skipped }
       }
       release(mailbox)
       return called

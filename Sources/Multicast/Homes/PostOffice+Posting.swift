@@ -7,7 +7,7 @@ extension PostOffice {
   ///   - make: Makes the post on the heap.
   @inline(__always)
   func post(
-    _ posting: borrowing Posting, subject: () -> DeliverySubject, call: (WeakBox) -> CallOutcome,
+    _ posting: borrowing Posting, subject: DeliverySubject, call: (WeakBox, ClientList) -> CallOutcome,
     make: (borrowing Posting, Post.Origin) -> Post
   ) -> Int? {
     let chain = DeliveryChain()
@@ -19,7 +19,7 @@ extension PostOffice {
       unsafe chain.innermostPost(of: nil).map { unsafe ActivePost.at($0) }?.pointee.cause()
       ?? AwaitedCall.current?.cause
     if let cause, !admit(posting, after: cause, subject) { return 0 }
-    let trace = tracing?.trace(subject(), from: posting.site)
+    let trace = tracing?.trace(subject, from: posting.site)
     var active = ActivePost(office: self, site: posting.site, parent: cause)
     var called: Int?
     unsafe withUnsafeMutablePointer(to: &active) { active in
@@ -40,7 +40,7 @@ extension PostOffice {
   /// Appends a post to those that wait for the calls of another one. Returns the number of its clients.
   private func wait(
     _ posting: borrowing Posting, behind active: UnsafeMutablePointer<ActivePost>,
-    subject: () -> DeliverySubject, make: (borrowing Posting, Post.Origin) -> Post
+    subject: DeliverySubject, make: (borrowing Posting, Post.Origin) -> Post
   ) -> Int? {
     let cause = unsafe active.pointee.cause()
     guard admit(posting, after: cause, subject) else { return 0 }
@@ -58,15 +58,15 @@ extension PostOffice {
       posting,
       Post.Origin(
         limit: audience.limit, parent: cause, recurrences: nil,
-        trace: tracing?.trace(subject(), from: posting.site)))
+        trace: tracing?.trace(subject, from: posting.site)))
     unsafe active.pointee.pending.append((post, posting.receipt))
     return audience.count
   }
 
   /// Posts, and returns when every client was called and the letters have ended.
   nonisolated(nonsending) func postAndWait(
-    _ posting: borrowing Posting, subject: @Sendable () -> DeliverySubject,
-    call: (WeakBox) -> CallOutcome, make: (borrowing Posting, Post.Origin) -> Post
+    _ posting: borrowing Posting, subject: DeliverySubject,
+    call: (WeakBox, ClientList) -> CallOutcome, make: (borrowing Posting, Post.Origin) -> Post
   ) async -> Int? {
     if posting.list.isEmpty, posting.keeper == nil { return 0 }
     var called: Int?
@@ -140,7 +140,7 @@ extension PostOffice {
           isAwaited: post.isAwaited, keeper: post.keeper, receipt: receipt)
         _ = unsafe deliver(
           posting, post.trace, before: post.limit, active: active,
-          call: { post.call($0, as: nil) }, make: { _ in post })
+          call: { box, _ in post.call(box, as: nil) }, make: { _ in post })
         if let keeper = post.keeper { withLock { state in keeper.countPending(-1, &state) } }
       }
     }
@@ -152,15 +152,15 @@ extension PostOffice {
 
   /// Whether a post with a cause is admitted. Reports a refusal.
   private func admit(
-    _ posting: borrowing Posting, after cause: Cause, _ subject: () -> DeliverySubject
+    _ posting: borrowing Posting, after cause: Cause, _ subject: DeliverySubject
   ) -> Bool {
     guard cause.sites.contains(posting.site) else { return true }
     let verdict = cause.recurrences.countOne()
     if verdict == .legitimate { return true }
     if verdict == .firstTooMany {
-      reentrancyGuard.reportPost(from: posting.site, after: cause, key: subject().description)
+      reentrancyGuard.reportPost(from: posting.site, after: cause, key: subject.description)
     }
-    tracing?.reporter?.refuse(.post, subject(), from: posting.site)
+    tracing?.reporter?.refuse(.post, subject, from: posting.site)
     return false
   }
 }

@@ -61,8 +61,8 @@ extension TopicList {
       Posting(
         to: clientList, from: site, isolation: isolation.map { ObjectIdentifier($0) },
         keeper: keeper),
-      subject: { subject },
-      call: { box in clientList.callHandler(in: box, message, as: nil) },
+      subject: subject,
+      call: { box, list in list.callHandler(in: box, message, as: nil) },
       make: { posting, origin in Self.makePost(posting, origin, copy()) })
   }
 
@@ -74,9 +74,9 @@ extension TopicList {
       Posting(
         to: clientList, from: site, isolation: #isolation.map { ObjectIdentifier($0) },
         keeper: keeper),
-      subject: { subject },
-      call: { box in
-        ErasedMessage.lend(message) { clientList.callHandler(in: box, $0, as: nil) }
+      subject: subject,
+      call: { box, list in
+        ErasedMessage.lend(message) { list.callHandler(in: box, $0, as: nil) }
       },
       make: { posting, origin in Self.makePost(posting, origin, message) })
   }
