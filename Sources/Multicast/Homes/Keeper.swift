@@ -1,7 +1,5 @@
 /// The latest post of a topic, or of one id of a protocol, for later observers and clients.
-///
-/// Unchecked, because the office's lock protects the variables. Every method takes the state that it protects.
-final class Keeper: @unchecked Sendable {
+final class Keeper: Sendable {
   /// A kept post, and its number among those of the list and its registrations.
   struct Kept: Sendable {
     let post: Post
@@ -11,21 +9,29 @@ final class Keeper: @unchecked Sendable {
     let mailbox: Mailbox?
   }
 
-  private var latest: Kept?
+  private struct State {
+    var latest: Kept?
 
-  /// The number of posts that were made and are not kept yet. The topic or the id stays for them.
-  private var pending = 0
+    /// The number of posts that were made and are not kept yet. The topic or the id stays for them.
+    var pending = 0
+  }
 
-  func latest(_ office: inout PostOffice.State) -> Kept? { latest }
+  private let state = OfficeGuarded(State())
+
+  func latest(_ office: inout PostOffice.State) -> Kept? { state.use(&office) { $0.latest } }
 
   /// Replaces the latest post. Returns the previous one, to release after unlocking.
   func replaceLatest(with kept: Kept?, _ office: inout PostOffice.State) -> Kept? {
-    exchange(&latest, with: kept)
+    state.use(&office) { exchange(&$0.latest, with: kept) }
   }
 
-  func isUnused(_ office: inout PostOffice.State) -> Bool { latest == nil && pending == 0 }
+  func isUnused(_ office: inout PostOffice.State) -> Bool {
+    state.use(&office) { $0.latest == nil && $0.pending == 0 }
+  }
 
-  func countPending(_ change: Int, _ office: inout PostOffice.State) { pending += change }
+  func countPending(_ change: Int, _ office: inout PostOffice.State) {
+    state.use(&office) { $0.pending += change }
+  }
 }
 
 extension Keeper.Kept {

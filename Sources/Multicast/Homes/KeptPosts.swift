@@ -1,7 +1,5 @@
 /// The kept posts of a listener protocol, by id.
-///
-/// Unchecked, because the office's lock protects the variables.
-final class KeptPosts: @unchecked Sendable {
+final class KeptPosts: Sendable {
   private struct Entry: Sendable {
     let id: any Hashable & Sendable
     let keeper: Keeper
@@ -11,19 +9,24 @@ final class KeptPosts: @unchecked Sendable {
   /// others leave their letters here.
   let homeless = Mailbox(.postingThread)
 
-  private let office: PostOffice
-  private var entries: [Entry] = []
+  private struct State {
+    var entries: [Entry] = []
 
-  /// Changes with the ids of the entries.
-  private var version = 0
+    /// Changes with the ids of the entries.
+    var version = 0
+  }
+
+  private let office: PostOffice
+  private let state = OfficeGuarded(State())
 
   init(in office: PostOffice) {
     self.office = office
   }
 
   /// The kept posts, in their order.
-  func latest(_ state: inout PostOffice.State) -> [Keeper.Kept] {
-    entries.compactMap { $0.keeper.latest(&state) }.sorted { $0.number < $1.number }
+  func latest(_ office: inout PostOffice.State) -> [Keeper.Kept] {
+    state.use(&office) { $0.entries }.compactMap { $0.keeper.latest(&office) }
+      .sorted { $0.number < $1.number }
   }
 
   /// Calls `body` with the keeper of an id. It stays the keeper of this id meanwhile.
@@ -31,19 +34,21 @@ final class KeptPosts: @unchecked Sendable {
     of id: any Hashable & Sendable, _ body: (Keeper) -> Result
   ) -> Result {
     let new = Entry(id: id, keeper: Keeper())
-    let keeper = withEntry(of: id) { entry, state in
+    let keeper = withEntry(of: id) { entry, office in
       if entry == nil {
-        entries.append(new)
-        version += 1
+        state.use(&office) { state in
+          state.entries.append(new)
+          state.version += 1
+        }
       }
       let keeper = (entry ?? new).keeper
-      keeper.countPending(1, &state)
+      keeper.countPending(1, &office)
       return keeper
     }
     defer {
-      let dropped = office.withLock { state in
-        keeper.countPending(-1, &state)
-        return dropIfUnused(keeper, &state)
+      let dropped = office.withLock { office in
+        keeper.countPending(-1, &office)
+        return dropIfUnused(keeper, &office)
       }
       // Ids are released with no lock held.
       extendLifetime(dropped)
@@ -53,17 +58,16 @@ final class KeptPosts: @unchecked Sendable {
 
   /// Removes the kept post of an id. Returns whether there was one.
   func remove(_ id: any Hashable & Sendable) -> Bool {
-    let (old, dropped) = withEntry(of: id) { entry, state in
-      entry.map { end($0, &state) } ?? (nil, nil)
+    let (old, dropped) = withEntry(of: id) { entry, office in
+      entry.map { end($0, &office) } ?? (nil, nil)
     }
     extendLifetime(dropped)
     return old != nil
   }
 
   func removeAll() {
-    let dropped = office.withLock { state in
-      let all = entries
-      return all.map { entry in end(entry, &state) }
+    let dropped = office.withLock { office in
+      state.use(&office) { $0.entries }.map { entry in end(entry, &office) }
     }
     extendLifetime(dropped)
   }
@@ -74,26 +78,31 @@ final class KeptPosts: @unchecked Sendable {
     of id: any Hashable & Sendable, _ body: (Entry?, inout PostOffice.State) -> Result
   ) -> Result {
     while true {
-      let (known, seen) = office.withLock { _ in (entries, version) }
+      let (known, seen) = office.withLock { office in
+        state.use(&office) { ($0.entries, $0.version) }
+      }
       let entry = known.first { $0.id.isEqual(to: id) }
-      let result: Result? = office.withLock { state in
-        seen == version ? body(entry, &state) : nil
+      let result: Result? = office.withLock { office in
+        seen == state.use(&office) { $0.version } ? body(entry, &office) : nil
       }
       if let result { return result }
     }
   }
 
   /// Ends a kept post. Returns what to release after unlocking.
-  private func end(_ entry: Entry, _ state: inout PostOffice.State) -> (Keeper.Kept?, Entry?) {
-    (entry.keeper.replaceLatest(with: nil, &state), dropIfUnused(entry.keeper, &state))
+  private func end(_ entry: Entry, _ office: inout PostOffice.State) -> (Keeper.Kept?, Entry?) {
+    (entry.keeper.replaceLatest(with: nil, &office), dropIfUnused(entry.keeper, &office))
   }
 
   /// Returns the entry of a keeper that was dropped, to release after unlocking.
-  private func dropIfUnused(_ keeper: Keeper, _ state: inout PostOffice.State) -> Entry? {
-    guard keeper.isUnused(&state), let index = entries.firstIndex(where: { $0.keeper === keeper })
-    else { return nil }
-    version += 1
-    return entries.remove(at: index)
+  private func dropIfUnused(_ keeper: Keeper, _ office: inout PostOffice.State) -> Entry? {
+    guard keeper.isUnused(&office) else { return nil }
+    return state.use(&office) { state in
+      let index = state.entries.firstIndex { $0.keeper === keeper }
+      guard let index else { return nil }
+      state.version += 1
+      return state.entries.remove(at: index)
+    }
   }
 }
 

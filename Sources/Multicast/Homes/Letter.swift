@@ -97,7 +97,7 @@ struct LetterQueue: Sendable {
   /// The letter that has waited longest.
   var first: Letter? { isEmpty ? nil : letters[next] }
 
-  mutating func append(_ letter: consuming Letter) { letters.append(letter) }
+  mutating func append(_ letter: Letter) { letters.append(letter) }
 
   mutating func popFirst() -> Letter? {
     guard next < letters.count else { return nil }

@@ -5,29 +5,31 @@
 /// turn of the same one.
 ///
 /// A mailbox does not refer to its office, which owns it.
-///
-/// Unchecked, because the office's lock protects the variables. Every method that uses them takes the state
-/// that this lock protects.
-final class Mailbox: @unchecked Sendable {
+final class Mailbox: Sendable {
   /// The number of letters that a drain handles before it yields.
   private static var turn: Int { 100 }
 
-  let place: Place
+  private struct State {
+    var letters = LetterQueue()
 
-  private var letters = LetterQueue()
+    /// Whether a thread has claimed the home.
+    var isClaimed = false
 
-  /// Whether a thread has claimed the home.
-  private var isClaimed = false
+    /// Whether a drain is scheduled, or has begun.
+    var isScheduled = false
 
-  /// Whether a drain is scheduled, or has begun.
-  private var isScheduled = false
+    #if DEBUG
+      var wasCrowded = false
+    #endif
+  }
 
   #if DEBUG
     /// The number of waiting letters that a message tells of, once.
     private static var crowd: Int { 10_000 }
-
-    private var wasCrowded = false
   #endif
+
+  let place: Place
+  private let state = OfficeGuarded(State())
 
   init(_ place: Place) {
     self.place = place
@@ -37,46 +39,51 @@ final class Mailbox: @unchecked Sendable {
 // MARK: - With the office's lock held
 
 extension Mailbox {
-  func put(_ letter: consuming Letter, _ office: inout PostOffice.State) {
-    letters.append(letter)
+  func put(_ letter: Letter, _ office: inout PostOffice.State) {
+    state.use(&office) { $0.letters.append(letter) }
     #if DEBUG
-      if letters.count > Self.crowd, !wasCrowded {
-        wasCrowded = true
-        office.crowded = self
+      let isCrowded = state.use(&office) { state in
+        defer { if state.letters.count > Self.crowd { state.wasCrowded = true } }
+        return state.letters.count > Self.crowd && !state.wasCrowded
       }
+      if isCrowded { office.crowded = self }
     #endif
   }
 
   /// The number of waiting letters, and the time since the first one was posted, if posts are traced.
   func waiting(_ office: inout PostOffice.State) -> (count: Int, time: DeliveryEvent.Duration?) {
-    (letters.count, letters.first?.post.trace?.age)
+    state.use(&office) { ($0.letters.count, $0.letters.first?.post.trace?.age) }
   }
 
   /// Notes that a drain is scheduled, if one is needed. Returns whether the caller must start it after unlocking.
   func schedule(_ office: inout PostOffice.State) -> Bool {
-    if isClaimed || isScheduled || letters.isEmpty { return false }
-    // Every thread that posts handles letters there, and does not rely on another one that is about to.
-    if case .postingThread = place { return true }
-    isScheduled = true
-    return true
+    state.use(&office) { state in
+      if state.isClaimed || state.isScheduled || state.letters.isEmpty { return false }
+      // Every thread that posts handles letters there, and does not rely on another one that is about to.
+      if case .postingThread = place { return true }
+      state.isScheduled = true
+      return true
+    }
   }
 
   /// Claims the home for this thread, which runs in it. Returns nil if a thread has claimed it, another one or
   /// this one further up its stack. Otherwise returns the number of waiting letters.
   func claim(_ office: inout PostOffice.State) -> Int? {
-    if isClaimed { return nil }
-    isClaimed = true
-    return letters.count
+    state.use(&office) { state in
+      if state.isClaimed { return nil }
+      state.isClaimed = true
+      return state.letters.count
+    }
   }
 
   /// Ends a claim. Returns whether the caller must start a drain after unlocking.
   func release(_ office: inout PostOffice.State) -> Bool {
-    isClaimed = false
+    state.use(&office) { $0.isClaimed = false }
     return schedule(&office)
   }
 
   func take(_ count: Int, into batch: inout LetterQueue, _ office: inout PostOffice.State) {
-    letters.takeFirst(count, into: &batch)
+    state.use(&office) { $0.letters.takeFirst(count, into: &batch) }
   }
 
   /// Takes letters for a drain, which has claimed the home unless this is its first batch.
@@ -86,29 +93,34 @@ extension Mailbox {
   fileprivate func takeBatch(
     _ limit: Int, into batch: inout LetterQueue, isFirst: Bool, _ office: inout PostOffice.State
   ) -> Bool {
-    if isFirst, isClaimed {
-      isScheduled = false
-      return false
+    let (hasTaken, isEmpty) = state.use(&office) { state in
+      let isElsewhere = isFirst && state.isClaimed
+      guard !isElsewhere, !state.letters.isEmpty else {
+        state.isScheduled = false
+        if isElsewhere { return (false, false) }
+        state.isClaimed = false
+        state.letters.reuse(&batch)
+        return (false, true)
+      }
+      state.isClaimed = true
+      state.letters.takeFirst(limit, into: &batch)
+      return (true, false)
     }
-    isClaimed = !letters.isEmpty
-    guard isClaimed else {
-      isScheduled = false
-      letters.reuse(&batch)
-      if case .task(let client?) = place { office.removeLane(of: client) }
-      return false
-    }
-    letters.takeFirst(limit, into: &batch)
-    return true
+    if isEmpty, case .task(let client?) = place { office.removeLane(of: client) }
+    return hasTaken
   }
 
   /// Releases the home before the drain's next turn.
-  fileprivate func endTurn(_ office: inout PostOffice.State) { isClaimed = false }
+  fileprivate func endTurn(_ office: inout PostOffice.State) {
+    state.use(&office) { $0.isClaimed = false }
+  }
 
   /// Takes all letters, because the home has ended.
   fileprivate func takeAll(_ office: inout PostOffice.State) -> LetterQueue {
-    isScheduled = false
-    defer { letters = LetterQueue() }
-    return letters
+    state.use(&office) { state in
+      state.isScheduled = false
+      return exchange(&state.letters, with: LetterQueue())
+    }
   }
 }
 
