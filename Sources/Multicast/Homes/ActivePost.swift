@@ -5,7 +5,14 @@
 ///
 /// The structure lives in a stack frame. A copy would retain everything that it refers to.
 struct ActivePost: ~Copyable {
-  typealias Pending = (post: Post, receipt: Receipt?)
+  /// A post that waits, and the arguments that it does not have itself: see ``Posting``.
+  struct Pending {
+    let post: Post
+    let named: Mailbox?
+    let isAwaited: Bool
+    let keeper: Keeper?
+    var receipt: Receipt?
+  }
 
   /// Identifies the office that delivers the post. The office outlives it.
   let office: ObjectIdentifier

@@ -26,15 +26,6 @@ final class Post: Sendable {
   let list: ClientList
   let site: CallSite
 
-  /// The home that the body names, if any. All clients are called there.
-  let named: Mailbox?
-
-  /// Whether clients are called in tasks of their own, whatever homes they have.
-  let isAwaited: Bool
-
-  /// Keeps the post for later clients; nil for a post that is not kept.
-  let keeper: Keeper?
-
   let limit: UInt64
   let parent: Cause?
 
@@ -56,9 +47,6 @@ final class Post: Sendable {
   ) {
     list = posting.list
     site = posting.site
-    named = posting.named
-    isAwaited = posting.isAwaited
-    keeper = posting.keeper
     limit = origin.limit
     parent = origin.parent
     trace = origin.trace

@@ -59,7 +59,10 @@ extension PostOffice {
       Post.Origin(
         limit: audience.limit, parent: cause, recurrences: nil,
         trace: tracing?.trace(subject, from: posting.site)))
-    unsafe active.pointee.pending.append((post, posting.receipt))
+    let pending = ActivePost.Pending(
+      post: post, named: posting.named, isAwaited: posting.isAwaited, keeper: posting.keeper,
+      receipt: posting.receipt)
+    unsafe active.pointee.pending.append(pending)
     return audience.count
   }
 
@@ -130,18 +133,19 @@ extension PostOffice {
       unsafe swap(&batch, &active.pointee.pending)
       // By index, so each receipt is released after its post.
       for index in batch.indices {
-        let (post, receipt) = batch[index]
-        batch[index].receipt = nil
+        let pending = batch[index]
+        let post = pending.post
+        let receipt = batch[index].receipt.take()
         unsafe active.pointee.follow(post)
         unsafe delivery.pointee.list = ObjectIdentifier(post.list)
         unsafe delivery.pointee.site = post.site
         let posting = Posting(
-          to: post.list, from: post.site, isolation: nil, named: post.named,
-          isAwaited: post.isAwaited, keeper: post.keeper, receipt: receipt)
+          to: post.list, from: post.site, isolation: nil, named: pending.named,
+          isAwaited: pending.isAwaited, keeper: pending.keeper, receipt: receipt)
         _ = unsafe deliver(
           posting, post.trace, before: post.limit, active: active,
           call: { box, _ in post.call(box, as: nil) }, make: { _ in post })
-        if let keeper = post.keeper { withLock { state in keeper.countPending(-1, &state) } }
+        if let keeper = pending.keeper { withLock { state in keeper.countPending(-1, &state) } }
       }
     }
   }
