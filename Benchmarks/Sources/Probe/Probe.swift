@@ -6,7 +6,8 @@ import Systems
 enum Probe {
   static func main() {
     let arguments = CommandLine.arguments
-    if arguments.count == 4, let cost = Cost(rawValue: arguments[1]), let events = Int(arguments[3]) {
+    if arguments.count == 4, let cost = Cost(rawValue: arguments[1]), let events = Int(arguments[3])
+    {
       return MainActor.assumeIsolated { cost.run(events) }
     }
     guard arguments.count == 4, let clientCount = Int(arguments[2]), let events = Int(arguments[3]),

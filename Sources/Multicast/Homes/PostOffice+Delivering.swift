@@ -55,7 +55,9 @@ extension PostOffice {
       // Asked again, because a client in this walk may begin with a post that was kept meanwhile.
       if !posting.list.hasMailboxes {
         let limit = limit ?? walk.limit
-        return walk.forEach { box in box.number < limit && !box.hasHome ? call(box, posting.list) : .skipped }
+        return walk.forEach { box in
+          box.number < limit && !box.hasHome ? call(box, posting.list) : .skipped
+        }
       }
     }
     return deliverAtHome(posting, tellingTo: pass, before: limit, call: call, make: make)
@@ -68,7 +70,8 @@ extension PostOffice {
   ) -> Int {
     guard let audience = posting.list.audience else { return 0 }
     let limit = limit ?? audience.limit
-    let homeless = audience.hasHomeless && audience.keepsPosts ? posting.list.mailboxOfHomeless : nil
+    let homeless =
+      audience.hasHomeless && audience.keepsPosts ? posting.list.mailboxOfHomeless : nil
     var isElsewhere = false
     let claimed = claimHomes(
       of: audience, homeless, isolation: posting.isolation, isElsewhere: &isElsewhere)

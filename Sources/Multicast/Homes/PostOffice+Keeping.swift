@@ -7,7 +7,8 @@ extension PostOffice {
     guard let keeper = posting.keeper, let audience = posting.list.audience else { return nil }
     let named = posting.named
     // Asked with no lock held. A home that comes meanwhile is not known to be here, and gets a drain.
-    let here = (named.map { [$0] } ?? posting.list.homes(of: audience).map(\.mailbox)).filter { mailbox in
+    let here = (named.map { [$0] } ?? posting.list.homes(of: audience).map(\.mailbox)).filter {
+      mailbox in
       isHere(mailbox, from: posting.isolation)
     }
     let post = make(audience.limit)

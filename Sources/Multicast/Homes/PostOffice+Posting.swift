@@ -7,7 +7,8 @@ extension PostOffice {
   ///   - make: Makes the post on the heap.
   @inline(__always)
   func post(
-    _ posting: borrowing Posting, subject: DeliverySubject, call: (WeakBox, ClientList) -> CallOutcome,
+    _ posting: borrowing Posting, subject: DeliverySubject,
+    call: (WeakBox, ClientList) -> CallOutcome,
     make: (borrowing Posting, Post.Origin) -> Post
   ) -> Int? {
     let chain = DeliveryChain()

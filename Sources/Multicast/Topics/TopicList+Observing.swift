@@ -28,9 +28,9 @@ extension TopicList {
       switch place(observer, of: owner, expecting: known, replacing: old) {
       case .added(let number):
         old?.cancel()
-        return TopicObservation(in: self, owner: owner, number: number, version: 0)
+        return TopicObservation(in: clientList, owner: owner, number: number, version: 0)
       case .changed: continue
-      case .refused: return TopicObservation(in: self, owner: owner, number: 0, version: 0)
+      case .refused: return TopicObservation(in: clientList, owner: owner, number: 0, version: 0)
       case .closed: return nil
       case nil: clientList.makeRoom()
       }
@@ -94,7 +94,7 @@ extension TopicList {
     }
     return replacement.map { replacement in
       TopicObservation(
-        in: self, owner: owner, number: registration.number, version: replacement.version)
+        in: clientList, owner: owner, number: registration.number, version: replacement.version)
     }
   }
 }

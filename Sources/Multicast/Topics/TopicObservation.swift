@@ -4,14 +4,26 @@
 /// ``cancel()``, with the center's methods for removal, when its owner observes the topic again with the same `id`,
 /// and with the first message if it was made with `once: true`.
 public struct TopicObservation: Sendable {
-  private weak var owner: (AnyObject & Sendable)?
-  private weak var list: TopicList?
+  /// Weak references to owner and list.
+  ///
+  /// Unchecked, because weak references are variables. Only `init` assigns them. Their objects are Sendable,
+  /// and any thread may load a weak reference.
+  private final class Target: @unchecked Sendable {
+    private(set) weak var owner: (AnyObject & Sendable)?
+    private(set) weak var list: ClientList?
+
+    init(_ list: ClientList, owner: AnyObject & Sendable) {
+      self.owner = owner
+      self.list = list
+    }
+  }
+
+  private let target: Target
   private let number: UInt64
   private let version: Int
 
-  init(in list: TopicList, owner: AnyObject & Sendable, number: UInt64, version: Int) {
-    self.owner = owner
-    self.list = list
+  init(in list: ClientList, owner: AnyObject & Sendable, number: UInt64, version: Int) {
+    target = Target(list, owner: owner)
     self.number = number
     self.version = version
   }
@@ -29,19 +41,19 @@ public struct TopicObservation: Sendable {
   /// - Complexity: Amortized O(1).
   public func cancel() {
     withObserver { observer, list, registration in
-      if observer.cancel(version: version) { list.clientList.remove(registration) }
+      if observer.cancel(version: version) { list.remove(registration) }
     }
   }
 
   @discardableResult
   private func withObserver<Result>(
-    _ body: (TopicObserver, TopicList, Registration) -> Result
+    _ body: (TopicObserver, ClientList, Registration) -> Result
   ) -> Result? {
     // Holding the owner keeps its address unique.
-    guard let owner, let list else { return nil }
+    guard let owner = target.owner, let list = target.list else { return nil }
     defer { extendLifetime(owner) }
     let registration = Registration(identity: ObjectIdentifier(owner).address, number: number)
-    guard let observer = list.clientList.companion(of: registration) as? TopicObserver else {
+    guard let observer = list.companion(of: registration) as? TopicObserver else {
       return nil
     }
     return body(observer, list, registration)
