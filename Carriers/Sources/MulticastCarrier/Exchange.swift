@@ -186,6 +186,8 @@ extension Exchange {
     var after: [Identity: UInt64] = [:]
     if topic.isCausal {
       for (peer, state) in peers.sorted(by: { $0.key < $1.key }) where after.count < 64 {
+        // Nobody shall wait for messages of one who has gone.
+        guard now - state.heard <= limits.peerTime else { continue }
         if let next = state.inflows[envelope.type]?.next, next > 1 { after[peer] = next - 1 }
       }
     }
@@ -489,7 +491,9 @@ extension Exchange {
   private func isReady(_ message: Inflow.Held, at now: NIODeadline) -> Bool {
     guard !message.after.isEmpty, now - message.time < limits.holdBack else { return true }
     return message.after.allSatisfy { peer, sequence in
-      guard let next = peers[peer]?.inflows[message.envelope.type]?.next else { return true }
+      guard peer != identity else { return true }
+      // Who has not told its places yet may be the first to be heard.
+      guard let next = peers[peer]?.inflows[message.envelope.type]?.next else { return false }
       return next > sequence
     }
   }

@@ -114,9 +114,25 @@ final class Site: Sendable {
     }
   }
 
-  var gaps: [CarriageReport] {
-    reports.filter { if case .gapPossible = $0 { true } else { false } }
+  /// Returns when it has told a gap, and checks that it was this one alone.
+  func tells(_ gap: CarriageReport) async throws {
+    func isGap(_ report: CarriageReport) -> Bool {
+      if case .gapPossible = report { true } else { false }
+    }
+    try await reports(isGap)
+    #expect(reports.filter(isGap) == [gap])
   }
+
+  /// Returns when its carriage has published so many messages. What was posted is heard here before.
+  func publishes(_ count: Int) async throws {
+    try await eventually("\(carriage.identity) publishes \(count)") {
+      self.carriage.state.withLockedValue { $0.exchange.counts.published } >= count
+    }
+    #expect(carriage.state.withLockedValue { $0.exchange.counts.published } == count)
+  }
+
+  /// How many messages it knows to be missing for good, of which it may not have told yet.
+  var missing: UInt64 { carriage.condition.missing }
 }
 
 /// Runs a body with sites that know each other, and ends them.
