@@ -408,7 +408,7 @@ extension Exchange {
       // Payloads with invented senders shall not fill the memory.
       if peers.count >= limits.peers {
         guard
-          let oldest = peers.filter({ !$0.value.isHere || $0.value.places == nil })
+          let oldest = peers.lazy.filter({ !$0.value.isHere || $0.value.places == nil })
             .min(by: { $0.value.heard < $1.value.heard })?.key
         else { throw Unreadable("There are more than \(limits.peers) processes.") }
         peers[oldest] = nil

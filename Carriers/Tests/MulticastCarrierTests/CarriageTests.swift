@@ -7,7 +7,7 @@ import Testing
 
 @testable import MulticastCarrier
 
-@Suite(.timeLimit(.minutes(5))) struct CarriageTests {
+@Suite(.timeLimit(.minutes(60))) struct CarriageTests {
   private let hub = InMemoryCarrier.Hub()
 
   @Test(arguments: [false, true]) func carriesBothWaysWithoutAnEcho(echoes: Bool) async throws {
@@ -407,20 +407,17 @@ import Testing
   }
 
   @Test func forgetsProcessesThatWereInvented() async throws {
-    let one = Site(hub, "one")
+    var limits = Site.patient
+    limits.peers = 100
+    let one = Site(hub, "one", limits: limits)
     try await withSites(one) {
-      for number in 0..<3_000 {
+      for number in 0..<300 {
         let stranger = Stranger(hub, Identity(name: "\(number)", start: 7))
         try stranger.send(.message(Note(number: 1), 1))
         stranger.leave()
       }
-      try await eventually("the inbox is empty") {
-        one.carriage.state.withLockedValue {
-          $0.exchange.knownPeers
-        } >= 1_000
-      }
       await one.carrier.flush()
-      #expect(one.carriage.state.withLockedValue { $0.exchange.knownPeers } <= 1_000)
+      #expect(one.carriage.state.withLockedValue { $0.exchange.knownPeers } == 100)
     }
   }
 
@@ -500,11 +497,12 @@ import Testing
     let sites = ["one", "two", "three"].map { Site(hub, $0, limits: limits) }
     try await withSites(sites[0], sites[1], sites[2]) {
       for site in sites {
+        let name = site.carriage.identity.name
         site.center.observe(.note, owner: site) { site, note in
-          if CarriageContext.current.sender != nil { site.post(note.number + 1) }
+          if note.text != name { site.post(Note(number: note.number + 1, text: name)) }
         }
       }
-      sites[0].post(1)
+      sites[0].post(Note(number: 1, text: "one"))
       for site in sites {
         try await site.reports {
           if case .kept("note", .loop, _) = $0 { true } else { false }

@@ -45,7 +45,7 @@ actor Chromium {
   /// Ends the browser with all of its processes.
   func quit() async throws {
     _ = try? await call("Browser.close")
-    _ = try await program.status()
+    try await program.end()
   }
 
   func show(_ address: String) async throws -> String {
