@@ -123,7 +123,7 @@ import Testing
   }
 
   @Test func tellsWhatItsSenderHasNoMore() async throws {
-    var limits = Site.patient
+    var limits = Carriage.Limits.patient
     limits.keptBytes = 10_000
     let one = Site(hub, "one", limits: limits)
     let two = Site(hub, "two")
@@ -200,7 +200,7 @@ import Testing
   }
 
   @Test func boundsWhatWaitsForHandlersAndTellsItOnce() async throws {
-    var limits = Site.patient
+    var limits = Carriage.Limits.patient
     limits.waitingMessages = 10
     let one = Site(hub, "one")
     let two = Site(hub, "two", limits: limits)
@@ -407,7 +407,7 @@ import Testing
   }
 
   @Test func forgetsProcessesThatWereInvented() async throws {
-    var limits = Site.patient
+    var limits = Carriage.Limits.patient
     limits.peers = 100
     let one = Site(hub, "one", limits: limits)
     try await withSites(one) {
@@ -452,7 +452,7 @@ import Testing
   }
 
   @Test func tellsWhoComesAndGoes() async throws {
-    var limits = Site.patient
+    var limits = Carriage.Limits.patient
     limits.heartbeat = .milliseconds(50)
     limits.peerTime = .milliseconds(500)
     let one = Site(hub, "one", limits: limits)
@@ -470,7 +470,7 @@ import Testing
   // MARK: Chains
 
   @Test func endsALoopAcrossTwoProcesses() async throws {
-    var limits = Site.patient
+    var limits = Carriage.Limits.patient
     limits.chain = 20
     let one = Site(hub, "one", limits: limits)
     let two = Site(hub, "two", limits: limits)
@@ -492,7 +492,7 @@ import Testing
 
   /// Each message sets off two others, and these four, and so on.
   @Test func endsATreeAcrossProcesses() async throws {
-    var limits = Site.patient
+    var limits = Carriage.Limits.patient
     limits.chain = 20
     let sites = ["one", "two", "three"].map { Site(hub, $0, limits: limits) }
     try await withSites(sites[0], sites[1], sites[2]) {
@@ -685,7 +685,7 @@ import Testing
   @Test func anAnswerWaitsForItsQuestion() async throws {
     let carry: (Carriage) -> Void = { $0.carry(.note, as: "note", followsCauses: true) }
     // As long as a slow machine wants. The simulation counts the hundred milliseconds, in its own time.
-    var limits = Site.patient
+    var limits = Carriage.Limits.patient
     limits.holdBack = .minutes(30)
     let one = Site(hub, "one", limits: limits, topics: carry)
     let two = Site(hub, "two", limits: limits, topics: carry)
@@ -721,7 +721,7 @@ import Testing
     let gate = DispatchSemaphore(value: 0)
     let center = MulticastCenter(carrying: .carriage)
     let carriage = Carriage(
-      center: center, carrier: Stalled(hub: hub, gate: gate), name: "one", limits: Site.patient)
+      center: center, carrier: Stalled(hub: hub, gate: gate), name: "one", limits: .patient)
     carriage.carry(.note, as: "note", version: 2)
     let heard = NIOLockedValueBox(0)
     center.observe(.note, owner: carriage) { _, _ in heard.withLockedValue { $0 += 1 } }

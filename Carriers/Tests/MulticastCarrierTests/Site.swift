@@ -29,17 +29,9 @@ final class Site: Sendable {
   private let reported = NIOLockedValueBox<[CarriageReport]>([])
   private let task = NIOLockedValueBox<Task<Void, Never>?>(nil)
 
-  /// On a slow machine, a test may take longer than messages are kept.
-  static var patient: Carriage.Limits {
-    var limits = Carriage.Limits()
-    limits.keptTime = .minutes(30)
-    limits.repairTime = .minutes(30)
-    return limits
-  }
-
   /// - Parameter topics: Carries more, or others than `note`, `other` and `latest`.
   init(
-    _ hub: InMemoryCarrier.Hub, _ name: String, limits: Carriage.Limits = Site.patient,
+    _ hub: InMemoryCarrier.Hub, _ name: String, limits: Carriage.Limits = .patient,
     payloadLimit: Int = 1 << 20, echoes: Bool = false,
     topics: (Carriage) -> Void = { carriage in
       carriage.carry(.note, as: "note", version: 2)
