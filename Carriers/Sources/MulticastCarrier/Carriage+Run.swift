@@ -56,13 +56,15 @@ extension Carriage: Service {
     }
   }
 
-  /// Returns when the carriage has heard all that was posted before.
+  /// Returns when the carriage has heard all that was posted before. It does not wait for ever for a handler
+  /// that holds a topic up.
   private func afterAllThatWasPosted() async {
     struct End: Sendable {}
     let topic = Topic<End>("MulticastCarrier.end of \(identity)")
-    let observation = center.observe(topic, owner: self, on: home) { _, _ in }
-    await center.postAndWait(topic, End())
-    observation.cancel()
+    let queues = state.withLockedValue { $0.topics.values.map(\.queue) }
+    let observations = queues.map { center.observe(topic, owner: self, on: $0) { _, _ in } }
+    await patiently { [center] in _ = await center.postAndWait(topic, End()) }
+    for observation in observations { observation.cancel() }
   }
 
   private func uncancelledSleep(_ time: DispatchTimeInterval) async {

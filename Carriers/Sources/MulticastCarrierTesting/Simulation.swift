@@ -226,6 +226,10 @@ public struct Simulation {
         }
       }
       take(process)
+      // The carriage sends in one go what was posted.
+      for type in Simulation.types where process.exchange.isToSend(type) {
+        process.exchange.send(type, at: now)
+      }
       carry(process)
     }
   }
