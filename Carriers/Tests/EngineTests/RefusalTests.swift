@@ -123,7 +123,8 @@ import Testing
         false
       }
     }
-    measured("\(kind): permission to \(action) denied", max(0, milliseconds(max(connected, posted), told)))
+    measured(
+      "\(kind): permission to \(action) denied", max(0, milliseconds(max(connected, posted), told)))
     #expect(one.carriage.condition.problem != nil)
     await one.stop()
     withExtendedLifetime(engine) {}
@@ -171,8 +172,9 @@ import Testing
     let secret = try await Engine(.nats, configuration: "authorization { user: me, password: s }")
     let authority = try Authority()
     let encrypted = try await Engine(.nats, configuration: authority.configuration)
-    for (engine, words) in [(gone, ["no server"]), (secret, ["auth"]), (encrypted, ["ssl", "tls"])]
-    {
+    for (engine, words) in [
+      (gone, ["no server"]), (secret, ["auth"]), (encrypted, ["ssl", "tls"]),
+    ] {
       let site = Site(try carrier(engine), "one")
       try await eventually("\(words) is told") {
         site.reasons.contains { reason in words.contains { reason.lowercased().contains($0) } }

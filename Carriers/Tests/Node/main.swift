@@ -9,5 +9,9 @@ case "run": try await run(Options(words.dropFirst()))
 case "measure": try await measure(Options(words.dropFirst()))
 case "send": try await send(Options(words.dropFirst()))
 case "receive": try await receive(Options(words.dropFirst()))
-default: print("usage: Node simulate [<seeds> [<first seed>]] | measure [count=<n>] | run <option>=<value>…")
+default:
+  print(
+    """
+    usage: Node simulate [<seeds> [<first seed>]] | measure [count=<n>] | run <option>=<value>…
+    """)
 }
