@@ -1,5 +1,6 @@
 import DequeModule
 import Dispatch
+import Foundation
 import NIOConcurrencyHelpers
 
 /// Elements that wait for a queue, which takes all that wait at once.
@@ -44,10 +45,21 @@ package final class Batches<Element: Sendable>: Sendable {
   }
 
   private func drain() {
-    let batch = state.withLockedValue { state in
-      defer { state = State() }
+    while let batch = next() {
+      take(batch)
+      // Many come in a burst. To wait a moment for the next costs less than to be woken for it.
+      if batch.count > 1 { usleep(100) }
+    }
+  }
+
+  private func next() -> Deque<Element>? {
+    state.withLockedValue { state in
+      guard !state.waiting.isEmpty else {
+        state.isScheduled = false
+        return nil
+      }
+      defer { (state.waiting, state.bytes) = ([], 0) }
       return state.waiting
     }
-    take(batch)
   }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Multicast
 import NIOCore
 
@@ -39,18 +40,20 @@ extension Carriage {
         },
       "A type has letters, digits, points, hyphens and underscores: \(type)")
     let keepsLatest = topic.keepsLatest || overflow == .keepLatest
-    let lane: Lane? =
+    let queue = DispatchQueue(label: "Carriage.\(type)")
+    let comesBack = direction == .both
+    let lane =
       direction == .outgoing
       ? nil
-      : Lane(limits: limits, overflow: overflow, keepsLatest: keepsLatest) {
-        [weak self, center] delivery, waits in
-        guard let message = self?.decode(delivery, codec) else { return }
-        guard let context = self?.arriving(delivery, comesBack: direction == .both) else { return }
-        let count = await CarriageContext.$current.withValue(context) {
-          waits ? await center.postAndWait(topic, message) : center.post(topic, message)
+      : Lane(on: queue, limits: limits, overflow: overflow, keepsLatest: keepsLatest) {
+        [weak self, center] delivery in
+        guard let (message, context) = self?.take(delivery, codec, comesBack) else { return }
+        CarriageContext.$current.withValue(context) { _ = center.post(topic, message) }
+      } postAndWait: { [weak self, center] delivery in
+        guard let (message, context) = self?.take(delivery, codec, comesBack) else { return }
+        await CarriageContext.$current.withValue(context) {
+          _ = await center.postAndWait(topic, message)
         }
-        // A refused post comes back to nobody.
-        if count == 0, let mark = context.mark { self?.forget(mark) }
       }
     let old = state.withLockedValue { state in
       state.exchange.carry(
@@ -61,20 +64,20 @@ extension Carriage {
       return state.topics.updateValue(
         Carried(
           topic: "\(topic)", version: UInt32(version), oldest: UInt32(oldestReader ?? version),
-          observation: nil, lane: lane), forKey: type)
+          queue: queue, observation: nil, lane: lane), forKey: type)
     }
     precondition(old == nil, "\(type) is carried already.")
     if direction != .incoming {
       // At home in the carriage: its letter is left in one step with those of all other homes, so that the
       // messages leave in the order in which they arrive here.
-      let observation = center.observe(topic, owner: self, id: type, on: home) {
+      let observation = center.observe(topic, owner: self, id: type, on: queue) {
         carriage, message in
-        carriage.heard(message, type, codec)
+        carriage.heard(message, type, codec, on: queue)
       }
       state.withLockedValue { state in
         guard let carried = state.topics[type] else { return }
         state.topics[type] = Carried(
-          topic: carried.topic, version: carried.version, oldest: carried.oldest,
+          topic: carried.topic, version: carried.version, oldest: carried.oldest, queue: queue,
           observation: observation, lane: carried.lane)
       }
     }
@@ -117,7 +120,7 @@ extension Carriage {
       throw .tooLarge(bytes: bytes.readableBytes, limit: carrier.payloadLimit - 1_024)
     }
     let name = "\(topic)"
-    let mark: UInt64?
+    let mark: Mark?
     let refusal: CarrierError?
     (mark, refusal) = state.withLockedValue { state in
       guard !state.isClosed else { return (nil, .closed) }
@@ -125,28 +128,18 @@ extension Carriage {
         return (nil, .notCarried(name))
       }
       if let waiting = state.exchange.isFull(type, size) { return (nil, .full(waiting: waiting)) }
-      defer { state.nextMark += 1 }
-      state.encoded[state.nextMark] = bytes
-      return (state.nextMark, nil)
+      return (Mark(.encoded(bytes), of: type, by: identity), nil)
     }
     if let refusal { throw refusal }
     var context = CarriageContext.current
-    context.mark = mark.map { CarriageContext.Mark(carriage: ObjectIdentifier(self), number: $0) }
-    let count = await CarriageContext.$current.withValue(context) {
-      await center.postAndWait(topic, message)
+    context.mark = mark
+    await CarriageContext.$current.withValue(context) {
+      _ = await center.postAndWait(topic, message)
     }
-    if count == 0, let mark = context.mark { forget(mark) }
   }
 }
 
 // MARK: - Between the center and the exchange
-
-/// Where a message comes from that the carriage hears.
-private enum Posted {
-  case cameIn(Stamp?)
-  case encoded(ByteBuffer)
-  case new
-}
 
 extension Carriage {
   private func encode<Message>(
@@ -171,67 +164,60 @@ extension Carriage {
     }
   }
 
-  /// The context in which a message that came in is posted. It tells this carriage that the message came
-  /// in.
-  private func arriving(_ delivery: Exchange.Delivery, comesBack: Bool) -> CarriageContext {
+  /// Takes a message that came in, and the context in which it is posted. If it comes back, the context tells
+  /// the carriage that it came in.
+  private func take<Message>(
+    _ delivery: Exchange.Delivery, _ codec: some MessageCodec<Message>, _ comesBack: Bool
+  ) -> (Message, CarriageContext)? {
+    guard let message = decode(delivery, codec) else { return nil }
+    let envelope = delivery.envelope
     var context = CarriageContext()
-    context.metadata = delivery.envelope.metadata
+    context.metadata = envelope.metadata
     context.sender = delivery.sender
-    context.type = delivery.envelope.type
-    context.origin = delivery.envelope.origin
-    guard comesBack else { return context }
-    let number = state.withLockedValue { state in
-      defer { state.nextMark += 1 }
-      state.arriving[state.nextMark] = .some(delivery.stamp)
-      return state.nextMark
+    context.type = envelope.type
+    context.origin = envelope.origin
+    if comesBack {
+      context.mark = Mark(.cameIn(delivery.stamp), of: envelope.type, by: identity)
     }
-    context.mark = CarriageContext.Mark(carriage: ObjectIdentifier(self), number: number)
-    return context
-  }
-
-  private func forget(_ mark: CarriageContext.Mark) {
-    state.withLockedValue {
-      $0.arriving[mark.number] = nil
-      $0.encoded[mark.number] = nil
-    }
+    return (message, context)
   }
 
   /// Publishes what was posted in this process, and takes note of what has come in.
-  ///
-  /// What the handlers of a message post has its mark, too. It comes after the message, when its mark is
-  /// used up.
   private func heard<Message>(
-    _ message: Message, _ type: String, _ codec: some MessageCodec<Message>
+    _ message: Message, _ type: String, _ codec: some MessageCodec<Message>,
+    on queue: DispatchQueue
   ) {
     let context = CarriageContext.current
-    let way = state.withLockedValue { state -> Posted in
-      guard let mark = context.mark, mark.carriage == ObjectIdentifier(self) else { return .new }
-      if let stamp = state.arriving.removeValue(forKey: mark.number) { return .cameIn(stamp) }
-      return state.encoded.removeValue(forKey: mark.number).map { .encoded($0) } ?? .new
-    }
-    if case .cameIn(let stamp) = way {
+    let body: ByteBuffer
+    switch context.mark?.take(type, by: identity) {
+    case .cameIn(let stamp):
       if let stamp { handle { state, _ in state.exchange.heard(stamp, of: type) } }
       return
+    case .encoded(let bytes): body = bytes
+    case nil:
+      do throws(CarrierError) { body = try encode(message, codec) } catch {
+        return handle { state, _ in state.exchange.keep(type, error) }
+      }
     }
-    let body: ByteBuffer
-    do throws(CarrierError) {
-      if case .encoded(let bytes) = way { body = bytes } else { body = try encode(message, codec) }
-    } catch { return handle { state, _ in state.exchange.keep(type, error) } }
     let limit = carrier.payloadLimit
+    var sends = false
     handle { state, now in
       guard let carried = state.topics[type] else { return }
       guard !state.isClosed else { return state.exchange.keep(type, .closed) }
-      state.nextMark += 1
-      let origin =
-        context.sender == nil
-        ? Origin(root: identity.start &+ state.nextMark, hops: 0)
-        : Origin(root: context.origin.root, hops: context.origin.hops &+ 1)
       var envelope = Envelope(type: type, body: body)
       (envelope.version, envelope.oldest) = (carried.version, carried.oldest)
-      envelope.origin = origin
+      if context.sender == nil {
+        state.roots += 1
+        envelope.origin = Origin(root: identity.start &+ state.roots, hops: 0)
+      } else {
+        envelope.origin = Origin(root: context.origin.root, hops: context.origin.hops &+ 1)
+      }
       envelope.metadata = context.metadata
       _ = state.exchange.post(
         envelope, recurs: context.type == type, payloadLimit: limit, at: now)
+      sends = state.exchange.isToSend(type)
     }
+    // After the letters that are there already, so that the carrier gets them in one go.
+    if sends { queue.async { self.handle { $0.exchange.send(type, at: $1) } } }
   }
 }

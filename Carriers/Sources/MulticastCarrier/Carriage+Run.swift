@@ -30,7 +30,7 @@ extension Carriage: Service {
   public func close() async {
     guard !state.withLockedValue({ $0.isClosed }) else { return }
     await afterAllThatWasPosted()
-    let end = NIODeadline.now() + .seconds(2)
+    let end = NIODeadline.now() + .seconds(10)
     repeat {
       await tick()
       let waits = state.withLockedValue { $0.exchange.waitingToLeave.messages > 0 }
@@ -56,13 +56,15 @@ extension Carriage: Service {
     }
   }
 
-  /// Returns when the carriage has heard all that was posted before.
+  /// Returns when the carriage has heard all that was posted before, and every topic's handlers without a home
+  /// have had what they are called with.
   private func afterAllThatWasPosted() async {
     struct End: Sendable {}
     let topic = Topic<End>("MulticastCarrier.end of \(identity)")
-    let observation = center.observe(topic, owner: self, on: home) { _, _ in }
+    let queues = state.withLockedValue { $0.topics.values.map(\.queue) }
+    let observations = queues.map { center.observe(topic, owner: self, on: $0) { _, _ in } }
     await center.postAndWait(topic, End())
-    observation.cancel()
+    for observation in observations { observation.cancel() }
   }
 
   private func uncancelledSleep(_ time: DispatchTimeInterval) async {

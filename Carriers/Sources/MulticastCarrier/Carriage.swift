@@ -22,12 +22,8 @@ public final class Carriage: Sendable {
   struct State {
     var exchange: Exchange
     var topics: [String: Carried] = [:]
-    var nextMark: UInt64 = 1
-    /// What has come in and is on its way through the center to this carriage, with the stamps of latest
-    /// values.
-    var arriving: [UInt64: Stamp?] = [:]
-    /// What `post` has encoded and is on its way through the center to this carriage.
-    var encoded: [UInt64: ByteBuffer] = [:]
+    /// How many chains of messages have begun here.
+    var roots: UInt64 = 0
     var condition = CarriageState(
       connection: .alone(since: .now, reason: "The carriage does not run yet."))
     var told = (
@@ -65,6 +61,8 @@ public final class Carriage: Sendable {
     let topic: String
     let version: UInt32
     let oldest: UInt32
+    /// The home of the carriage for this topic.
+    let queue: DispatchQueue
     let observation: TopicObservation?
     let lane: Lane?
   }
@@ -76,7 +74,7 @@ public final class Carriage: Sendable {
   let limits: Limits
   private let logger: Logger
   private let meters: Meters
-  /// The home of the carriage: what leaves and what comes in is handled here, one after the other.
+  /// Here the carriage tells what has happened. What leaves and what comes in has a queue for each topic.
   let home = DispatchQueue(label: "Carriage")
   let state: NIOLockedValueBox<State>
 
@@ -152,9 +150,10 @@ extension Carriage {
       body(&state, now)
       // Under the lock, so that threads do not change the order.
       for delivery in state.exchange.takeDeliveries() { state.leave(delivery) }
+      let replays = state.exchange.takeReplays()
       return (
         state.exchange.takeReports(at: now),
-        state.exchange.takeReplays().map { state.exchange.subject(of: $0) }
+        replays.isEmpty ? [] : replays.map { state.exchange.subject(of: $0) }
       )
     }
     for subject in replays { replay(subject) }

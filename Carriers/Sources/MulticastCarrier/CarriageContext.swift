@@ -18,14 +18,8 @@ public struct CarriageContext: Sendable {
   var type: String?
   var origin = Origin(root: 0, hops: 0)
 
-  /// The message that a carriage posts with this context. What its handlers post has the same mark, and
-  /// comes later.
+  /// The message that a carriage posts with this context.
   var mark: Mark?
-
-  struct Mark: Hashable, Sendable {
-    let carriage: ObjectIdentifier
-    let number: UInt64
-  }
 
   /// Calls a body whose posts have this metadata.
   public static func with<Result>(

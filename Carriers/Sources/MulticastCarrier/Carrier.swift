@@ -32,8 +32,8 @@ public protocol Carrier: Sendable {
   /// - Throws: `CarrierError.tooLarge`; `.full` if too many bytes wait for the network; `.disconnected`.
   func publish(_ payload: ByteBuffer, to subject: String) throws(CarrierError)
 
-  /// Sends what waits, if the engine is connected, and ends. Takes at most a few seconds. Nothing is
-  /// received afterwards.
+  /// Sends what waits, if the engine is connected, and ends. Takes at most ten seconds. Nothing is received
+  /// afterwards.
   func close() async
 }
 

@@ -62,7 +62,7 @@ package struct Exchange: Sendable {
   package let identity: Identity
   private let limits: Carriage.Limits
   private let prefix: String
-  private let send: Send
+  private let handOver: Send
   private let replays: Bool
 
   private var carried: [String: Carried] = [:]
@@ -107,7 +107,7 @@ package struct Exchange: Sendable {
     self.prefix = prefix
     self.limits = limits
     self.replays = replays
-    self.send = send
+    handOver = send
   }
 }
 
@@ -180,12 +180,14 @@ extension Exchange {
       let underWay = latest[envelope.type]?.underWay
       latest[envelope.type] = Latest(envelope: envelope, stamp: stamp, underWay: underWay)
       // If it does not leave, the next beat tells that there is a new value.
-      if isConnected { _ = send(payload, subject(of: envelope.type)) }
+      if isConnected { _ = handOver(payload, subject(of: envelope.type)) }
       return nil
     }
     var after: [Identity: UInt64] = [:]
     if topic.isCausal {
       for (peer, state) in peers.sorted(by: { $0.key < $1.key }) where after.count < 64 {
+        // Nobody shall wait for messages of one who has gone.
+        guard now - state.heard <= limits.peerTime else { continue }
         if let next = state.inflows[envelope.type]?.next, next > 1 { after[peer] = next - 1 }
       }
     }
@@ -193,6 +195,10 @@ extension Exchange {
       .message(envelope, sequence: (rings[envelope.type]?.last ?? 0) + 1, after: after))
     let size = payload.readableBytes
     guard size <= payloadLimit else { return .tooLarge(bytes: size, limit: payloadLimit) }
+    // What waits for a moment only shall not be given up.
+    if ringBytes + size + Carriage.overhead > limits.keptBytes, isConnected {
+      sendWaiting(at: now)
+    }
     guard makeRoom(size + Carriage.overhead, for: envelope.type, topic) else {
       return .full(waiting: ringBytes)
     }
@@ -200,8 +206,18 @@ extension Exchange {
     rings[envelope.type, default: Ring()].append(payload, at: now)
     ringBytes += size + Carriage.overhead
     waiting.insert(envelope.type)
-    if isConnected { sendWaiting() }
     return nil
+  }
+
+  /// Whether messages wait that nobody is about to `send`: many are sent in one go.
+  package mutating func isToSend(_ type: String) -> Bool {
+    isConnected && rings[type]?.isToSend() == true
+  }
+
+  /// Hands what waits of a topic to the carrier.
+  package mutating func send(_ type: String, at now: NIODeadline) {
+    rings[type]?.willSend = false
+    if isConnected { _ = sendWaiting(type, now) }
   }
 
   private func packet(_ content: Packet.Content) -> ByteBuffer {
@@ -258,18 +274,22 @@ extension Exchange {
     bursts.add(.dropped(type, way), count)
   }
 
-  private mutating func sendWaiting() {
-    for type in waiting.sorted() {
-      let subject = subject(of: type)
-      while let entry = rings[type]?.next {
-        if let error = send(entry.payload, subject) {
-          guard case .tooLarge = error else { return }
-          keep(type, error)
-        }
-        rings[type]?.sentNext()
+  private mutating func sendWaiting(at now: NIODeadline) {
+    for type in waiting.sorted() { guard sendWaiting(type, now) else { return } }
+  }
+
+  /// Returns whether the carrier may take more.
+  private mutating func sendWaiting(_ type: String, _ now: NIODeadline) -> Bool {
+    let subject = subject(of: type)
+    while let entry = rings[type]?.next {
+      if let error = handOver(entry.payload, subject) {
+        guard case .tooLarge = error else { return false }
+        keep(type, error)
       }
-      waiting.remove(type)
+      rings[type]?.sentNext(at: now)
     }
+    waiting.remove(type)
+    return true
   }
 }
 
@@ -289,15 +309,15 @@ extension Exchange {
     greet(control)
     if replays { replayed = Set(carried.filter { $0.value.hears && !$0.value.keepsLatest }.keys) }
     lastBeat = now
-    sendWaiting()
+    sendWaiting(at: now)
   }
 
   package mutating func disconnect() { isConnected = false }
 
-  private func greet(_ subject: String) { _ = send(packet(.hello(places)), subject) }
+  private func greet(_ subject: String) { _ = handOver(packet(.hello(places)), subject) }
 
   /// Tells the others that this process ends.
-  package func leave() { if isConnected { _ = send(packet(.bye(places)), control) } }
+  package func leave() { if isConnected { _ = handOver(packet(.bye(places)), control) } }
 
   private var places: Places {
     // What the carrier has not taken is not missing yet.
@@ -316,10 +336,10 @@ extension Exchange {
       }
     }
     guard isConnected else { return }
-    sendWaiting()
+    sendWaiting(at: now)
     if lastBeat.map({ now - $0 >= limits.heartbeat }) ?? true {
       lastBeat = now
-      _ = send(packet(.beat(places)), control)
+      _ = handOver(packet(.beat(places)), control)
     }
     for (peer, state) in peers.sorted(by: { $0.key < $1.key }) {
       if state.isHere, now - state.heard > limits.peerTime {
@@ -378,7 +398,7 @@ extension Exchange {
       try take(envelope, stamp, from: peer)
     case .hello(let places):
       take(places, of: peer, at: now)
-      if isConnected { _ = send(self.packet(.beat(self.places)), inbox(of: peer)) }
+      if isConnected { _ = handOver(self.packet(.beat(self.places)), inbox(of: peer)) }
     case .beat(let places): take(places, of: peer, at: now)
     case .bye(let places):
       take(places, of: peer, at: now)
@@ -389,7 +409,7 @@ extension Exchange {
     case .answer(let type, let nonce, let answer): take(answer, type, nonce, from: peer, at: now)
     case .askLatest(let type):
       if let value = latest[type] {
-        _ = send(self.packet(.latest(value.envelope, value.stamp)), inbox(of: peer))
+        _ = handOver(self.packet(.latest(value.envelope, value.stamp)), inbox(of: peer))
       }
     }
   }
@@ -406,7 +426,7 @@ extension Exchange {
       // Payloads with invented senders shall not fill the memory.
       if peers.count >= limits.peers {
         guard
-          let oldest = peers.filter({ !$0.value.isHere || $0.value.places == nil })
+          let oldest = peers.lazy.filter({ !$0.value.isHere || $0.value.places == nil })
             .min(by: { $0.value.heard < $1.value.heard })?.key
         else { throw Unreadable("There are more than \(limits.peers) processes.") }
         peers[oldest] = nil
@@ -489,7 +509,9 @@ extension Exchange {
   private func isReady(_ message: Inflow.Held, at now: NIODeadline) -> Bool {
     guard !message.after.isEmpty, now - message.time < limits.holdBack else { return true }
     return message.after.allSatisfy { peer, sequence in
-      guard let next = peers[peer]?.inflows[message.envelope.type]?.next else { return true }
+      guard peer != identity else { return true }
+      // Who has not told its places yet may be the first to be heard.
+      guard let next = peers[peer]?.inflows[message.envelope.type]?.next else { return false }
       return next > sequence
     }
   }
@@ -514,7 +536,7 @@ extension Exchange {
         askedLatest[type].map({ now - $0 >= .milliseconds(300) }) ?? true
       else { continue }
       askedLatest[type] = now
-      _ = send(packet(.askLatest(type: type)), inbox(of: peer))
+      _ = handOver(packet(.askLatest(type: type)), inbox(of: peer))
     }
   }
 }
@@ -547,7 +569,7 @@ extension Exchange {
       nonce: .random(in: 0 ... .max), time: now, next: range.lowerBound)
     peers[peer]?.inflows[type]?.question = question
     peers[peer]?.inflows[type]?.tries += 1
-    _ = send(packet(.ask(type: type, range, nonce: question.nonce)), inbox(of: peer))
+    _ = handOver(packet(.ask(type: type, range, nonce: question.nonce)), inbox(of: peer))
   }
 
   /// Asks the engine once for what it has stored, and waits for that.
@@ -584,13 +606,13 @@ extension Exchange {
     var bytes = 0
     var sequence = max(range.lowerBound, ring.first)
     while sequence <= min(range.upperBound, ring.sent), bytes < 1 << 18 {
-      guard let entry = ring[sequence], send(entry.payload, inbox) == nil else { break }
+      guard let entry = ring[sequence], handOver(entry.payload, inbox) == nil else { break }
       bytes += entry.payload.readableBytes
       through = sequence
       sequence += 1
     }
     let answer = Packet.Answer(last: ring.sent, through: through, lostThrough: ring.first - 1)
-    _ = send(packet(.answer(type: type, nonce: nonce, answer)), inbox)
+    _ = handOver(packet(.answer(type: type, nonce: nonce, answer)), inbox)
   }
 
   private mutating func take(
@@ -666,8 +688,10 @@ extension Exchange {
   }
 
   package mutating func takeReports(at now: NIODeadline) -> [CarriageReport] {
+    let told = bursts.take(at: now)
+    guard !reports.isEmpty || !told.isEmpty else { return [] }
     defer { reports = [] }
-    return reports + bursts.take(at: now)
+    return reports + told
   }
 
   /// How many messages wait to leave, and their bytes.

@@ -27,8 +27,11 @@ public struct Identity: Hashable, Comparable, Sendable, CustomStringConvertible 
     one.start == other.start && one.name == other.name
   }
 
-  /// Hashes the start, which is random.
-  public func hash(into hasher: inout Hasher) { hasher.combine(start) }
+  /// Hashes both, because whoever invents identities may give them one start.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(start)
+    hasher.combine(name)
+  }
 
   /// Orders by name, and then by start.
   public static func < (one: Self, other: Self) -> Bool {

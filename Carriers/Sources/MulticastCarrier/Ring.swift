@@ -6,7 +6,8 @@ import NIOCore
 struct Ring {
   struct Entry {
     let payload: ByteBuffer
-    let time: NIODeadline
+    /// When it was sent; or when it was posted, if it waits.
+    var time: NIODeadline
   }
 
   private var entries: Deque<Entry> = []
@@ -15,6 +16,8 @@ struct Ring {
   /// The number of the last message that the carrier took.
   private(set) var sent: UInt64 = 0
   private(set) var bytes = 0
+  /// Whether somebody is about to send what waits.
+  var willSend = false
 
   /// The number of the last message.
   var last: UInt64 { first + UInt64(entries.count) - 1 }
@@ -38,7 +41,18 @@ struct Ring {
   /// The first message that has not been sent.
   var next: Entry? { self[sent + 1] }
 
-  mutating func sentNext() { sent += 1 }
+  /// Takes note that the first message that waited was sent. From now on it is kept for those who miss it.
+  mutating func sentNext(at time: NIODeadline) {
+    sent += 1
+    entries[Int(sent - first)].time = time
+  }
+
+  /// Returns whether to send what waits, to the first who asks.
+  mutating func isToSend() -> Bool {
+    guard waiting > 0, !willSend else { return false }
+    willSend = true
+    return true
+  }
 
   /// Gives the oldest message up. Returns whether it had not been sent.
   mutating func removeFirst() -> Bool {

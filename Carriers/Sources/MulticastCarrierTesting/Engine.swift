@@ -1,6 +1,7 @@
 import Foundation
+import NIOConcurrencyHelpers
 
-/// A real engine of a test, on a port of this machine that the system chooses.
+/// A real engine of a test, on a port of this machine that nobody else uses.
 public struct Engine: Sendable {
   /// Which engine.
   public enum Kind: String, Sendable, CaseIterable {
@@ -24,19 +25,40 @@ public struct Engine: Sendable {
   ///   - configuration: What else is in its configuration file.
   public init(_ kind: Kind, port: Int? = nil, configuration: String = "") async throws {
     self.kind = kind
-    let chosen = try port ?? Engine.freePort()
+    var chosen = try port ?? Engine.freePort()
+    var program = try Engine.start(kind, chosen, configuration)
+    try await eventually("\(kind) listens") {
+      let text = program.text("out") + program.text("err")
+      if program.isRunning {
+        return text.contains(kind == .nats ? "Server is ready" : "Ready to accept connections")
+      }
+      guard text.lowercased().contains("address already in use") else {
+        throw Program.Failure(description: text)
+      }
+      // Somebody else has it for now.
+      chosen = try port ?? Engine.freePort()
+      program = try Engine.start(kind, chosen, configuration)
+      return false
+    }
+    self.port = chosen
+    self.program = program
+  }
+
+  private static func start(
+    _ kind: Kind, _ port: Int, _ configuration: String
+  ) throws -> Program {
     switch kind {
     case .nats:
-      program = try Program(
-        "nats-server", ["-a", "127.0.0.1", "-p", "\(chosen)", "-c", "FOLDER/conf"],
+      try Program(
+        "nats-server", ["-a", "127.0.0.1", "-p", "\(port)", "-c", "FOLDER/conf"],
         files: ["conf": configuration])
     case .redis:
-      program = try Program(
+      try Program(
         "redis-server", ["FOLDER/conf"],
         files: [
           "conf": """
           bind 127.0.0.1
-          port \(chosen)
+          port \(port)
           save ""
           dir FOLDER
           \(configuration)
@@ -44,21 +66,26 @@ public struct Engine: Sendable {
           """
         ])
     }
-    self.port = chosen
-    try await eventually("\(kind) listens") { [program] in
-      guard program.isRunning else {
-        throw Program.Failure(description: program.text("out") + program.text("err"))
-      }
-      return (program.text("out") + program.text("err"))
-        .contains(kind == .nats ? "Server is ready" : "Ready to accept connections")
-    }
   }
 
   /// Its address.
   public var url: String { "\(kind)://127.0.0.1:\(port)" }
 
+  private static let given = NIOLockedValueBox<Set<Int>>([])
+
   /// A port that nobody uses now.
+  ///
+  /// It is none of those that systems choose for connections. Otherwise one of them might have it when an
+  /// engine comes back.
   public static func freePort() throws -> Int {
+    for _ in 0..<1_000 {
+      let port = Int.random(in: 10_000..<30_000)
+      if given.withLockedValue({ $0.insert(port).inserted }), isFree(port) { return port }
+    }
+    throw Program.Failure(description: "No port is free.")
+  }
+
+  private static func isFree(_ port: Int) -> Bool {
     #if canImport(Glibc)
       let stream = Int32(SOCK_STREAM.rawValue)
     #else
@@ -69,13 +96,12 @@ public struct Engine: Sendable {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let status = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+    address.sin_port = UInt16(port).bigEndian
+    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    return unsafe withUnsafePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-        unsafe bind(socket, pointer, size) == 0 ? getsockname(socket, pointer, &size) : -1
+        unsafe bind(socket, pointer, size) == 0
       }
     }
-    guard status == 0 else { throw Program.Failure(description: "No port is free.") }
-    return Int(UInt16(bigEndian: address.sin_port))
   }
 }

@@ -41,8 +41,8 @@ public final class Program: Sendable {
   }
 
   deinit {
-    if isRunning { signal(SIGKILL) }
-    process.withLockedValue { $0.waitUntilExit() }
+    signal(SIGKILL)
+    while isRunning { usleep(1_000) }
     try? FileManager.default.removeItem(at: folder)
   }
 
@@ -60,29 +60,44 @@ public final class Program: Sendable {
   }
 
   /// Whether it runs.
-  public var isRunning: Bool { process.withLockedValue { $0.isRunning } }
+  ///
+  /// The system is asked. For Foundation, a program runs as long as anything that it has started.
+  public var isRunning: Bool {
+    process.withLockedValue { process in
+      var end = unsafe siginfo_t()
+      let status = unsafe waitid(
+        P_PID, id_t(process.processIdentifier), &end, WEXITED | WNOHANG | WNOWAIT)
+      // Foundation may have asked for its end before.
+      return status == 0 ? unsafe end.si_signo == 0 : process.isRunning
+    }
+  }
 
   /// Sends it a signal, if it runs.
   public func signal(_ signal: Int32) {
-    process.withLockedValue { if $0.isRunning { kill($0.processIdentifier, signal) } }
+    if isRunning { _ = process.withLockedValue { kill($0.processIdentifier, signal) } }
   }
 
   /// Waits for its end.
-  public func status() async throws -> Int32 {
+  public func end() async throws {
     try await eventually("the program ends") { !self.isRunning }
+  }
+
+  /// Waits for its end, and for that of all that it has started and that has its output.
+  public func status() async throws -> Int32 {
+    try await eventually("the program ends") { !self.process.withLockedValue { $0.isRunning } }
     return process.withLockedValue { $0.terminationStatus }
   }
 
   /// Kills it, and waits for its end.
   public func kill9() async throws {
     signal(SIGKILL)
-    _ = try await status()
+    try await end()
   }
 }
 
-/// Waits for something that has to happen, however slow the machine is.
+/// Waits for something that has to happen, however slow the machine is: the limit ends a test that hangs.
 nonisolated(nonsending) public func eventually(
-  _ what: String, within limit: Duration = .seconds(120),
+  _ what: String, within limit: Duration = .seconds(1_200),
   _ holds: nonisolated(nonsending) () async throws -> Bool
 ) async throws {
   let end = ContinuousClock.now + limit

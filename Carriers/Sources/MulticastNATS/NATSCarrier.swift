@@ -258,7 +258,7 @@ public final class NATSCarrier: Carrier {
     }
   }
 
-  /// Sends what waits, for two seconds at most, and closes the connection.
+  /// Sends what waits, for ten seconds at most, and closes the connection.
   public func close() async {
     let wasClosed = state.withLockedValue { state in
       defer { state.isClosed = true }
@@ -268,7 +268,7 @@ public final class NATSCarrier: Carrier {
     await withCheckedContinuation { done in
       queue.async {
         if let connection = self.state.withLockedValue({ $0.connection }) {
-          unsafe natsConnection_FlushTimeout(connection.pointer, 2_000)
+          unsafe natsConnection_FlushTimeout(connection.pointer, 10_000)
         }
         self.destroy()
         done.resume()

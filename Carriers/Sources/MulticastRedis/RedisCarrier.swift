@@ -183,7 +183,7 @@ public final class RedisCarrier: Carrier {
     }
   }
 
-  /// Sends what waits, for two seconds at most, and closes the connection.
+  /// Sends what waits, for ten seconds at most, and closes the connection.
   public func close() async {
     let channel = state.withLockedValue { state in
       state.isClosed = true
@@ -192,7 +192,7 @@ public final class RedisCarrier: Carrier {
     guard let channel else { return }
     // What was written before this leaves before it.
     let end = channel.eventLoop.makePromise(of: Void.self)
-    let timeout = channel.eventLoop.scheduleTask(in: .seconds(2)) { end.succeed() }
+    let timeout = channel.eventLoop.scheduleTask(in: .seconds(10)) { end.succeed() }
     channel.writeAndFlush(ByteBuffer()).whenComplete { _ in end.succeed() }
     try? await end.futureResult.get()
     timeout.cancel()

@@ -10,7 +10,7 @@ import NIOCore
 import Testing
 
 /// Engines that refuse, are wrong, or stand still.
-@Suite(.timeLimit(.minutes(5))) struct RefusalTests {
+@Suite(.timeLimit(.minutes(60))) struct RefusalTests {
   /// A carriage of this process, and what it reports.
   private final class Site: Sendable {
     let center = MulticastCenter(carrying: .carriage)
@@ -21,7 +21,7 @@ import Testing
 
     init(_ carrier: any Carrier, _ name: String) {
       carriage = Carriage(
-        center: center, carrier: carrier, name: name,
+        center: center, carrier: carrier, name: name, limits: .patient,
         logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
       carriage.carry(Topic<Int>("number"), as: "number")
       center.observe(Topic<Int>("number"), owner: self) { site, number in
@@ -91,8 +91,7 @@ import Testing
     engine = try await Engine(kind, port: engine.port, configuration: rules("new"))
     let right = ContinuousClock.now
     let back = try await one.reports(after: right) { $0 == .connected }
-    measured(
-      "\(kind): credentials wrong for 1 min, then right", milliseconds(right, back), 5_000)
+    measured("\(kind): credentials wrong for 1 min, then right", milliseconds(right, back))
     await one.stop()
     withExtendedLifetime(engine) {}
   }
@@ -125,8 +124,7 @@ import Testing
       }
     }
     measured(
-      "\(kind): permission to \(action) denied", max(0, milliseconds(max(connected, posted), told)),
-      1_000)
+      "\(kind): permission to \(action) denied", max(0, milliseconds(max(connected, posted), told)))
     #expect(one.carriage.condition.problem != nil)
     await one.stop()
     withExtendedLifetime(engine) {}
@@ -142,13 +140,14 @@ import Testing
     }
     engine.program.signal(SIGSTOP)
     let stalled = ContinuousClock.now
-    // Nobody waits for it.
+    // Nobody waits for it: it goes on after all posts have returned.
     for number in 0..<1_000 { one.post(number) }
-    #expect(milliseconds(stalled, .now) < 5_000)
+    #expect(one.numbers.withLockedValue { $0.count } == 1_000)
+    measured("\(kind): 1,000 posts while the engine stands still", milliseconds(stalled, .now))
     let told = try await one.reports(after: stalled) {
       if case .disconnected = $0 { true } else { false }
     }
-    measured("\(kind): engine stalled", milliseconds(stalled, told), 15_000)
+    measured("\(kind): engine stalled", milliseconds(stalled, told))
     engine.program.signal(SIGCONT)
     try await eventually("all arrive") { two.numbers.withLockedValue { $0.count } >= 1_000 }
     #expect(two.numbers.withLockedValue { $0 } == Array(0..<1_000))
@@ -173,17 +172,16 @@ import Testing
     let secret = try await Engine(.nats, configuration: "authorization { user: me, password: s }")
     let authority = try Authority()
     let encrypted = try await Engine(.nats, configuration: authority.configuration)
-    var reasons: [String] = []
-    for engine in [gone, secret, encrypted] {
+    for (engine, words) in [
+      (gone, ["no server"]), (secret, ["auth"]), (encrypted, ["ssl", "tls"]),
+    ] {
       let site = Site(try carrier(engine), "one")
-      try await eventually("\(engine.port) is refused") { !site.reasons.isEmpty }
-      reasons.append(site.reasons.last ?? "")
+      try await eventually("\(words) is told") {
+        site.reasons.contains { reason in words.contains { reason.lowercased().contains($0) } }
+      }
+      print("MEASURED what is told:", site.reasons.last ?? "")
       await site.stop()
     }
-    print("MEASURED what is told:", reasons)
-    #expect(Set(reasons).count == 3)
-    #expect(reasons[1].lowercased().contains("auth"))
-    #expect(reasons[2].lowercased().contains("ssl"))
 
     // With the right authority it connects, and with none it says why not.
     let port = encrypted.port

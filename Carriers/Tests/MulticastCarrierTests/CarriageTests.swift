@@ -7,7 +7,7 @@ import Testing
 
 @testable import MulticastCarrier
 
-@Suite(.timeLimit(.minutes(5))) struct CarriageTests {
+@Suite(.timeLimit(.minutes(60))) struct CarriageTests {
   private let hub = InMemoryCarrier.Hub()
 
   @Test(arguments: [false, true]) func carriesBothWaysWithoutAnEcho(echoes: Bool) async throws {
@@ -103,7 +103,7 @@ import Testing
       two.carrier.reconnect()
       one.post(501)
       try await two.hears(Array(1...501))
-      #expect(two.gaps.isEmpty)
+      #expect(two.missing == 0)
     }
   }
 
@@ -118,12 +118,12 @@ import Testing
       #expect(two.numbers() == [])
       one.carrier.reconnect()
       try await two.hears([1, 2, 3])
-      #expect(two.gaps.isEmpty)
+      #expect(two.missing == 0)
     }
   }
 
   @Test func tellsWhatItsSenderHasNoMore() async throws {
-    var limits = Site.patient
+    var limits = Carriage.Limits.patient
     limits.keptBytes = 10_000
     let one = Site(hub, "one", limits: limits)
     let two = Site(hub, "two")
@@ -132,9 +132,7 @@ import Testing
       try await two.hears([1])
       two.carrier.disconnect()
       for number in 2...201 { one.post(number) }
-      try await eventually("all are published") {
-        one.carriage.state.withLockedValue { $0.exchange.counts.published } == 201
-      }
+      try await one.publishes(201)
       two.carrier.reconnect()
       try await eventually("the last arrives") { two.numbers().last == 201 }
       let numbers = two.numbers()
@@ -142,7 +140,7 @@ import Testing
       #expect(first > 2)
       #expect(numbers == [1] + Array(first...201))
       let place = CarriageReport.Place(sender: one.carriage.identity, type: "note", sequence: 1)
-      #expect(two.gaps == [.gapPossible(since: place, missing: UInt64(first - 2))])
+      try await two.tells(.gapPossible(since: place, missing: UInt64(first - 2)))
       // What was sent and is forgotten is no loss of this process's.
       #expect(one.carriage.condition.dropped == 0)
     }
@@ -168,7 +166,7 @@ import Testing
       try stranger.send(.message(Note(number: 3), 3))
       try await two.hears([1, 3])
       let place = CarriageReport.Place(sender: identity, type: "note", sequence: 1)
-      #expect(two.gaps == [.gapPossible(since: place, missing: 1)])
+      try await two.tells(.gapPossible(since: place, missing: 1))
     }
   }
 
@@ -202,7 +200,7 @@ import Testing
   }
 
   @Test func boundsWhatWaitsForHandlersAndTellsItOnce() async throws {
-    var limits = Site.patient
+    var limits = Carriage.Limits.patient
     limits.waitingMessages = 10
     let one = Site(hub, "one")
     let two = Site(hub, "two", limits: limits)
@@ -212,18 +210,25 @@ import Testing
       two.center.observe(.note, owner: two, on: queue) { _, note in
         if note.number == 0 { gate.wait() }
       }
-      // The lane waits after its window, and then ten wait.
+      // The lane waits after its window, and then ten wait. It goes on after a while, so that a slow machine
+      // gives up fewer of the same number.
       let start = ContinuousClock.now
-      for number in 0..<1_000 { one.post(number) }
-      try await eventually("the rest is given up") { two.carriage.condition.dropped > 900 }
+      var posted = 0
+      try await eventually("more than enough are given up") {
+        for _ in 0..<100 {
+          one.post(posted)
+          posted += 1
+        }
+        return two.carriage.condition.dropped > 900
+      }
       gate.signal()
-      try await eventually("the last arrives") { two.numbers().last == 999 }
+      try await eventually("the last arrives") { two.numbers().last == posted - 1 }
       let numbers = two.numbers()
       #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
       try await eventually("all are told") {
         two.reports.reduce(numbers.count) {
           if case .dropped("note", .incoming, let count) = $1 { $0 + count } else { $0 }
-        } == 1_000
+        } == posted
       }
       let lines = two.log.lines.withLockedValue { $0.filter { $0.text.contains("given up") } }
       #expect(lines.count <= 3 + Int((ContinuousClock.now - start) / .seconds(1)))
@@ -237,11 +242,11 @@ import Testing
     try await withSites(one, two) {
       two.carrier.disconnect()
       for number in 0..<1_000 { one.post(number) }
-      try await eventually("all are heard") { one.numbers().count == 1_000 }
+      // All of them, before anybody else can hear them.
+      try await one.publishes(1_000)
       two.carrier.reconnect()
-      try await eventually("the latest arrives") { two.numbers().last == 999 }
-      #expect(two.numbers().count <= 2)
-      #expect(two.gaps.isEmpty)
+      try await two.hears([999])
+      #expect(two.missing == 0)
       #expect(one.carriage.condition.waitingMessages == 0)
     }
   }
@@ -370,7 +375,7 @@ import Testing
       try await two.skips("\(one.carriage.identity) has never published")
       for number in 3...6 { one.post(number) }
       try await two.hears(Array(1...6))
-      #expect(two.gaps.isEmpty)
+      #expect(two.missing == 0)
     }
   }
 
@@ -402,20 +407,17 @@ import Testing
   }
 
   @Test func forgetsProcessesThatWereInvented() async throws {
-    let one = Site(hub, "one")
+    var limits = Carriage.Limits.patient
+    limits.peers = 100
+    let one = Site(hub, "one", limits: limits)
     try await withSites(one) {
-      for number in 0..<3_000 {
+      for number in 0..<300 {
         let stranger = Stranger(hub, Identity(name: "\(number)", start: 7))
         try stranger.send(.message(Note(number: 1), 1))
         stranger.leave()
       }
-      try await eventually("the inbox is empty") {
-        one.carriage.state.withLockedValue {
-          $0.exchange.knownPeers
-        } >= 1_000
-      }
       await one.carrier.flush()
-      #expect(one.carriage.state.withLockedValue { $0.exchange.knownPeers } <= 1_000)
+      #expect(one.carriage.state.withLockedValue { $0.exchange.knownPeers } == 100)
     }
   }
 
@@ -450,7 +452,7 @@ import Testing
   }
 
   @Test func tellsWhoComesAndGoes() async throws {
-    var limits = Site.patient
+    var limits = Carriage.Limits.patient
     limits.heartbeat = .milliseconds(50)
     limits.peerTime = .milliseconds(500)
     let one = Site(hub, "one", limits: limits)
@@ -468,7 +470,7 @@ import Testing
   // MARK: Chains
 
   @Test func endsALoopAcrossTwoProcesses() async throws {
-    var limits = Site.patient
+    var limits = Carriage.Limits.patient
     limits.chain = 20
     let one = Site(hub, "one", limits: limits)
     let two = Site(hub, "two", limits: limits)
@@ -490,27 +492,30 @@ import Testing
 
   /// Each message sets off two others, and these four, and so on.
   @Test func endsATreeAcrossProcesses() async throws {
-    var limits = Site.patient
+    var limits = Carriage.Limits.patient
     limits.chain = 20
     let sites = ["one", "two", "three"].map { Site(hub, $0, limits: limits) }
     try await withSites(sites[0], sites[1], sites[2]) {
       for site in sites {
+        let name = site.carriage.identity.name
         site.center.observe(.note, owner: site) { site, note in
-          if CarriageContext.current.sender != nil { site.post(note.number + 1) }
+          if note.text != name { site.post(Note(number: note.number + 1, text: name)) }
         }
       }
-      sites[0].post(1)
+      sites[0].post(Note(number: 1, text: "one"))
       for site in sites {
         try await site.reports {
           if case .kept("note", .loop, _) = $0 { true } else { false }
         }
       }
-      var count = -1
-      try await eventually("it ends") {
-        defer { count = sites[0].numbers().count }
-        try await Task.sleep(for: .milliseconds(500))
-        return count == sites[0].numbers().count
+      // What each of them has published reaches all others, and nothing follows it.
+      let published = { sites.map { $0.carriage.state.withLockedValue { $0.exchange.counts } } }
+      try await eventually("all is delivered") {
+        let counts = published()
+        let sum = counts.reduce(0) { $0 + $1.published }
+        return counts.allSatisfy { $0.delivered == sum - $0.published }
       }
+      for counts in published() { #expect(counts.published <= limits.chain + 1) }
     }
   }
 
@@ -623,7 +628,7 @@ import Testing
       // The topic is left, and taken up again.
       three.carriage.stopCarrying("note")
       one.post(4)
-      try await one.hears([1, 4])
+      try await one.publishes(2)
       await three.carrier.flush()
       #expect(decoded.withLockedValue { $0 } == 2)
     }
@@ -672,14 +677,19 @@ import Testing
         return state?.connection == .connected && state?.waitingMessages == 0
       }
     }
-    #expect(states.withLockedValue { $0.last?.connection } == .closed)
+    try await eventually("it tells its end") {
+      states.withLockedValue { $0.last?.connection } == .closed
+    }
   }
 
   @Test func anAnswerWaitsForItsQuestion() async throws {
     let carry: (Carriage) -> Void = { $0.carry(.note, as: "note", followsCauses: true) }
-    let one = Site(hub, "one", topics: carry)
-    let two = Site(hub, "two", topics: carry)
-    let three = Site(hub, "three", topics: carry)
+    // As long as a slow machine wants. The simulation counts the hundred milliseconds, in its own time.
+    var limits = Carriage.Limits.patient
+    limits.holdBack = .minutes(30)
+    let one = Site(hub, "one", limits: limits, topics: carry)
+    let two = Site(hub, "two", limits: limits, topics: carry)
+    let three = Site(hub, "three", limits: limits, topics: carry)
     try await withSites(one, two, three) {
       two.center.observe(.note, owner: two) { site, note in
         if note.number < 100 { site.post(note.number + 100) }
@@ -694,6 +704,41 @@ import Testing
     }
   }
 
+  @Test func anAnswerWaitsForALostQuestionNoLongerThanThatIsWorth() async throws {
+    let one = Site(hub, "one") { $0.carry(.note, as: "note", followsCauses: true) }
+    try await withSites(one) {
+      let author = Stranger(hub, Identity(name: "author", start: 7))
+      let stranger = Stranger(hub, Identity(name: "stranger", start: 8))
+      for somebody in [author, stranger] { try somebody.send(.beat([:])) }
+      // It follows a message that never comes.
+      try stranger.send(.message(Note(number: 1), 1, after: [author.identity: 1]))
+      try await one.hears([1])
+    }
+  }
+
+  /// A carrier that keeps whoever publishes waiting keeps nobody waiting who posts.
+  @Test func noPostWaitsForTheCarrier() async throws {
+    let gate = DispatchSemaphore(value: 0)
+    let center = MulticastCenter(carrying: .carriage)
+    let carriage = Carriage(
+      center: center, carrier: Stalled(hub: hub, gate: gate), name: "one", limits: .patient)
+    carriage.carry(.note, as: "note", version: 2)
+    let heard = NIOLockedValueBox(0)
+    center.observe(.note, owner: carriage) { _, _ in heard.withLockedValue { $0 += 1 } }
+    let two = Site(hub, "two")
+    try await two.start()
+    let task = Task { await carriage.run() }
+    try await two.reports { $0 == .joined(carriage.identity) }
+    // All but the first ones would wait for ever, because the gate opens after them.
+    for number in 0..<1_000 { center.post(.note, Note(number: number)) }
+    #expect(heard.withLockedValue { $0 } == 1_000)
+    for _ in 0..<1_000 { gate.signal() }
+    try await two.hears(Array(0..<1_000))
+    task.cancel()
+    await task.value
+    await two.stop()
+  }
+
   @Test func aCenterThatDoesNotCarryTheContextIsRefused() async {
     await #expect(processExitsWith: .failure) {
       _ = Carriage(center: MulticastCenter(), carrier: InMemoryCarrier(), name: "one")
@@ -704,7 +749,7 @@ import Testing
 /// Somebody who publishes what he likes.
 struct Stranger {
   private let carrier: InMemoryCarrier
-  private let identity: Identity
+  let identity: Identity
 
   init(_ hub: InMemoryCarrier.Hub, _ identity: Identity) {
     self.identity = identity
@@ -713,7 +758,9 @@ struct Stranger {
   }
 
   enum Forgery {
-    case message(Note, UInt64, type: String = "note", version: UInt32 = 2, oldest: UInt32 = 1)
+    case message(
+      Note, UInt64, type: String = "note", version: UInt32 = 2, oldest: UInt32 = 1,
+      after: [Identity: UInt64] = [:])
     case bytes([UInt8], UInt64)
     case beat([String: UInt64])
     case latest(Note, UInt64)
@@ -727,11 +774,11 @@ struct Stranger {
     var body = ByteBuffer()
     let content: Packet.Content
     switch forgery {
-    case .message(let note, let sequence, let type, let version, let oldest):
+    case .message(let note, let sequence, let type, let version, let oldest, let after):
       try JSONCodec<Note>().encode(note, into: &body)
       var envelope = Envelope(type: type, body: body)
       (envelope.version, envelope.oldest) = (version, oldest)
-      content = .message(envelope, sequence: sequence, after: [:])
+      content = .message(envelope, sequence: sequence, after: after)
     case .bytes(let bytes, let sequence):
       let envelope = Envelope(type: "note", body: ByteBuffer(bytes: bytes))
       content = .message(envelope, sequence: sequence, after: [:])
@@ -746,6 +793,27 @@ struct Stranger {
   }
 
   func leave() { carrier.disconnect() }
+}
+
+/// A carrier that waits at a gate before each payload of a topic.
+private final class Stalled: Carrier {
+  private let carrier: InMemoryCarrier
+  private let gate: DispatchSemaphore
+
+  init(hub: InMemoryCarrier.Hub, gate: DispatchSemaphore) {
+    carrier = InMemoryCarrier(hub: hub)
+    self.gate = gate
+  }
+
+  var payloadLimit: Int { carrier.payloadLimit }
+  func open(_ receive: @escaping @Sendable (CarrierEvent) -> Void) { carrier.open(receive) }
+  func subscribe(to subject: String) { carrier.subscribe(to: subject) }
+  func unsubscribe(from subject: String) { carrier.unsubscribe(from: subject) }
+  func publish(_ payload: ByteBuffer, to subject: String) throws(CarrierError) {
+    if subject.contains("topic") { gate.wait() }
+    try carrier.publish(payload, to: subject)
+  }
+  func close() async { await carrier.close() }
 }
 
 private struct CountingCodec: MessageCodec {

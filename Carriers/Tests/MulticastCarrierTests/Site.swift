@@ -29,17 +29,9 @@ final class Site: Sendable {
   private let reported = NIOLockedValueBox<[CarriageReport]>([])
   private let task = NIOLockedValueBox<Task<Void, Never>?>(nil)
 
-  /// On a slow machine, a test may take longer than messages are kept.
-  static var patient: Carriage.Limits {
-    var limits = Carriage.Limits()
-    limits.keptTime = .minutes(30)
-    limits.repairTime = .minutes(30)
-    return limits
-  }
-
   /// - Parameter topics: Carries more, or others than `note`, `other` and `latest`.
   init(
-    _ hub: InMemoryCarrier.Hub, _ name: String, limits: Carriage.Limits = Site.patient,
+    _ hub: InMemoryCarrier.Hub, _ name: String, limits: Carriage.Limits = .patient,
     payloadLimit: Int = 1 << 20, echoes: Bool = false,
     topics: (Carriage) -> Void = { carriage in
       carriage.carry(.note, as: "note", version: 2)
@@ -114,9 +106,26 @@ final class Site: Sendable {
     }
   }
 
-  var gaps: [CarriageReport] {
-    reports.filter { if case .gapPossible = $0 { true } else { false } }
+  /// Returns when it has told a gap, and checks that it was this one alone.
+  func tells(_ gap: CarriageReport) async throws {
+    func isGap(_ report: CarriageReport) -> Bool {
+      if case .gapPossible = report { true } else { false }
+    }
+    try await reports(isGap)
+    #expect(reports.filter(isGap) == [gap])
   }
+
+  /// Returns when its carriage has published so many messages. What was posted is heard here before.
+  func publishes(_ count: Int) async throws {
+    let counts = { self.carriage.state.withLockedValue { $0.exchange.counts.published } }
+    try await eventually("\(carriage.identity) publishes \(count)") {
+      counts() >= count && self.carriage.condition.waitingMessages == 0
+    }
+    #expect(counts() == count)
+  }
+
+  /// How many messages it knows to be missing for good, of which it may not have told yet.
+  var missing: UInt64 { carriage.condition.missing }
 }
 
 /// Runs a body with sites that know each other, and ends them.

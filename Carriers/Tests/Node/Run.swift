@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import Multicast
 import MulticastCarrier
+import MulticastCarrierTesting
 import MulticastNATS
 import MulticastRedis
 import NIOConcurrencyHelpers
@@ -67,7 +68,7 @@ func run(_ options: Options) async throws {
     center: center,
     carrier: try carrier(
       options.text("engine"), name: name, streams: options.text("scheme") == "streams"), name: name,
-    prefix: options.text("scheme") == "streams" ? "streams" : "multicast")
+    prefix: options.text("scheme") == "streams" ? "streams" : "multicast", limits: .patient)
   carriage.carry(.note, as: "note")
   center.observe(.note, owner: lines) { lines, note in
     lines.add("note \(note.sender) \(note.number)")

@@ -2,9 +2,9 @@ import Foundation
 import MulticastCarrierTesting
 
 /// Every promise of README.md, on networks that do their worst.
-func simulate(seeds: Int) {
+func simulate(seeds: Int, from first: UInt64) {
   var failed = 0
-  for seed in 0..<UInt64(seeds) {
+  for seed in first..<first + UInt64(seeds) {
     let faults = Simulation.Faults(seed: seed)
     var simulation = Simulation(seed: seed, processes: 2 + Int(seed % 3), faults: faults)
     let broken = simulation.run()

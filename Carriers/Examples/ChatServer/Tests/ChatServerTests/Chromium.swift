@@ -26,11 +26,13 @@ actor Chromium {
         """
         exec "${CHROMIUM:-chromium}" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
           --no-first-run --disable-background-networking --remote-debugging-pipe \
+          --disable-background-timer-throttling --disable-backgrounding-occluded-windows \
+          --disable-renderer-backgrounding \
           --user-data-dir=FOLDER/profile about:blank 3<'\(pipes[0])' 4>'\(pipes[1])'
         """,
       ])
     // The pipes keep their names until Chromium has opened them.
-    let end = ContinuousClock.now + .seconds(60)
+    let end = ContinuousClock.now + .seconds(1_200)
     while !program.files.contains("profile"), program.isRunning, ContinuousClock.now < end {
       usleep(10_000)
     }
@@ -45,7 +47,7 @@ actor Chromium {
   /// Ends the browser with all of its processes.
   func quit() async throws {
     _ = try? await call("Browser.close")
-    _ = try await program.status()
+    try await program.end()
   }
 
   func show(_ address: String) async throws -> String {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ChatServer
 
-@Suite(.timeLimit(.minutes(10))) struct PresenceTests {
+@Suite(.timeLimit(.minutes(60))) struct PresenceTests {
   /// Ten thousand people join within fifty beats, at three servers: what all of them are told, and what the
   /// servers tell each other.
   @Test func tenThousandPeopleMayJoin() async throws {

@@ -3,7 +3,7 @@ import MulticastCarrierTesting
 import Testing
 
 /// One process, in memory.
-@Suite(.timeLimit(.minutes(10))) struct RequestTests {
+@Suite(.timeLimit(.minutes(60))) struct RequestTests {
   @Test func answersBadInputWithAStatusAndASentence() async throws {
     let server = try await Server("one")
     let ann = try await Browser(server, "Ann", client: "client-of-ann")
