@@ -47,6 +47,9 @@ package struct HeldHome: Sendable {
   /// Whether a letter waits and nobody is calling there.
   package var isReady: Bool { office.withLock { mailbox.isReady(&$0) } }
 
+  /// Whether this thread runs in the main actor, as far as that is known.
+  package static var isOnMainActor: Bool { Place.mainActor.isCurrent(from: nil) }
+
   /// Whether this thread runs in the home, as far as that is known.
   package var isCurrent: Bool { mailbox.place.isCurrent(from: nil) }
 

@@ -141,3 +141,16 @@ extension DeliveryEvent.Home: CustomStringConvertible {
     if case .actor(let type?) = kind { type == MainActor.self } else { false }
   }
 }
+
+// MARK: - For recorders
+
+extension DeliveryEvent {
+  package func isDelivery(to listener: any Any.Type) -> Bool {
+    if case .listener(let type) = subject { type == listener } else { false }
+  }
+
+  package func isDelivery<Message>(to topic: Topic<Message>) -> Bool {
+    guard case .topic(let name, _, let message) = subject else { return false }
+    return name == topic.name && message == Message.self
+  }
+}

@@ -1,0 +1,77 @@
+import Dispatch
+import Multicast
+import TestSupport
+
+/// A home of a handler in these tests.
+enum HomeKind: CaseIterable, Sendable {
+  case queue, mainActor, actor, task
+
+  var name: String { "\(self)" }
+}
+
+actor Resident {
+  func observe<Message>(
+    _ center: MulticastCenter, _ topic: Topic<Message>,
+    _ handle: @escaping @Sendable (Message) -> Void
+  ) {
+    center.observe(topic, owner: self) { (_: isolated Resident, message) in handle(message) }
+  }
+}
+
+/// Keeps the owners of one run's handlers.
+final class Household: Sendable {
+  let center: MulticastCenter
+  private let owners = Collected<any AnyObject & Sendable>()
+
+  init(_ center: MulticastCenter) {
+    self.center = center
+  }
+
+  /// Observes a topic in a home of a kind, which it shares with nobody but the main actor.
+  func observe<Message>(
+    _ topic: Topic<Message>, in kind: HomeKind, _ handle: @escaping @Sendable (Message) -> Void
+  ) async {
+    let resident = Resident()
+    owners.add(resident)
+    switch kind {
+    case .queue:
+      let queue = DispatchQueue(label: "home")
+      center.observe(topic, owner: resident, on: queue) { _, message in handle(message) }
+    case .mainActor:
+      center.observe(topic, owner: resident, on: .main) { _, message in handle(message) }
+    case .actor: await resident.observe(center, topic, handle)
+    case .task:
+      center.observe(topic, owner: resident) { @Sendable _, message in
+        await Task.yield()
+        handle(message)
+      }
+    }
+  }
+
+  /// Waits until nothing is left to do, and ends all handlers.
+  func settle() async {
+    await center.settled()
+    extendLifetime(self)
+  }
+}
+
+/// Events, some of which come before others: all orders of theirs.
+struct PartialOrder {
+  let events: [String]
+  let precedences: [(String, String)]
+
+  /// Every order, as a text.
+  var orders: Set<String> {
+    var found: Set<String> = []
+    extend([], into: &found)
+    return found
+  }
+
+  private func extend(_ done: [String], into found: inout Set<String>) {
+    if done.count == events.count { found.insert(done.joined(separator: " ")) }
+    for event in events where !done.contains(event) {
+      let isNext = precedences.allSatisfy { $0.1 != event || done.contains($0.0) }
+      if isNext { extend(done + [event], into: &found) }
+    }
+  }
+}
