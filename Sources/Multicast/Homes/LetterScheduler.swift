@@ -60,9 +60,6 @@ package struct HeldHome: Sendable {
     release()
   }
 
-  /// Like ``handleNext()``, in an actor.
-  package func handleNext(isolation: isolated any Actor) { handleNext() }
-
   /// Handles the next letter of a home that awaits.
   package func handleNextAwaiting() async {
     guard var batch = take() else { return }

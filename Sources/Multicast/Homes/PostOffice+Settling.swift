@@ -35,7 +35,8 @@ extension PostOffice {
     let nobody = ClientList(stride: WeakBox.stride(for: AnyObject.self), hasCompanions: false)
     let post = Post(
       Posting(to: nobody, from: site, isolation: nil),
-      Post.Origin(limit: 0, parent: nil, recurrences: nil, trace: nil), call: { _, _, _ in .skipped })
+      Post.Origin(limit: 0, parent: nil, recurrences: nil, trace: nil),
+      call: { _, _, _ in .skipped })
     return withLock { state in
       // Who has claimed a mailbox, or has just put a letter there, sees to its letters.
       let busy = allMailboxes(state).filter { $0.isBusy(&state) }

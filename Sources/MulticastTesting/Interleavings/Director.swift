@@ -40,6 +40,12 @@ final class Director: LetterScheduler, TaskExecutor {
     /// The participant whose turn it is.
     var current: Participant?
 
+    /// The participant whose task is being made on the director's thread.
+    var starting: (participant: Participant, thread: UInt)?
+
+    /// Counts what comes, which tells whether the main actor still does something.
+    var arrivals = 0
+
     var mayPause = true
 
     /// Whether the body has returned.
@@ -68,6 +74,7 @@ extension Director {
   func hold(_ home: HeldHome) {
     let isClosed = state.withLock { state in
       if state.isClosed { return true }
+      state.arrivals += 1
       if !state.homes.contains(where: { $0.id == home.id }) { state.homes.append(home) }
       if !state.known.contains(where: { $0.id == home.id }) { state.known.append(home) }
       return false
@@ -77,11 +84,21 @@ extension Director {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    let isClosed = state.withLock { state in
-      if !state.isClosed { state.jobs.append(job) }
-      return state.isClosed
+    let participant = state.withLock { state in
+      if state.isClosed { return Participant() as Participant? }
+      state.arrivals += 1
+      if let starting = state.starting, starting.thread == CurrentThread.id {
+        state.starting = nil
+        return starting.participant
+      }
+      if let current = state.current, current.isOneTask, current.isHere {
+        current.jobs.append(job)
+      } else {
+        state.jobs.append(job)
+      }
+      return nil
     }
-    if isClosed { start(job, as: Participant()) } else { news.signal() }
+    if let participant { start(job, as: participant) } else { news.signal() }
   }
 
   /// Ends the run when nothing is left to do.
@@ -107,21 +124,29 @@ extension Director {
 
   private func pause() {
     let known = state.withLock { state in
-      state.mayPause && state.current?.isHere == true ? state.known : nil
+      state.arrivals += 1
+      return state.mayPause ? state.known : nil
     }
     guard let known else { return }
     let occupied = Set(known.filter(\.isCurrent).map(\.id))
-    let participant = state.withLock { state in
-      let participant = state.current.take()
-      if let participant {
-        participant.occupied = occupied
-        participant.isPaused = true
-        state.paused.append(participant)
+    let (participant, turn) = state.withLock { state in
+      var participant: Participant?
+      if !state.mayPause { return (nil as Participant?, nil as DispatchSemaphore?) }
+      if state.current?.isHere == true {
+        participant = state.current.take()
+      } else if HeldHome.isOnMainActor {
+        // A task of the run has come to the main actor before its turn.
+        participant = Participant(.mainActor)
       }
-      return participant
+      guard let participant else { return (nil, nil) }
+      participant.occupied = occupied
+      state.paused.append(participant)
+      return (participant, participant.turn)
     }
-    participant?.turn.signal()
-    participant?.waitForResumption()
+    guard let participant else { return }
+    turn?.signal()
+    news.signal()
+    participant.waitForResumption()
   }
 }
 
@@ -132,11 +157,14 @@ extension Director {
   /// Directs the run to its end, on this thread.
   func direct() {
     while let choice = choose() {
-      let participant = Participant()
       switch choice {
-      case .job(let job): take(participant) { start(job, as: participant) }
-      case .paused(let participant): take(participant) { participant.resume() }
-      case .letter(let home): take(participant) { start(home, as: participant) }
+      case .job(let job):
+        let participant = Participant()
+        take(participant) { start(job, as: participant) }
+      case .paused(let participant): take(participant) { resume(participant) }
+      case .letter(let home):
+        let participant = Participant(isOneTask: home.isDefaultActor)
+        take(participant) { start(home, as: participant) }
       }
     }
     close()
@@ -148,7 +176,6 @@ extension Director {
     state.withLock { state in
       state.current = participant
       participant.turn = turn
-      participant.isPaused = false
     }
     start()
     if turn.wait(timeout: .now() + Self.patience) == .success { return }
@@ -178,16 +205,36 @@ extension Director {
   }
 
   /// Lets the main actor do what tasks of the run have left there, as one participant.
-  ///
-  /// It does its jobs in their order, so a block at the end comes after them. A job may leave another one.
   private func waitForMainActor() {
-    for _ in 0..<2 {
-      let isFree = state.withLock { state in !state.paused.contains { $0.stage == .mainActor } }
-      guard isFree else { return }
-      let participant = Participant()
-      participant.stage = .mainActor
-      take(participant) { DispatchQueue.main.async { self.end(participant) } }
+    let isFree = state.withLock { state in !state.paused.contains { $0.stage == .mainActor } }
+    guard isFree else { return }
+    let participant = Participant(.mainActor)
+    take(participant) { endOnMainActor(participant) }
+  }
+
+  /// Ends a turn of the main actor when its jobs are done, and those that they have left there.
+  ///
+  /// It does its jobs in their order, so a block at the end comes after them. Two rounds in which nothing comes are the
+  /// end.
+  private func endOnMainActor(_ participant: Participant) {
+    let (turn, arrivals) = state.withLock { (participant.turn, $0.arrivals) }
+    endOnMainActor(participant, turn, since: arrivals, isSecond: false)
+  }
+
+  private func endOnMainActor(
+    _ participant: Participant, _ turn: DispatchSemaphore, since arrivals: Int, isSecond: Bool
+  ) {
+    DispatchQueue.main.async { [self] in
+      let now = state.withLock { $0.arrivals }
+      if now == arrivals, isSecond { return end(participant, turn) }
+      endOnMainActor(participant, turn, since: now, isSecond: now == arrivals)
     }
+  }
+
+  private func resume(_ participant: Participant) {
+    // The block comes after all that the main actor has to do now.
+    if participant.stage == .mainActor { endOnMainActor(participant) }
+    participant.resume()
   }
 
   private func close() {
@@ -208,7 +255,8 @@ extension Director.State {
   fileprivate mutating func choose() -> Director.Choice? {
     homes.removeAll { !$0.isReady }
     let ready = homes.filter { home in
-      !busy.contains(home.id) && !paused.contains { $0.occupied.contains(home.id) || $0.blocks(home) }
+      !busy.contains(home.id)
+        && !paused.contains { $0.occupied.contains(home.id) || $0.blocks(home) }
     }
     let count = jobs.count + paused.count + ready.count
     if count == 0 { return nil }
@@ -235,10 +283,13 @@ extension Director {
     state.withLock { _ in participant.stage = stage }
   }
 
-  private func end(_ participant: Participant) {
+  /// Ends a participant's turn: its present one, or an earlier one, which has ended already.
+  private func end(_ participant: Participant, _ turn: DispatchSemaphore? = nil) {
     let turn = state.withLock { state in
-      if state.current === participant { state.current = nil }
-      return participant.turn
+      if state.current === participant, turn == nil || turn === participant.turn {
+        state.current = nil
+      }
+      return turn ?? participant.turn
     }
     turn.signal()
   }
@@ -247,7 +298,11 @@ extension Director {
     // A queue of its own, so that a job that pauses holds up no other.
     DispatchQueue(label: "Interleavings").async { [self] in
       begin(participant)
-      unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+      var next: UnownedJob? = job
+      while let job = next {
+        unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+        next = state.withLock { _ in participant.jobs.popLast() }
+      }
       end(participant)
     }
   }
@@ -265,7 +320,7 @@ extension Director {
       Task.detached { @MainActor [self] in
         begin(participant, on: .mainActor)
         home.handleNext()
-        end(participant)
+        endOnMainActor(participant)
       }
     case .actor(nil, _):
       home.discardAll()
@@ -273,8 +328,12 @@ extension Director {
     case .actor(let actor?, hasOwnExecutor: true):
       Task.detached { [self] in await handle(home, as: participant, isolation: actor) }
     case .actor(let actor?, hasOwnExecutor: false):
-      start(home, as: participant) { await home.handleNext(isolation: actor) }
-    case .task: start(home, as: participant) { await home.handleNextAwaiting() }
+      start(home, as: participant) { await $0.handleNext(in: home, isolation: actor) }
+    case .task:
+      start(home, as: participant) { director in
+        await home.handleNextAwaiting()
+        director.hasHandled(home)
+      }
     }
   }
 
@@ -286,16 +345,31 @@ extension Director {
     end(participant)
   }
 
+  private func handleNext(in home: HeldHome, isolation: isolated any Actor) {
+    home.handleNext()
+    hasHandled(home)
+  }
+
+  private func hasHandled(_ home: HeldHome) {
+    state.withLock { state in _ = state.busy.remove(home.id) }
+    news.signal()
+  }
+
   /// Starts a task that handles a home's next letter. Its first job takes the turn.
   private func start(
-    _ home: HeldHome, as participant: Participant, _ handle: @escaping @Sendable () async -> Void
+    _ home: HeldHome, as participant: Participant,
+    _ handle: @escaping @Sendable (Director) async -> Void
   ) {
-    state.withLock { state in _ = state.busy.insert(home.id) }
-    Task.detached(executorPreference: self) { [self] in
-      await handle()
-      state.withLock { state in _ = state.busy.remove(home.id) }
-      news.signal()
+    state.withLock { state in
+      state.busy.insert(home.id)
+      state.starting = (participant, CurrentThread.id)
     }
-    end(participant)
+    Task.detached(executorPreference: self) { [self] in await handle(self) }
+  }
+}
+
+extension HeldHome {
+  fileprivate var isDefaultActor: Bool {
+    if case .actor(_?, hasOwnExecutor: false) = kind { true } else { false }
   }
 }

@@ -15,8 +15,11 @@ final class Participant: @unchecked Sendable {
   /// Nil until it has begun.
   var stage: Stage?
 
-  /// Whether its turn has ended with a pause, which ``resume()`` ends.
-  var isPaused = false
+  /// Whether it handles a letter in an actor, in the jobs of one task: they are one turn.
+  let isOneTask: Bool
+
+  /// The jobs that go on in this turn.
+  var jobs: [UnownedJob] = []
 
   /// The homes that its thread was in when it paused. They do not come to their letters meanwhile.
   var occupied: Set<ObjectIdentifier> = []
@@ -25,6 +28,11 @@ final class Participant: @unchecked Sendable {
   var turn = DispatchSemaphore(value: 0)
 
   private let resumption = DispatchSemaphore(value: 0)
+
+  init(_ stage: Stage? = nil, isOneTask: Bool = false) {
+    self.stage = stage
+    self.isOneTask = isOneTask
+  }
 
   func waitForResumption() { resumption.wait() }
 
