@@ -113,12 +113,12 @@ extension Director {
     news.signal()
   }
 
-  /// Lets others go first, where the thread begins and ends a delivery.
+  /// Lets others go first, where the thread begins and ends a delivery, and after each call.
   func observe(_ event: DeliveryEvent) {
     guard event.home == nil else { return }
     switch event.phase {
-    case .began, .ended: pause()
-    default: break
+    case .began, .called, .ended: pause()
+    case .left, .refused: break
     }
   }
 
