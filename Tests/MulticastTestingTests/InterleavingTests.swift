@@ -123,4 +123,161 @@ import Testing
     #expect(Set(orders.all).count == 1)
     #expect(Set(orders.all[0]).count > 5)
   }
+
+  // MARK: - Failures
+
+  @Test func anIssueNamesItsSeedAndEndsTheExploration() async throws {
+    let runs = Locked(0)
+    let comments = Journal()
+    let trait: IssueHandlingTrait = .compactMapIssues { issue in
+      for comment in issue.comments { comments.write(comment.rawValue) }
+      return nil
+    }
+    try await trait.provideScope(
+      for: try #require(Test.current), testCase: Test.Case.current
+    ) {
+      try await Interleavings.explore(100) { _ in
+        let run = runs.withLock { runs in
+          runs += 1
+          return runs
+        }
+        #expect(run < 4)
+      }
+    }
+    #expect(runs.withLock { $0 } == 4)
+    #expect(comments.all == ["With the seed 3: Interleavings.replay(3) repeats it."])
+  }
+
+  @Test func aKnownIssueIsNoFailure() async throws {
+    let runs = Numbers()
+    try await Interleavings.explore(5) { _ in
+      withKnownIssue { Issue.record() }
+      runs.add(1)
+    }
+    #expect(runs.all.count == 5)
+  }
+
+  @Test func anErrorIsThrownWithItsSeed() async {
+    struct Odd: Error {}
+    let runs = Locked(0)
+    let failure = await #expect(throws: Interleavings.Failure.self) {
+      try await Interleavings.explore(100) { _ in
+        if runs.withLock({ runs in
+          runs += 1
+          return runs == 3
+        }) {
+          throw Odd()
+        }
+      }
+    }
+    #expect(failure?.seed == 2 && failure?.underlying is Odd)
+  }
+
+  @Test func aRefusedLoopIsAFailure() async {
+    let failure = await #expect(throws: Interleavings.Failure.self) {
+      try await Interleavings.explore(1) { center in
+        let household = Household(center)
+        await household.observe(Topic<Int>(), in: .queue) { center.post(Topic<Int>(), $0) }
+        center.post(Topic<Int>(), 1)
+        await household.settle()
+      }
+    }
+    #expect((failure?.underlying as? RecursiveNotify)?.isPost == true)
+  }
+
+  // MARK: - Runs
+
+  @Test func theCenterIsTheCurrentOneAndCanBeRecorded() async throws {
+    try await Interleavings.explore(3) { center in
+      #expect(MulticastCenter.current === center)
+      let household = Household(center)
+      let deliveries = DeliveryRecorder()
+      await household.observe(.login, in: .queue) { _ in }
+      center.post(.login, Login(id: 1))
+      let delivery = try await deliveries.next(.login)
+      #expect(delivery.clients == 1)
+      await household.settle()
+    }
+  }
+
+  @Test func aRunEndsWhenEveryLetterWasHandled() async throws {
+    for kind in HomeKind.allCases {
+      let numbers = Numbers()
+      let household = Locked<Household?>(nil)
+      try await Interleavings.explore(20) { center in
+        let made = Household(center)
+        household.withLock { $0 = made }
+        await made.observe(Topic<Int>(), in: kind) { number in
+          numbers.add(number)
+          if number < 3 { center.post(Topic<Int>(), number + 1) }
+        }
+        center.post(Topic<Int>(), 1)
+      }
+      #expect(numbers.all == Array(repeating: [1, 2, 3], count: 20).flatMap { $0 })
+    }
+  }
+
+  @Test func afterARunItsCenterWorksOn() async throws {
+    let left = Locked<Household?>(nil)
+    let numbers = Numbers()
+    try await Interleavings.replay(1) { center in
+      let household = Household(center)
+      for kind in HomeKind.allCases {
+        await household.observe(Topic<Int>(), in: kind) { numbers.add($0) }
+      }
+      left.withLock { $0 = household }
+    }
+    let household = try #require(left.withLock { $0 })
+    for number in 1...5 { household.center.post(Topic<Int>(), number) }
+    await household.settle()
+    #expect(numbers.all.sorted() == (1...5).flatMap { [$0, $0, $0, $0] })
+  }
+
+  @Test func freeTasksAndBlocksOnQueuesAreWaitedForByWhoAwaitsThem() async throws {
+    try await Interleavings.explore(20) { center in
+      let logins = TopicRecorder(center, .login)
+      let household = Household(center)
+      await household.observe(Topic<Int>(), in: .queue) { number in
+        Task.detached { center.post(.login, Login(id: number)) }
+      }
+      DispatchQueue(label: "free").async { center.post(Topic<Int>(), 1) }
+      let login = try await logins.next()
+      #expect(login.id == 1)
+      await household.settle()
+    }
+  }
+
+  /// A queue that posts, and that another home enters with `sync`.
+  @Test func aHomeThatWaitsForAPausedThreadEndsThePauses() async throws {
+    try await Interleavings.explore(3) { center in
+      let (busy, home) = (DispatchQueue(label: "busy"), DispatchQueue(label: "home"))
+      let owner = Resident()
+      let numbers = Numbers()
+      center.observe(Topic<Int>("one"), owner: owner, on: busy) { _, number in
+        for answer in 1...3 { center.post(Topic<Int>("two"), number + answer) }
+      }
+      center.observe(Topic<Int>("two"), owner: owner, on: home) { _, number in
+        busy.sync { numbers.add(number) }
+      }
+      center.post(Topic<Int>("one"), 1)
+      await center.settled()
+      extendLifetime(owner)
+      #expect(numbers.all == [2, 3, 4])
+    }
+  }
+
+  @Test func cancellationEndsARunThatWaits() async throws {
+    let hasBegun = Locked(false)
+    let exploration = Task {
+      try await Interleavings.explore(10) { center in
+        let logins = TopicRecorder(center, .login)
+        hasBegun.withLock { $0 = true }
+        _ = try await logins.next()
+      }
+    }
+    while !hasBegun.withLock({ $0 }) { await Task.yield() }
+    exploration.cancel()
+    let failure = await #expect(throws: Interleavings.Failure.self) { try await exploration.value }
+    #expect(failure?.underlying is NothingRecorded)
+  }
 }

@@ -75,3 +75,25 @@ struct PartialOrder {
     }
   }
 }
+
+struct Login: Hashable, Sendable {
+  let id: Int
+}
+
+extension Topic where Message == Login {
+  static var login: Self { Topic("login") }
+}
+
+protocol PingProtocol: Sendable {
+  func ping(_ number: Int)
+}
+
+final class Pinged: PingProtocol {
+  private let onPing: @Sendable (Int) -> Void
+
+  init(_ onPing: @escaping @Sendable (Int) -> Void = { _ in }) {
+    self.onPing = onPing
+  }
+
+  func ping(_ number: Int) { onPing(number) }
+}

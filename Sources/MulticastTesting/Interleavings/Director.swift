@@ -13,7 +13,7 @@ import Multicast
 final class Director: LetterScheduler, TaskExecutor {
   /// How long a turn may take while others are paused. Code may wait for a thread that has paused, with a lock or
   /// with `sync`. Then nobody pauses any more.
-  private static var patience: DispatchTimeInterval { .seconds(5) }
+  private static var patience: DispatchTimeInterval { .seconds(2) }
 
   fileprivate enum Choice {
     case job(UnownedJob)
