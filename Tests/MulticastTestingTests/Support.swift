@@ -22,29 +22,41 @@ actor Resident {
 final class Household: Sendable {
   let center: MulticastCenter
   private let owners = Collected<any AnyObject & Sendable>()
+  private let shared = Locked<[HomeKind: (Resident, DispatchQueue)]>([:])
 
   init(_ center: MulticastCenter) {
     self.center = center
   }
 
-  /// Observes a topic in a home of a kind, which it shares with nobody but the main actor.
+  /// Observes a topic in a home of a kind: in one of its own, but for the main actor, or in one for all of that kind.
   func observe<Message>(
-    _ topic: Topic<Message>, in kind: HomeKind, _ handle: @escaping @Sendable (Message) -> Void
+    _ topic: Topic<Message>, in kind: HomeKind, isShared: Bool = false,
+    _ handle: @escaping @Sendable (Message) -> Void
   ) async {
-    let resident = Resident()
-    owners.add(resident)
+    let home = home(of: kind, isShared: isShared)
+    owners.add(home.resident)
     switch kind {
     case .queue:
-      let queue = DispatchQueue(label: "home")
-      center.observe(topic, owner: resident, on: queue) { _, message in handle(message) }
+      center.observe(topic, owner: home.resident, on: home.queue) { _, message in handle(message) }
     case .mainActor:
-      center.observe(topic, owner: resident, on: .main) { _, message in handle(message) }
-    case .actor: await resident.observe(center, topic, handle)
+      center.observe(topic, owner: home.resident, on: .main) { _, message in handle(message) }
+    case .actor: await home.resident.observe(center, topic, handle)
     case .task:
-      center.observe(topic, owner: resident) { @Sendable _, message in
+      center.observe(topic, owner: home.resident) { @Sendable _, message in
         await Task.yield()
         handle(message)
       }
+    }
+  }
+
+  private func home(of kind: HomeKind, isShared: Bool) -> (resident: Resident, queue: DispatchQueue)
+  {
+    let made = (Resident(), DispatchQueue(label: "home"))
+    return shared.withLock { shared in
+      guard isShared else { return made }
+      let home = shared[kind] ?? made
+      shared[kind] = home
+      return home
     }
   }
 
