@@ -3,7 +3,7 @@ extension MulticastCenter {
   ///
   /// <!-- example: in Settling -->
   /// ```swift
-  /// struct AccountStore: Sendable {
+  /// nonisolated struct AccountStore: Sendable {
   ///   let center: MulticastCenter
   ///   init(center: MulticastCenter = .current) { self.center = center }
   /// }

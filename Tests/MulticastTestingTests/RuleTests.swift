@@ -72,6 +72,34 @@ import Testing
     }
   }
 
+  /// A home may answer before the post that asks has returned. Nobody without a home hears that before the question.
+  @Test func causesComeBeforeTheirEffectsWithoutAHome() async throws {
+    let (question, answer) = (Topic<Int>("question"), Topic<Int>("answer"))
+    try await Interleavings.explore(Self.runs) { center in
+      let (household, owners) = (Household(center), [Resident(), Resident(), Resident()])
+      let heard = owners.map { ($0, Numbers()) }
+      for (owner, numbers) in heard {
+        center.observe(answer, owner: owner) { _, number in numbers.add(-number) }
+        center.observe(question, owner: owner) { _, number in numbers.add(number) }
+      }
+      for kind in [HomeKind.queue, .mainActor, .actor] {
+        await household.observe(question, in: kind) { number in center.post(answer, number) }
+      }
+      for number in 1...2 { center.post(question, number) }
+      await household.settle()
+      for (_, numbers) in heard {
+        let all = numbers.all
+        #expect(all.count == 8)
+        for number in 1...2 {
+          let asked = try #require(all.firstIndex(of: number))
+          let answered = try #require(all.firstIndex(of: -number))
+          #expect(asked < answered)
+        }
+      }
+      extendLifetime(owners)
+    }
+  }
+
   /// A handler without a home answers on the thread of the post, before any home has had the question.
   @Test func anAnswerGivenAtOnceOvertakesNoQuestion() async throws {
     let (question, answer) = (Topic<Int>("question"), Topic<Int>("answer"))
