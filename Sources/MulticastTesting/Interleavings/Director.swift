@@ -11,10 +11,6 @@ import Multicast
 /// has started, on those of users' queues, and on the main thread, never on those of the cooperative pool.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class Director: LetterScheduler, TaskExecutor {
-  /// How long a turn may take while others are paused. Code may wait for a thread that has paused, with a lock or
-  /// with `sync`. Then nobody pauses any more.
-  private static var patience: DispatchTimeInterval { .seconds(2) }
-
   fileprivate enum Choice {
     case job(UnownedJob)
     case paused(Participant)
@@ -163,7 +159,8 @@ extension Director {
         take(participant) { start(job, as: participant) }
       case .paused(let participant): take(participant) { resume(participant) }
       case .letter(let home):
-        let participant = Participant(isOneTask: home.isDefaultActor)
+        let participant = Participant(
+          home.isMainActor ? .mainActor : nil, isOneTask: home.isDefaultActor)
         take(participant) { start(home, as: participant) }
       }
     }
@@ -178,7 +175,7 @@ extension Director {
       participant.turn = turn
     }
     start()
-    if turn.wait(timeout: .now() + Self.patience) == .success { return }
+    if ends(turn, of: participant) { return }
     let paused = state.withLock { state in
       state.mayPause = state.mayPause && state.paused.isEmpty
       return exchange(&state.paused, with: [])
@@ -190,7 +187,23 @@ extension Director {
       with sync. Posts do not pause any more in this run.
       """)
     for participant in paused { participant.resume() }
-    _ = turn.wait(timeout: .now() + Self.patience)
+    _ = ends(turn, of: participant)
+  }
+
+  /// Waits for the end of a turn. Returns false if it does not end: code may wait for a thread that has paused, with a
+  /// lock or with `sync`.
+  ///
+  /// It goes by what other threads get done meanwhile, and not by the time, which says little on a busy machine. The main
+  /// actor may have much else to do.
+  private func ends(_ turn: DispatchSemaphore, of participant: Participant) -> Bool {
+    let rounds = participant.stage == .mainActor ? 3_000 : 200
+    for _ in 0..<rounds {
+      if turn.wait(timeout: .now() + .milliseconds(10)) == .success { return true }
+      let isDone = DispatchSemaphore(value: 0)
+      DispatchQueue(label: "Interleavings").async { isDone.signal() }
+      isDone.wait()
+    }
+    return false
   }
 
   /// What comes next. Waits for it; nil at the end of the run.
@@ -270,7 +283,7 @@ extension Director.State {
 extension Participant {
   /// Whether a home cannot come to its letters while this is paused.
   fileprivate func blocks(_ home: HeldHome) -> Bool {
-    if case .mainActor = home.kind { stage == .mainActor } else { false }
+    home.isMainActor && stage == .mainActor
   }
 }
 
@@ -278,9 +291,8 @@ extension Participant {
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension Director {
-  private func begin(_ participant: Participant, on stage: Participant.Stage? = nil) {
-    let stage = stage ?? .thread(CurrentThread.id)
-    state.withLock { _ in participant.stage = stage }
+  private func begin(_ participant: Participant) {
+    state.withLock { _ in participant.stage = .thread(CurrentThread.id) }
   }
 
   /// Ends a participant's turn: its present one, or an earlier one, which has ended already.
@@ -318,7 +330,6 @@ extension Director {
       }
     case .mainActor:
       Task.detached { @MainActor [self] in
-        begin(participant, on: .mainActor)
         home.handleNext()
         endOnMainActor(participant)
       }
@@ -369,6 +380,10 @@ extension Director {
 }
 
 extension HeldHome {
+  fileprivate var isMainActor: Bool {
+    if case .mainActor = kind { true } else { false }
+  }
+
   fileprivate var isDefaultActor: Bool {
     if case .actor(_?, hasOwnExecutor: false) = kind { true } else { false }
   }
