@@ -13,5 +13,8 @@ extension MulticastCenter {
   /// `Task { }` inherit it. `Task.detached`, blocks on queues, and calls in other homes see ``default``.
   ///
   /// - Complexity: O(1), with a look-up of a task-local value.
-  @TaskLocal public static var current: MulticastCenter = .default
+  public static var current: MulticastCenter { ofTask }
+
+  /// The task-local value. A test's trait binds it.
+  @TaskLocal package static var ofTask: MulticastCenter = .default
 }

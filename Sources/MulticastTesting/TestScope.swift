@@ -14,7 +14,7 @@ final class TestScope: Sendable {
     with center: MulticastCenter, _ body: () async throws -> Result
   ) async throws -> Result {
     let scope = TestScope()
-    let result = try await MulticastCenter.$current.withValue(center) {
+    let result = try await MulticastCenter.$ofTask.withValue(center) {
       try await $current.withValue(scope) { try await body() }
     }
     for check in scope.checks.withLock({ $0 }) { check() }

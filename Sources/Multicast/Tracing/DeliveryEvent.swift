@@ -145,12 +145,8 @@ extension DeliveryEvent.Home: CustomStringConvertible {
 // MARK: - For recorders
 
 extension DeliveryEvent {
+  /// Whether it is of a delivery to a listener protocol.
   package func isDelivery(to listener: any Any.Type) -> Bool {
     if case .listener(let type) = subject { type == listener } else { false }
-  }
-
-  package func isDelivery<Message>(to topic: Topic<Message>) -> Bool {
-    guard case .topic(let name, _, let message) = subject else { return false }
-    return name == topic.name && message == Message.self
   }
 }

@@ -6,8 +6,8 @@ import Testing
 ///
 /// What one thread posts arrives in every home in order. Between two homes there is no order: one may handle ten letters
 /// before the other handles its first. Code that counts on more fails rarely, and on somebody else's machine.
-/// ``explore(_:sourceLocation:_:)`` runs a test in many of these orders, each decided by a seed, and
-/// ``replay(_:sourceLocation:_:)`` repeats one:
+/// ``explore(_:_:)`` runs a test in many of these orders, each decided by a seed, and
+/// ``replay(_:_:)`` repeats one:
 ///
 /// <!-- example: in TestingSuite -->
 /// ```swift
@@ -44,16 +44,15 @@ public enum Interleavings {
   ///
   /// - Parameters:
   ///   - count: The number of runs, with the seeds 0, 1, 2 and so on.
-  ///   - sourceLocation: The place that a failure names.
   ///   - body: Makes everything anew, posts, and looks at the outcome. Receives a center of its own, whose deliveries
   ///     can be recorded.
   /// - Throws: ``Failure`` for the first run whose body throws or whose center refuses a loop.
   public static func explore(
-    _ count: Int = 100, sourceLocation: SourceLocation = #_sourceLocation,
+    _ count: Int = 100,
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
   ) async throws {
     for seed in 0..<UInt64(count) {
-      if try await hasIssues(seed, sourceLocation, body) { return }
+      if try await hasIssues(seed, body) { return }
       try Task.checkCancellation()
     }
   }
@@ -62,14 +61,13 @@ public enum Interleavings {
   ///
   /// - Parameters:
   ///   - seed: The seed that a failure has named.
-  ///   - sourceLocation: The place that a failure names.
-  ///   - body: The body of ``explore(_:sourceLocation:_:)``.
+  ///   - body: The body of ``explore(_:_:)``.
   /// - Throws: ``Failure`` if the body throws, or if the center refuses a loop.
   public static func replay(
-    _ seed: UInt64, sourceLocation: SourceLocation = #_sourceLocation,
+    _ seed: UInt64,
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
   ) async throws {
-    _ = try await hasIssues(seed, sourceLocation, body)
+    _ = try await hasIssues(seed, body)
   }
 
   /// A run that has failed.
@@ -88,7 +86,7 @@ public enum Interleavings {
 
   /// Runs a seed. Returns whether the body has recorded issues.
   private static func hasIssues(
-    _ seed: UInt64, _ location: SourceLocation,
+    _ seed: UInt64,
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
   ) async throws -> Bool {
     let issues = Locked(0)
