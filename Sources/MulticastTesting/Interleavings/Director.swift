@@ -170,12 +170,13 @@ extension Director {
   /// Gives a participant its turn, and waits for the end of it.
   private func take(_ participant: Participant, _ start: () -> Void) {
     let turn = DispatchSemaphore(value: 0)
-    state.withLock { state in
+    let isOnMainActor = state.withLock { state in
       state.current = participant
       participant.turn = turn
+      return participant.stage == .mainActor
     }
     start()
-    if ends(turn, of: participant) { return }
+    if ends(turn, onMainActor: isOnMainActor) { return }
     let paused = state.withLock { state in
       state.mayPause = state.mayPause && state.paused.isEmpty
       return exchange(&state.paused, with: [])
@@ -187,7 +188,7 @@ extension Director {
       with sync. Posts do not pause any more in this run.
       """)
     for participant in paused { participant.resume() }
-    _ = ends(turn, of: participant)
+    _ = ends(turn, onMainActor: isOnMainActor)
   }
 
   /// Waits for the end of a turn. Returns false if it does not end: code may wait for a thread that has paused, with a
@@ -195,9 +196,8 @@ extension Director {
   ///
   /// It goes by what other threads get done meanwhile, and not by the time, which says little on a busy machine. The main
   /// actor may have much else to do.
-  private func ends(_ turn: DispatchSemaphore, of participant: Participant) -> Bool {
-    let rounds = participant.stage == .mainActor ? 3_000 : 200
-    for _ in 0..<rounds {
+  private func ends(_ turn: DispatchSemaphore, onMainActor: Bool) -> Bool {
+    for _ in 0..<(onMainActor ? 3_000 : 200) {
       if turn.wait(timeout: .now() + .milliseconds(10)) == .success { return true }
       let isDone = DispatchSemaphore(value: 0)
       DispatchQueue(label: "Interleavings").async { isDone.signal() }

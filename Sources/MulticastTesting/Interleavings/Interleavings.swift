@@ -38,7 +38,8 @@ public enum Interleavings {
   /// Runs a test in several orders, until one fails.
   ///
   /// A run fails if the body throws, if it records an issue, or if the center refuses a loop. The failure names the
-  /// seed. Issues that handlers record in other homes are not seen here, so let the body expect what they leave behind.
+  /// seed. An issue that a handler records in another home belongs to no test, and to no seed: let the body expect what
+  /// handlers leave behind.
   ///
   /// A run ends when the body has returned and every letter was handled. `MulticastCenter.current` is its center.
   ///
