@@ -26,8 +26,8 @@ import Testing
 /// its next letter, or the body, a handler or a child task goes on to its next post or `await`. Every order that the
 /// center allows can come, and none that it forbids.
 ///
-/// The same seed gives the same order if posts come from the body, its child tasks, clients and handlers, and from what
-/// the main actor does for them. Posts from elsewhere come when they come: from `Task { }` outside of the main actor,
+/// The same seed gives the same order if posts come from the body, its child tasks, clients and handlers. What tasks on
+/// the main actor post is repeated, too, unless other tests keep that busy. Posts from elsewhere come when they come: from `Task { }` outside of the main actor,
 /// from timers, and from actors with executors of their own. They are explored, and not repeated.
 ///
 /// A thread that posts may have to wait there while others run. Do not hold a lock meanwhile that a client or handler
