@@ -8,6 +8,7 @@ let package = Package(
   products: [
     .library(name: "Multicast", targets: ["Multicast"]),
     .library(name: "MulticastFoundation", targets: ["MulticastFoundation"]),
+    .library(name: "MulticastTesting", targets: ["MulticastTesting"]),
   ],
   targets: [
     .target(
@@ -17,6 +18,9 @@ let package = Package(
     .target(name: "MulticastPlatform"),
     .target(
       name: "MulticastFoundation", dependencies: ["Multicast"],
+      swiftSettings: [.strictMemorySafety()]),
+    .target(
+      name: "MulticastTesting", dependencies: ["Multicast"],
       swiftSettings: [.strictMemorySafety()]),
     .executableTarget(
       name: "LoginSession", dependencies: ["Multicast"], path: "Examples/LoginSession"),
@@ -32,6 +36,8 @@ let package = Package(
       resources: [.copy("Expected")]),
     .testTarget(
       name: "MulticastFoundationTests", dependencies: ["MulticastFoundation", "TestSupport"]),
+    .testTarget(
+      name: "MulticastTestingTests", dependencies: ["MulticastTesting", "TestSupport"]),
     .testTarget(name: "ExampleTests", dependencies: ["LoginSession", "DirectoryScan"]),
   ],
   swiftLanguageModes: [.v6]

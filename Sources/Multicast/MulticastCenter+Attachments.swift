@@ -21,3 +21,16 @@ extension MulticastCenter {
     attachments.withLock { $0[ObjectIdentifier(object)] = nil }
   }
 }
+
+extension MulticastCenter {
+  /// The attached object of a type; nil if there is none.
+  ///
+  /// - Complexity: O(*n*).
+  package func attachment<Object: AnyObject & Sendable>(of type: Object.Type = Object.self)
+    -> Object?
+  {
+    attachments.withLock { attachments in
+      attachments.values.lazy.compactMap { $0 as? Object }.first
+    }
+  }
+}

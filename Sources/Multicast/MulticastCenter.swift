@@ -66,6 +66,16 @@ public final class MulticastCenter: Sendable {
       tracing: PostTracing(onDelivery: onDelivery, carrying: carried))
   }
 
+  /// Creates a center whose letters wait for a scheduler.
+  package init(
+    onRecursion: (@Sendable (RecursiveNotify) -> Void)?,
+    onDelivery: @escaping @Sendable (DeliveryEvent) -> Void, scheduler: any LetterScheduler
+  ) {
+    office = PostOffice(
+      reentrancyGuard: ReentrancyGuard(policy: .refuseLoops, onRecursion: onRecursion),
+      tracing: PostTracing(onDelivery: onDelivery, carrying: nil), scheduler: scheduler)
+  }
+
   /// The delegate of a listener protocol. It is always the same one, and works on after the center's end.
   ///
   /// - Complexity: O(1), without a lock once the delegate exists.

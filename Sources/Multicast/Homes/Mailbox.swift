@@ -82,6 +82,17 @@ extension Mailbox {
     return schedule(&office)
   }
 
+  /// Whether letters wait here, or a thread or a drain is at work.
+  func isBusy(_ office: inout PostOffice.State) -> Bool {
+    isClaimed || isScheduled || !letters.isEmpty
+  }
+
+  /// Whether a letter can be handled here now.
+  func isReady(_ office: inout PostOffice.State) -> Bool { !isClaimed && !letters.isEmpty }
+
+  /// Takes back that a drain is scheduled. The next letter asks for one again.
+  func unschedule(_ office: inout PostOffice.State) { isScheduled = false }
+
   func take(_ count: Int, into batch: inout LetterQueue, _ office: inout PostOffice.State) {
     state.use(&office) { $0.letters.takeFirst(count, into: &batch) }
   }
@@ -142,6 +153,7 @@ extension Mailbox {
 extension Mailbox {
   /// Starts to handle the letters in this home. Called with no lock held.
   func startDrain(of office: PostOffice) {
+    if let scheduler = office.scheduler, place.canBeHeld { return hold(in: office, for: scheduler) }
     // Detached: the task-local values of the first poster are not those of the others.
     let priority = max(Task.currentPriority, .medium)
     switch place {
@@ -199,7 +211,7 @@ extension Mailbox {
   }
 
   /// Discards all letters, because the actor was deallocated.
-  private func giveUp(of office: PostOffice) {
+  func giveUp(of office: PostOffice) {
     // The letters may hold the last references, so they end with the lock released.
     var letters = office.withLock { takeAll(&$0) }
     while let letter = letters.popFirst() {
@@ -221,10 +233,15 @@ extension Mailbox {
     var isFirst = true
     while office.withLock({ takeBatch(.max, into: &batch, isFirst: isFirst, &$0) }) {
       isFirst = false
-      while let letter = batch.popFirst() {
-        await AwaitedCall.run(in: self, cause: letter.post.cause) {
-          await letter.callAwaiting(in: self)
-        }
+      await handleAwaiting(&batch)
+    }
+  }
+
+  /// Handles letters in this lane, which this task has claimed.
+  func handleAwaiting(_ batch: inout LetterQueue) async {
+    while let letter = batch.popFirst() {
+      await AwaitedCall.run(in: self, cause: letter.post.cause) {
+        await letter.callAwaiting(in: self)
       }
     }
   }

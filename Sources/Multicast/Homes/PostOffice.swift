@@ -24,6 +24,12 @@ final class PostOffice: Sendable {
     /// deallocated one's address may share its mailbox for a while.
     private var lanes: [UInt: Mailbox] = [:]
 
+    /// The mailboxes of handlers that are at home in them alone. Unused ones are removed now and then.
+    private var handlers: [Mailbox] = []
+
+    /// The number of handlers' mailboxes at which unused ones are removed.
+    private var handlerLimit = 16
+
     #if DEBUG
       /// A mailbox in which too many letters wait, to tell of after unlocking.
       var crowded: Mailbox?
@@ -81,6 +87,28 @@ final class PostOffice: Sendable {
     }
 
     mutating func removeLane(of client: UInt) { lanes[client] = nil }
+
+    /// Adds a handler's mailbox. `dropped` receives what must be released after unlocking.
+    fileprivate mutating func add(handler mailbox: Mailbox, droppingInto dropped: inout [Mailbox]) {
+      if handlers.count >= handlerLimit {
+        var used: [Mailbox] = []
+        for index in handlers.indices {
+          if isKnownUniquelyReferenced(&handlers[index]) {
+            dropped.append(handlers[index])
+          } else {
+            used.append(handlers[index])
+          }
+        }
+        handlers = used
+        handlerLimit = max(16, 2 * used.count)
+      }
+      handlers.append(mailbox)
+    }
+
+    /// All mailboxes but the main actor's. One with letters is among them, even if its handler has ended.
+    fileprivate var allButMain: [Mailbox] {
+      Array(mailboxes.values) + Array(lanes.values) + handlers
+    }
   }
 
   @usableFromInline
@@ -89,13 +117,20 @@ final class PostOffice: Sendable {
   /// Reports posts and carries values; nil if there is nothing to do.
   let tracing: PostTracing?
 
+  /// Decides when homes come to their letters, in a test; nil if they do as soon as they can.
+  let scheduler: (any LetterScheduler)?
+
   private let mainMailbox = Mailbox(.mainActor)
 
   private let state = Locked(State())
 
-  init(reentrancyGuard: ReentrancyGuard, tracing: PostTracing?) {
+  init(
+    reentrancyGuard: ReentrancyGuard, tracing: PostTracing?,
+    scheduler: (any LetterScheduler)? = nil
+  ) {
     self.reentrancyGuard = reentrancyGuard
     self.tracing = tracing
+    self.scheduler = scheduler
   }
 
   /// Calls `body` with the lock that orders letters.
@@ -145,4 +180,18 @@ extension PostOffice {
     extendLifetime(dropped)
     return mailbox
   }
+
+  /// Makes the mailbox of one handler, for a home that nobody else shares.
+  func makeMailbox(ofHandlerIn place: Place) -> Mailbox {
+    let mailbox = Mailbox(place)
+    let dropped = withLock { state in
+      var dropped: [Mailbox] = []
+      state.add(handler: mailbox, droppingInto: &dropped)
+      return dropped
+    }
+    extendLifetime(dropped)
+    return mailbox
+  }
+
+  func allMailboxes(_ state: State) -> [Mailbox] { state.allButMain + [mainMailbox] }
 }

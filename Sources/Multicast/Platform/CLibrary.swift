@@ -1,9 +1,9 @@
 import MulticastPlatform
 
 /// The process's standard error.
-enum StandardError {
+package enum StandardError {
   /// Writes a line in one piece, so the lines of several threads do not mix.
-  static func print(_ line: String) {
+  package static func print(_ line: String) {
     var bytes = Array(line.utf8)
     bytes.append(UInt8(ascii: "\n"))
     unsafe bytes.withUnsafeBytes { bytes in

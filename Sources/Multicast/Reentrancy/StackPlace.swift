@@ -1,5 +1,3 @@
-import MulticastPlatform
-
 /// A place on a thread's stack.
 @usableFromInline
 struct StackPlace: Sendable {
@@ -9,7 +7,7 @@ struct StackPlace: Sendable {
 
   /// The current place, or one a few frames above it.
   static var current: StackPlace {
-    let thread = unsafe UInt(bitPattern: multicast_thread_slot())
+    let thread = CurrentThread.id
     // The address sanitizer moves variables, and allocations of constant size, off the stack. This size
     // depends on an address, so the compiler does not know that it is always 1.
     let size = 1 + Int(thread % UInt(MemoryLayout<UInt>.alignment))

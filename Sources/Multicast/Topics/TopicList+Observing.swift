@@ -39,8 +39,8 @@ extension TopicList {
 
   /// The home of a handler without another one, if it needs one: its calls are awaited, or must come in order.
   private func ownMailbox(of handler: TopicHandler) -> Mailbox? {
-    if handler.isAwaited { return Mailbox(.task(client: nil)) }
-    return keeper == nil ? nil : Mailbox(.postingThread)
+    if handler.isAwaited { return office.makeMailbox(ofHandlerIn: .task(client: nil)) }
+    return keeper == nil ? nil : office.makeMailbox(ofHandlerIn: .postingThread)
   }
 
   /// Places an observer if there is room. Leaves the topic's latest message for it at the same moment, so all

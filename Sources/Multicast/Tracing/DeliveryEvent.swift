@@ -141,3 +141,12 @@ extension DeliveryEvent.Home: CustomStringConvertible {
     if case .actor(let type?) = kind { type == MainActor.self } else { false }
   }
 }
+
+// MARK: - For recorders
+
+extension DeliveryEvent {
+  /// Whether it is of a delivery to a listener protocol.
+  package func isDelivery(to listener: any Any.Type) -> Bool {
+    if case .listener(let type) = subject { type == listener } else { false }
+  }
+}

@@ -1,0 +1,108 @@
+// The machines that test each change have no Combine: there, this is not compiled.
+
+#if canImport(Combine)
+  import Combine
+  import Foundation
+  import Multicast
+
+  extension MulticastCenter {
+    /// Returns the messages of a topic as a Combine publisher, for code that moves from subjects step by step.
+    ///
+    /// ```text
+    /// center.publisher(for: .userLogin)
+    ///   .map(\.id)
+    ///   .sink { id in print(id) }
+    ///   .store(in: &cancellables)
+    /// ```
+    ///
+    /// A subscriber receives messages on the thread that posts, one at a time, from its first demand on. It begins
+    /// with the latest message if the topic keeps one. What comes while it has no demand is dropped, as by a
+    /// `PassthroughSubject`: add `buffer(size:prefetch:whenFull:)` to keep it. The publisher never completes.
+    ///
+    /// - Parameter topic: The topic. It need not have observers.
+    /// - Returns: A publisher, which keeps the center. Each of its subscribers observes the topic until it cancels.
+    public func publisher<Message>(for topic: Topic<Message>) -> TopicPublisher<Message> {
+      TopicPublisher(center: self, topic: topic)
+    }
+  }
+
+  /// Publishes the messages of a topic: see ``Multicast/MulticastCenter/publisher(for:)``.
+  public struct TopicPublisher<Message: Sendable>: Publisher, Sendable {
+    /// The message of the topic.
+    public typealias Output = Message
+
+    /// A topic does not fail.
+    public typealias Failure = Never
+
+    fileprivate let center: MulticastCenter
+    fileprivate let topic: Topic<Message>
+
+    /// Gives a subscriber a subscription of its own.
+    public func receive<Downstream: Subscriber>(subscriber: Downstream)
+    where Downstream.Input == Message, Downstream.Failure == Never {
+      subscriber.receive(
+        subscription: TopicDemand(self) { message in subscriber.receive(message) })
+    }
+  }
+
+  /// One subscription. It observes the topic from the first demand on.
+  ///
+  /// Unchecked, because the lock protects the variables, and the subscriber is called with it held. The lock is
+  /// recursive, because the subscriber may ask for more or cancel while it receives.
+  private final class TopicDemand<Message: Sendable>: Subscription, @unchecked Sendable {
+    /// Gives the subscriber a message, and returns its further demand.
+    typealias Downstream = (Message) -> Subscribers.Demand
+
+    private let lock = NSRecursiveLock()
+    private let publisher: TopicPublisher<Message>
+
+    /// Nil after the end.
+    private var downstream: Downstream?
+
+    private var demand = Subscribers.Demand.none
+    private var isObserving = false
+    private var observation: TopicObservation?
+
+    init(_ publisher: TopicPublisher<Message>, _ downstream: @escaping Downstream) {
+      self.publisher = publisher
+      self.downstream = downstream
+    }
+
+    func request(_ more: Subscribers.Demand) {
+      let begins = lock.withLock {
+        demand += more
+        guard downstream != nil, !isObserving, demand > .none else { return false }
+        isObserving = true
+        return true
+      }
+      guard begins else { return }
+      // With no lock held, because the latest message may arrive at once.
+      let observation = publisher.center.observe(publisher.topic, owner: self) { me, message in
+        me.receive(message)
+      }
+      let hasEnded = lock.withLock {
+        if downstream != nil { self.observation = observation }
+        return downstream == nil
+      }
+      if hasEnded { observation.cancel() }
+    }
+
+    private func receive(_ message: Message) {
+      lock.withLock {
+        guard let downstream, demand > .none else { return }
+        demand -= 1
+        demand += downstream(message)
+      }
+    }
+
+    func cancel() {
+      let (observation, downstream) = lock.withLock {
+        defer { (self.observation, self.downstream) = (nil, nil) }
+        return (self.observation, self.downstream)
+      }
+      observation?.cancel()
+      // Its end may run the user's code, so no lock is held.
+      extendLifetime(downstream)
+    }
+  }
+#endif

@@ -1,0 +1,60 @@
+import Multicast
+
+/// Passes what a center's `onDelivery` reports to recorders, one record for each delivery.
+final class DeliveryHub: Sendable {
+  fileprivate struct Open {
+    /// The pass of the thread that notifies or posts, with which the delivery ends.
+    let pass: UInt64
+
+    var clients = 0
+  }
+
+  fileprivate struct State {
+    var open: [UInt64: Open] = [:]
+
+    /// The numbers of all deliveries. A letter for the thread that posts makes a pass like that of the post.
+    var begun: Set<UInt64> = []
+
+    var recordings: [Recording<DeliveryRecorder.Delivery>] = []
+  }
+
+  private let state = Locked(State())
+
+  /// The hub of a center; nil if the center was made without one.
+  static func of(_ center: MulticastCenter) -> DeliveryHub? { center.attachment() }
+
+  func add(_ recording: Recording<DeliveryRecorder.Delivery>) {
+    state.withLock { $0.recordings.append(recording) }
+  }
+
+  func report(_ event: DeliveryEvent) {
+    let (recordings, clients) = state.withLock { state in
+      let clients = state.count(event)
+      return (clients == nil ? [] : state.recordings, clients)
+    }
+    guard let clients else { return }
+    let delivery = DeliveryRecorder.Delivery(event, clients: clients)
+    for recording in recordings {
+      recording.add(delivery, before: { $0.number > delivery.number })
+    }
+  }
+}
+
+extension DeliveryHub.State {
+  /// Returns the number of a delivery's clients if the event ends it.
+  fileprivate mutating func count(_ event: DeliveryEvent) -> Int? {
+    let number = event.delivery
+    switch event.phase {
+    case .refused: return 0
+    case .began:
+      if event.home == nil, begun.insert(number).inserted {
+        open[number] = DeliveryHub.Open(pass: event.pass)
+      }
+    case .called: if event.home == nil { open[number]?.clients += 1 }
+    case .left(_, let clients): open[number]?.clients += clients
+    case .ended:
+      if open[number]?.pass == event.pass { return open.removeValue(forKey: number)?.clients }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,79 @@
+import Multicast
+
+/// What a recorder has recorded, and who waits for more.
+final class Recording<Element: Sendable>: Sendable {
+  private struct Entry {
+    let element: Element
+    var isTaken = false
+  }
+
+  private struct Wait {
+    let number: Int
+    let matches: @Sendable (Element) -> Bool
+    let continuation: CheckedContinuation<Element?, Never>
+  }
+
+  private struct State {
+    var entries: [Entry] = []
+    var waits: [Wait] = []
+    var lastWait = 0
+
+    /// Takes the first element that nobody has taken, of those that match.
+    mutating func take(where matches: (Element) -> Bool) -> Element? {
+      guard let index = entries.firstIndex(where: { !$0.isTaken && matches($0.element) }) else {
+        return nil
+      }
+      entries[index].isTaken = true
+      return entries[index].element
+    }
+  }
+
+  private let state = Locked(State())
+
+  var all: [Element] { state.withLock { state in state.entries.map(\.element) } }
+
+  var remaining: [Element] {
+    state.withLock { state in state.entries.filter { !$0.isTaken }.map(\.element) }
+  }
+
+  /// Adds an element behind all others, but those that `follows` says come after it.
+  func add(_ element: Element, before follows: (Element) -> Bool = { _ in false }) {
+    let served = state.withLock { state in
+      let index = state.entries.lastIndex { !follows($0.element) }.map { $0 + 1 } ?? 0
+      state.entries.insert(Entry(element: element), at: index)
+      // Who waits has seen all earlier elements.
+      guard let wait = state.waits.firstIndex(where: { $0.matches(element) }) else {
+        return nil as Wait?
+      }
+      state.entries[index].isTaken = true
+      return state.waits.remove(at: wait)
+    }
+    served?.continuation.resume(returning: element)
+  }
+
+  /// Takes the first element that nobody has taken, of those that match. Waits for it; nil if the task is cancelled.
+  func next(where matches: @escaping @Sendable (Element) -> Bool) async -> Element? {
+    let number = state.withLock { state in
+      state.lastWait += 1
+      return state.lastWait
+    }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isCancelled = Task.isCancelled
+        let (isDecided, element) = state.withLock { state in
+          if let element = state.take(where: matches) { return (true, element as Element?) }
+          if isCancelled { return (true, nil) }
+          state.waits.append(
+            Wait(number: number, matches: matches, continuation: continuation))
+          return (false, nil)
+        }
+        if isDecided { continuation.resume(returning: element) }
+      }
+    } onCancel: {
+      let wait = state.withLock { state in
+        state.waits.firstIndex { $0.number == number }.map { state.waits.remove(at: $0) }
+      }
+      wait?.continuation.resume(returning: nil)
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import Dispatch
+import Multicast
+import TestSupport
+
+/// A home of a handler in these tests.
+enum HomeKind: CaseIterable, Sendable {
+  case queue, mainActor, actor, task
+
+  var name: String { "\(self)" }
+}
+
+actor Resident {
+  func observe<Message>(
+    _ center: MulticastCenter, _ topic: Topic<Message>,
+    _ handle: @escaping @Sendable (Message) -> Void
+  ) {
+    center.observe(topic, owner: self) { (_: isolated Resident, message) in handle(message) }
+  }
+}
+
+/// Keeps the owners of one run's handlers.
+final class Household: Sendable {
+  let center: MulticastCenter
+  private let owners = Collected<any AnyObject & Sendable>()
+  private let shared = Locked<[HomeKind: (Resident, DispatchQueue)]>([:])
+
+  init(_ center: MulticastCenter) {
+    self.center = center
+  }
+
+  /// Observes a topic in a home of a kind: in one of its own, but for the main actor, or in one for all of that kind.
+  func observe<Message>(
+    _ topic: Topic<Message>, in kind: HomeKind, isShared: Bool = false,
+    _ handle: @escaping @Sendable (Message) -> Void
+  ) async {
+    let home = home(of: kind, isShared: isShared)
+    owners.add(home.resident)
+    switch kind {
+    case .queue:
+      center.observe(topic, owner: home.resident, on: home.queue) { _, message in handle(message) }
+    case .mainActor:
+      center.observe(topic, owner: home.resident, on: .main) { _, message in handle(message) }
+    case .actor: await home.resident.observe(center, topic, handle)
+    case .task:
+      center.observe(topic, owner: home.resident) { @Sendable _, message in
+        await Task.yield()
+        handle(message)
+      }
+    }
+  }
+
+  private func home(of kind: HomeKind, isShared: Bool) -> (resident: Resident, queue: DispatchQueue)
+  {
+    let made = (Resident(), DispatchQueue(label: "home"))
+    return shared.withLock { shared in
+      guard isShared else { return made }
+      let home = shared[kind] ?? made
+      shared[kind] = home
+      return home
+    }
+  }
+
+  /// Waits until nothing is left to do, and ends all handlers.
+  func settle() async {
+    await center.settled()
+    extendLifetime(self)
+  }
+}
+
+/// Events, some of which come before others: all orders of theirs.
+struct PartialOrder {
+  let events: [String]
+  let precedences: [(String, String)]
+
+  /// Every order, as a text.
+  var orders: Set<String> {
+    var found: Set<String> = []
+    extend([], into: &found)
+    return found
+  }
+
+  private func extend(_ done: [String], into found: inout Set<String>) {
+    if done.count == events.count { found.insert(done.joined(separator: " ")) }
+    for event in events where !done.contains(event) {
+      let isNext = precedences.allSatisfy { $0.1 != event || done.contains($0.0) }
+      if isNext { extend(done + [event], into: &found) }
+    }
+  }
+}
+
+struct Login: Hashable, Sendable {
+  let id: Int
+}
+
+extension Topic where Message == Login {
+  static var login: Self { Topic("login") }
+}
+
+protocol PingProtocol: Sendable {
+  func ping(_ number: Int)
+}
+
+final class Pinged: PingProtocol {
+  private let onPing: @Sendable (Int) -> Void
+
+  init(_ onPing: @escaping @Sendable (Int) -> Void = { _ in }) {
+    self.onPing = onPing
+  }
+
+  func ping(_ number: Int) { onPing(number) }
+}

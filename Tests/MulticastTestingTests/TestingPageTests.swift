@@ -1,0 +1,202 @@
+import Foundation
+import Multicast
+import MulticastTesting
+import Testing
+
+// The program of the page "Testing code that uses a center", block by block.
+
+nonisolated protocol UserProtocol {
+  func userLogin(_ id: UInt)
+}
+
+nonisolated struct Mail: Sendable {
+  let count: Int
+}
+
+nonisolated extension Topic where Message == Mail {
+  static var mail: Self { Topic("mail") }
+}
+
+@MainActor final class Inbox {
+  private let center: MulticastCenter
+  private(set) var unread = 0
+
+  init(center: MulticastCenter = .current) {
+    self.center = center
+    center.observe(.mail, owner: self) { me, mail in me.unread += mail.count }
+  }
+
+  func refresh() {
+    Task { center.post(.mail, Mail(count: 3)) }  // returns before it has posted
+  }
+}
+
+@Test(.ownCenter) @MainActor func aRefreshIsCounted() async throws {
+  let center = MulticastCenter.current
+  let mails = TopicRecorder(center, .mail)
+  let inbox = Inbox()
+
+  inbox.refresh()
+  #expect(try await mails.next().count == 3)  // the task has posted
+  await center.settled()  // every handler has run
+
+  #expect(inbox.unread == 3)
+}
+
+@Test(.ownCenter) @MainActor func aRefreshPostsOnce() async throws {
+  let mails = TopicRecorder(.current, .mail, exhaustive: true)
+  let inbox = Inbox()
+
+  inbox.refresh()
+  #expect(try await mails.next().count == 3)
+
+  #expect(inbox.unread == 3)
+}
+
+@Test(.ownCenter) @MainActor func aRefreshReachesTheInbox() async throws {
+  let deliveries = DeliveryRecorder(.current)
+  let inbox = Inbox()
+
+  inbox.refresh()
+  let delivery = try await deliveries.next(.mail)
+
+  #expect(delivery.clients == 1 && !delivery.isRefused)
+  extendLifetime(inbox)
+}
+
+nonisolated extension Topic where Message == Int {
+  static var added: Self { Topic("added") }
+  static var percentOff: Self { Topic("percentOff") }
+}
+
+actor Loyalty {
+  func begin(_ center: MulticastCenter) {
+    center.observe(.added, owner: self, once: true) { (_: isolated Loyalty, _) in
+      center.post(.percentOff, 10)
+    }
+  }
+}
+
+@MainActor final class Cart {
+  private var sum = 0
+  private var percentOff = 0
+  var total: Int { sum - sum * percentOff / 100 }
+
+  init(center: MulticastCenter = .current) {
+    center.observe(.added, owner: self) { me, price in me.sum += price }
+    center.observe(.percentOff, owner: self) { me, percent in me.percentOff = percent }
+  }
+}
+
+@Test func theTotalIsRightInEveryOrder() async throws {
+  try await Interleavings.explore(100) { center in
+    let (loyalty, cart) = (Loyalty(), await Cart(center: center))
+    await loyalty.begin(center)
+
+    center.post(.added, 100)
+    center.post(.added, 50)
+    await center.settled()
+
+    #expect(await cart.total == 135)
+    extendLifetime(loyalty)
+  }
+}
+
+nonisolated final class UserSpy: UserProtocol {
+  private(set) var logins: [UInt] = []
+  func userLogin(_ id: UInt) { logins.append(id) }
+}
+
+@Test(.ownCenter) func aLoginIsTold() {
+  let center = MulticastCenter.current
+  let spy = UserSpy()
+  center.add(spy, for: UserProtocol.self)
+
+  center.notify(UserProtocol.self) { $0.userLogin(19000) }
+
+  #expect(spy.logins == [19000])
+}
+
+nonisolated func checkedCenter() -> MulticastCenter {
+  .recordable(onRecursion: { report in Issue.record(report) })
+}
+
+nonisolated final class Repeater: UserProtocol {
+  let center: MulticastCenter
+  init(center: MulticastCenter) { self.center = center }
+  func userLogin(_ id: UInt) { center.notify(UserProtocol.self) { $0.userLogin(id) } }  // loops
+}
+
+@Test func aLoopIsReported() async {
+  await confirmation { reported in
+    let center = MulticastCenter(onRecursion: { report in
+      #expect(report.path.count == 2)  // the call site, twice
+      reported()
+    })
+    let repeater = Repeater(center: center)
+    defer { extendLifetime(repeater) }
+    center.add(repeater, for: UserProtocol.self)
+
+    repeater.userLogin(19000)
+  }
+}
+
+@Test(.ownCenter) @MainActor func nothingIsLeftOfAnInbox() {
+  let before = MulticastCenter.current.wiring
+
+  _ = Inbox()
+
+  #expect(MulticastCenter.current.wiring == before)
+}
+
+nonisolated struct Preferences: UserProtocol {
+  func userLogin(_ id: UInt) {}
+}
+
+@Test func aValueCannotListen() async {
+  await #expect(processExitsWith: .failure) {
+    MulticastCenter().add(Preferences(), for: UserProtocol.self, isolation: nil)
+  }
+}
+
+// What the page says of it.
+
+@MainActor private final class HastyCart {
+  private(set) var sum = 0
+
+  init(center: MulticastCenter) {
+    center.observe(.added, owner: self) { me, price in me.sum += price }
+    center.observe(.percentOff, owner: self) { me, percent in me.sum -= me.sum * percent / 100 }
+  }
+}
+
+@Suite struct TestingPageTests {
+  @Test func aHastyCartIsFound() async throws {
+    struct WrongTotal: Error {}
+    let failure = await #expect(throws: Interleavings.Failure.self) {
+      try await Interleavings.explore(100) { center in
+        let (loyalty, cart) = (Loyalty(), await HastyCart(center: center))
+        await loyalty.begin(center)
+        center.post(.added, 100)
+        center.post(.added, 50)
+        await center.settled()
+        extendLifetime(loyalty)
+        if await cart.sum != 135 { throw WrongTotal() }
+      }
+    }
+    #expect(failure?.seed == 1)
+  }
+
+  @Test func thePageShowsThisProgram() throws {
+    let root = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let page = try String(
+      contentsOf: root.appendingPathComponent(
+        "Sources/Multicast/Multicast.docc/Articles/Testing.md"), encoding: .utf8)
+    let program = try String(contentsOfFile: #filePath, encoding: .utf8)
+    let blocks = page.components(separatedBy: "```swift\n").dropFirst(2)
+      .compactMap { $0.components(separatedBy: "```").first }
+    #expect(blocks.count == 10)
+    for block in blocks { #expect(program.contains(block)) }
+  }
+}
