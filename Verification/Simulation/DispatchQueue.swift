@@ -72,3 +72,10 @@ func spawn(_ body: @escaping @Sendable () -> Void) {
       body.run()
     }, Unmanaged.passRetained(Body(body)).toOpaque())
 }
+
+extension Task where Success == Never, Failure == Never {
+  /// The runtime's does not pass its job to the simulation.
+  static func yield() async {
+    await withCheckedContinuation { continuation in spawn { continuation.resume() } }
+  }
+}

@@ -46,13 +46,11 @@ final class ListProgram: Program, @unchecked Sendable {
   fileprivate(set) var notes = 0
   private var clearing = 0
   private var clears = 0
-  private let lock = UnsafeMutablePointer<multicast_lock>.allocate(capacity: 1)
 
-  /// Whether each operation happens after those that ended before it began.
+  /// Whether who walks or counts has learned of those that were added before.
   private let isOrdered: Bool
 
   required init(seed: UInt64) {
-    lock.initialize(to: multicast_lock())
     isOrdered = seed % 3 == 0
     super.init(seed: seed)
     let hasCompanions = Bool.random(using: &generator)
@@ -67,15 +65,13 @@ final class ListProgram: Program, @unchecked Sendable {
 
   /// Those who stay, and do not move. In an ordered program, this thread has learned of them.
   private var known: [Int] {
-    if isOrdered { multicast_acquire(lock) }
-    defer { if isOrdered { multicast_release(lock) } }
-    return staying.filter { !entries[$0].isMoving }
+    let known = { [self] in staying.filter { !entries[$0].isMoving } }
+    return isOrdered ? synchronized(known) : known()
   }
 
   private func home(_ number: Int?) -> (AnyObject & Sendable)? { number.map { homes[$0] } }
 
   override func perform(_ operation: String, _ random: inout SeededGenerator) {
-    if isOrdered { synchronize() }
     let one = staying.randomElement(using: &random)
     switch operation {
     case "walk": walk()
@@ -89,17 +85,12 @@ final class ListProgram: Program, @unchecked Sendable {
     case "single": if let one { single(one) }
     default: if random.next() % 4 == 0 { clear() } else { walk() }
     }
-    if isOrdered { synchronize() }
-  }
-
-  private func synchronize() {
-    multicast_acquire(lock)
-    multicast_release(lock)
   }
 
   // MARK: Changes
 
   private func place(_ index: Int, replacing old: Note? = nil) -> Bool {
+    defer { if isOrdered { synchronized {} } }
     let entry = entries[index]
     let client = entry.client!
     guard list.hasCompanions else {

@@ -9,11 +9,23 @@ class Program: @unchecked Sendable {
   var generator: SeededGenerator
   private(set) var faults: [String] = []
   private var time = 0
+  private let lock = UnsafeMutablePointer<multicast_lock>.allocate(capacity: 1)
 
   /// Does what comes before the threads begin.
   required init(seed: UInt64) {
     self.seed = seed
     generator = SeededGenerator(seed: seed)
+    lock.initialize(to: multicast_lock())
+  }
+
+  deinit { lock.deallocate() }
+
+  /// Runs `body` after everything that was done before earlier calls of this. Otherwise, a thread need not know
+  /// what another one has done.
+  func synchronized<Result>(_ body: () -> Result) -> Result {
+    multicast_acquire(lock)
+    defer { multicast_release(lock) }
+    return body()
   }
 
   /// Performs one operation of a thread.
