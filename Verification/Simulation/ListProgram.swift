@@ -245,14 +245,22 @@ final class ListProgram: Program, @unchecked Sendable {
 
   private func count() {
     let before = known
+    let start = tick()
     let audience = list.audience!
-    let after = before.filter { entries[$0].life == .staying && !entries[$0].isMoving }
+    simulation_point()
+    let counts = (0..<2).map { home in
+      audience.residents.filter { $0.mailbox === homes[home] }.map(\.count)
+    }
+    let after = before.filter {
+      entries[$0].life == .staying && !entries[$0].isMoving && entries[$0].end < start
+    }
     if audience.count < after.count { fault("\(audience.count) counted, and \(after) are there") }
-    for home in 0..<2 {
-      let here = after.filter { entries[$0].home == home }
-      let residents = audience.residents.filter { $0.mailbox === homes[home] }
-      if residents.count > 1 { fault("home \(home) is there twice") }
-      if isOrdered, !here.isEmpty, residents.isEmpty { fault("home \(home) has \(here), and is not there") }
+    for (home, counts) in counts.enumerated() {
+      if counts.count > 1 { fault("home \(home) is there twice") }
+      // A post leaves no letter in a home that counts nobody.
+      if counts.first ?? 0 == 0, after.contains(where: { entries[$0].home == home }) {
+        fault("home \(home) counts nobody")
+      }
     }
     if after.contains(where: { entries[$0].home == nil }), !audience.hasHomeless {
       fault("nobody is homeless")

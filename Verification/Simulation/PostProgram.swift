@@ -35,6 +35,8 @@ final class PostProgram: Program, @unchecked Sendable {
   enum List: CaseIterable {
     case first, second, latest, plain, awaiting
 
+    var isTopic: Bool { self != .plain && self != .awaiting }
+
     var topic: Topic<Note> { Topic("\(self)", keepsLatest: self == .latest) }
   }
 
@@ -54,6 +56,8 @@ final class PostProgram: Program, @unchecked Sendable {
     let place: Place
     let program: PostProgram
     var observation: TopicObservation?
+    /// Whether a thread is replacing the handler. Meanwhile, none removes it.
+    var isBusy = false
     init(_ number: Int, _ list: List, _ place: Place, _ program: PostProgram) {
       (self.number, self.list, self.place, self.program) = (number, list, place, program)
     }
@@ -64,7 +68,7 @@ final class PostProgram: Program, @unchecked Sendable {
   override static var operations: [String] {
     [
       "post", "post", "post", "home", "home", "home", "wait", "register", "register", "remove",
-      "release", "replace", "end home",
+      "release", "replace", "end home", "recur",
     ]
   }
 
@@ -75,6 +79,11 @@ final class PostProgram: Program, @unchecked Sendable {
   private var waiting = 0
   private var history = PostHistory()
   private let eagerness: Int
+
+  /// The posts of each chain that a post sets off by recurring, and the refusals that were reported.
+  private var recurring: [Int: Int] = [:]
+  private var refusals = 0
+  private var recurringCenter: MulticastCenter!
   private let lists: [List]
   private static let number = DispatchSpecificKey<Int>()
 
@@ -95,25 +104,43 @@ final class PostProgram: Program, @unchecked Sendable {
       if case .queue(let queue) = homes[number] { queue.setSpecific(key: Self.number, value: number) }
     }
     for _ in 0..<Int.random(in: 1...4, using: &self.generator) { register(using: &self.generator) }
+    recurringCenter = MulticastCenter(onRecursion: { [unowned self] _ in refusals += 1 })
+    for label in ["one", "other"] {
+      recurringCenter.observe(Topic<Int>(), owner: self, on: DispatchQueue(label: label)) { me, root in
+        me.recur(root)
+      }
+    }
+  }
+
+  /// Posts at a call site that the post sets off again, in two homes at once.
+  private func recur(_ root: Int) {
+    simulation_point()
+    let count = recurringCenter.post(Topic<Int>(), root, isolation: nil)
+    if count > 0 { recurring[root, default: 0] += 1 }
   }
 
   override func perform(_ operation: String, _ random: inout SeededGenerator) {
     switch operation {
     case "post": post(key: random.next())
     case "home": postAtHome(Int.random(in: homes.indices, using: &random), key: random.next())
-    case "wait": postAndWait(key: random.next())
+    case "wait":
+      let key = random.next()
+      Task.detached { await self.postAndWait(key: key) }
     case "register": register(using: &random)
+    case "recur": recur(Int(random.next() >> 32))
     case "end home": if random.next() % 3 == 0 { endHome() } else { post(key: random.next()) }
     default:
       guard let receiver = receivers.randomElement(using: &random), let receiver,
-        history.receivers[receiver.number].removal == .max
+        history.receivers[receiver.number].removal == .max, !receiver.isBusy
       else { return }
       switch operation {
       case "remove": remove(receiver)
       case "release": release(receiver.number)
       default:
         if receiver.list != .plain, receiver.list != .awaiting, receiver.place != .lane {
+          receiver.isBusy = true
           observe(as: receiver)
+          receiver.isBusy = false
         }
       }
     }
@@ -150,9 +177,12 @@ final class PostProgram: Program, @unchecked Sendable {
   }
 
   private func postAtHome(_ number: Int, key: UInt64) {
-    let body = { @Sendable [self] (isolation: isolated (any Actor)?) in
-      post(key: key, home: number, isolation: isolation)
-      post(key: key &* 31 &+ 7, home: number, isolation: isolation)
+    // Another thread may be calling on a concurrent queue.
+    var home: Int? = number
+    if case .queue(let queue) = homes[number], queue.isConcurrent { home = nil }
+    let body = { @Sendable [self, home] (isolation: isolated (any Actor)?) in
+      post(key: key, home: home, isolation: isolation)
+      post(key: key &* 31 &+ 7, home: home, isolation: isolation)
     }
     switch homes[number] {
     case .queue(let queue): if key % 2 == 0 { queue.sync { body(nil) } } else { queue.async { body(nil) } }
@@ -161,24 +191,22 @@ final class PostProgram: Program, @unchecked Sendable {
     }
   }
 
-  private func postAndWait(key: UInt64) {
+  private func postAndWait(key: UInt64, depth: Int = 0, cause: Int? = nil) async {
     waiting += 1
-    Task.detached { [self] in
-      let (note, list) = begin(key: key, waits: true)
-      let (line, column) = (Int(key >> 33), note.number)
-      let count =
-        switch list {
-        case .plain:
-          await center.postAndWait((any Plain).self, line: line, column: column) { $0.hear(note) }
-        case .awaiting:
-          await center.postAwaitingAndWait((any Awaiting).self, line: line, column: column) {
-            await $0.hearAwaiting(note)
-          }
-        default: await center.postAndWait(list.topic, note, line: line, column: column)
+    let (note, list) = begin(key: key, depth: depth, cause: cause, waits: cause == nil)
+    let (line, column) = (Int(key >> 33), note.number)
+    let count =
+      switch list {
+      case .plain:
+        await center.postAndWait((any Plain).self, line: line, column: column) { $0.hear(note) }
+      case .awaiting:
+        await center.postAwaitingAndWait((any Awaiting).self, line: line, column: column) {
+          await $0.hearAwaiting(note)
         }
-      synchronized { history.end(message: note.number, count: count) }
-      waiting -= 1
-    }
+      default: await center.postAndWait(list.topic, note, line: line, column: column)
+      }
+    synchronized { history.end(message: note.number, count: count) }
+    waiting -= 1
   }
 
   // MARK: Receivers
@@ -206,14 +234,22 @@ final class PostProgram: Program, @unchecked Sendable {
       PostHistory.Call(message: message.number, receiver: receiver.number, isAwaited: true))
     if message.key % 3 == 0 { await Task.yield() }
     react(to: message, as: receiver)
+    // It does not wait for a lane that waits for this one.
+    if message.depth < 2, message.key % 5 < 2, history.messages.count < 20 {
+      await postAndWait(key: message.key &* 77 &+ 1, depth: 5, cause: message.number)
+    }
     history.end(call: number)
   }
 
   private func checkLatest(_ message: Note, of receiver: Receiver) {
     guard receiver.list == .latest else { return }
-    let latest = center.latest(of: List.latest.topic)
-    if latest == nil || history.messages[latest!.number].end < history.messages[message.number].begin {
-      fault("message \(message.number) was not the latest one")
+    guard let latest = center.latest(of: List.latest.topic) else {
+      return fault("message \(message.number) was called, and none is kept")
+    }
+    let kept = history.messages[latest.number]
+    // A post inside of a call is kept later.
+    if !kept.isNested, kept.end < history.messages[message.number].begin {
+      fault("message \(message.number) was called while the older \(latest.number) was the latest")
     }
   }
 
@@ -228,15 +264,15 @@ final class PostProgram: Program, @unchecked Sendable {
     let list = lists.randomElement(using: &random)!
     var place = Place.lane
     let choice = Int.random(in: 0..<6, using: &random)
-    if list != .awaiting, choice > 0 {
+    if list == .plain || list != .awaiting && choice > 0 {
       place = choice < 3 ? .nowhere : .home(Int.random(in: homes.indices, using: &random))
     }
     if case .home(let home) = place, case .ended = homes[home] { place = .nowhere }
     let number = history.add(PostHistory.Registration(list: list, place: place))
     let receiver = Receiver(number, list, place, self)
-    receivers.append(receiver)
+    receivers.append(nil)
     observe(as: receiver)
-    if receivers[number] == nil { remove(receiver) }
+    receivers[number] = receiver
   }
 
   private func observe(as receiver: Receiver) {
@@ -293,6 +329,11 @@ final class PostProgram: Program, @unchecked Sendable {
   // MARK: The end
 
   override func finish() {
+    for (root, count) in recurring where count != 1 + Recurrences.limit {
+      fault("\(root) was posted \(count) times")
+    }
+    if refusals != recurring.count { fault("\(refusals) refusals of \(recurring.count)") }
+    recurringCenter = nil
     if waiting > 0 { return fault("\(waiting) posts wait for ever") }
     for list in 0..<lists.count {
       spawn { self.post(key: UInt64(list << 8), depth: 9) }

@@ -106,12 +106,9 @@ struct Plan {
     }
     let work = Work {
       if quietly { close(1) }
+      SimulatedMain.begin()
       // Nobody waits for the runtime while it initializes these.
       extendLifetime((MarkedQueue.main, MainActor.shared, AwaitedCall.current))
-      simulation_take_tasks { job in
-        let job = unsafeBitCast(job, to: UnownedJob.self)
-        DispatchQueue.main.async { job.runSynchronously(on: MainActor.sharedUnownedExecutor) }
-      }
       run(schedules: schedules)
     }
     return simulation_fork(

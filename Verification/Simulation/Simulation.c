@@ -307,9 +307,14 @@ void multicast_release(multicast_lock *lock) {
 // Swift's runtime passes its jobs to hooks. What happened before in the runtime is not known here, so a job
 // comes after all jobs that have ended.
 
-typedef void (*hook)(void *, void *) __attribute__((swiftcall));
-extern hook swift_task_enqueueGlobal_hook, swift_task_enqueueMainExecutor_hook;
+typedef struct { uintptr_t identity, implementation; } executor;
+typedef void (*enqueue_hook)(void *, void *) __attribute__((swiftcall));
+typedef executor (*main_hook)(void *) __attribute__((swiftcall));
+extern enqueue_hook swift_task_enqueueGlobal_hook;
+extern main_hook swift_task_getMainExecutor_hook;
 __attribute__((swiftcall)) void swift_job_run(void *job, uintptr_t identity, uintptr_t implementation);
+
+static executor main_executor;
 
 static void run_job(void *job) {
   join(&all[me].now, &outside);
@@ -317,15 +322,13 @@ static void run_job(void *job) {
   join(&outside, &all[me].now);
 }
 
-static void (*run_on_main)(void *);
-
 __attribute__((swiftcall)) static void enqueue(void *job, void *original) { simulation_spawn(run_job, job); }
-__attribute__((swiftcall)) static void enqueue_on_main(void *job, void *original) { run_on_main(job); }
+__attribute__((swiftcall)) static executor get_main(void *original) { return main_executor; }
 
-void simulation_take_tasks(void (*on_main)(void *)) {
-  run_on_main = on_main;
+void simulation_take_tasks(uintptr_t identity, uintptr_t implementation) {
+  main_executor = (executor) { identity, implementation };
   swift_task_enqueueGlobal_hook = enqueue;
-  swift_task_enqueueMainExecutor_hook = enqueue_on_main;
+  swift_task_getMainExecutor_hook = get_main;
 }
 
 // MARK: Schedules and processes

@@ -26,8 +26,8 @@ void *_Nullable *_Nonnull simulation_slot(void);
 /// The steps of this schedule so far.
 uint64_t simulation_steps(void);
 
-/// Makes the tasks of Swift's runtime simulated threads. `on_main` runs a job in the main actor.
-void simulation_take_tasks(void (*_Nonnull on_main)(void *_Nonnull job));
+/// Makes the tasks of Swift's runtime simulated threads. The main actor's run in an executor of these two words.
+void simulation_take_tasks(uintptr_t identity, uintptr_t implementation);
 
 /// Prints a message, and ends the process with status 1.
 _Noreturn void simulation_fail(const char *_Nonnull message);

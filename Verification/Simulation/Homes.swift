@@ -1,13 +1,13 @@
 import MulticastPlatform
 
-// These types take the place of Dispatch's in the simulation, because a module's own types hide imported ones.
+// These take the places of Dispatch's and the runtime's, because a module's own names hide imported ones.
 
 /// A dispatch queue whose blocks run on simulated threads.
 public final class DispatchQueue: @unchecked Sendable {
   public static let main = DispatchQueue(label: "com.apple.main-thread")
 
   let label: String
-  private let isConcurrent: Bool
+  let isConcurrent: Bool
   private let target: DispatchQueue?
   private let lock = UnsafeMutablePointer<multicast_lock>.allocate(capacity: 1)
   private var specifics: [ObjectIdentifier: Any] = [:]
@@ -77,5 +77,19 @@ extension Task where Success == Never, Failure == Never {
   /// The runtime's does not pass its job to the simulation.
   static func yield() async {
     await withCheckedContinuation { continuation in spawn { continuation.resume() } }
+  }
+}
+
+/// The main actor's executor: the main queue.
+final class SimulatedMain: SerialExecutor {
+  private static let shared = SimulatedMain()
+
+  static func begin() {
+    let words = unsafeBitCast(shared.asUnownedSerialExecutor(), to: (UInt, UInt).self)
+    simulation_take_tasks(words.0, words.1)
+  }
+
+  func enqueue(_ job: UnownedJob) {
+    DispatchQueue.main.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }
 }
