@@ -36,7 +36,13 @@ final class RegistryProgram: Program, @unchecked Sendable {
   private var center: MulticastCenter! = MulticastCenter()
   private var handlers: [Handler] = []
   private var heard: [[Int]] = []
-  private var kept: [[(begin: Int, end: Int)]] = [[], []]
+  private var kept: [[(begin: Int, end: Int)]] = [[], [], []]
+
+  required init(seed: UInt64) {
+    super.init(seed: seed)
+    // The first topic of a message type is never given up.
+    center.observe(Topic<UInt>("first"), owner: Somewhere()) { _, _ in }
+  }
 
   override func perform(_ operation: String, _ random: inout SeededGenerator) {
     let key = Int.random(in: Self.keys.indices, using: &random)
@@ -61,7 +67,7 @@ final class RegistryProgram: Program, @unchecked Sendable {
     case "cancel": end(using: &random) { $0.observation?.cancel() }
     case "release": end(using: &random) { $0.owner = nil }
     case "post": post(topic)
-    default: keep(topic % 2)
+    default: keep(topic % 3)
     }
   }
 
@@ -108,11 +114,10 @@ final class RegistryProgram: Program, @unchecked Sendable {
     }
   }
 
-  /// Keeps a message, which nobody hears. Another topic of the type goes before, and is the first one.
+  /// Keeps a message, which nobody hears, and looks other topics up, which gives up those without observers.
   private func keep(_ number: Int) {
     let topic = Topic<UInt>("kept \(number)", keepsLatest: true)
     let message = tick()
-    center.post(Topic<UInt>("other \(message)"), 0)
     let owner = Somewhere()
     center.observe(Topic<UInt>("\(message % 3)"), owner: owner) { _, _ in }.cancel()
     center.post(topic, UInt(message))
