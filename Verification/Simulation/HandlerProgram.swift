@@ -39,7 +39,10 @@ final class HandlerProgram: Program, @unchecked Sendable {
   }
 
   override static var operations: [String] {
-    ["observe", "observe", "observe", "cancel", "cancel", "post", "post", "post", "remove", "active"]
+    [
+      "observe", "observe", "observe", "cancel", "cancel", "post", "post", "post", "remove",
+      "active",
+    ]
   }
 
   private let center = MulticastCenter()
@@ -128,7 +131,9 @@ final class HandlerProgram: Program, @unchecked Sendable {
     if handler.cancelReturned < now, handler.cancellingThread == simulation_thread() {
       fault("handler \(index) was called after its end")
     }
-    if handler.calls.contains(where: { $0.message == message }) { fault("message \(message) came twice") }
+    if handler.calls.contains(where: { $0.message == message }) {
+      fault("message \(message) came twice")
+    }
     if handler.once, !handler.calls.isEmpty { fault("handler \(index) was called twice") }
     handlers[index].calls.append((message, now))
     if messages[message].end < handler.begin, !keepsLatest, !mayInherit(message, index) {
@@ -174,7 +179,9 @@ final class HandlerProgram: Program, @unchecked Sendable {
         if let missed = all.first(where: { !heard.contains($0) }) {
           fault("handler \(last) has missed message \(missed)")
         }
-        if keepsLatest, heard.last != center.latest(of: topic) { fault("the latest message did not come last") }
+        if keepsLatest, heard.last != center.latest(of: topic) {
+          fault("the latest message did not come last")
+        }
         let old = heard.filter { messages[$0].end < handler.begin }
         if keepsLatest, handlers.count == 1, old.count > 1 { fault("old messages came: \(old)") }
         if keepsLatest, old.isEmpty, messages.contains(where: { $0.end < handler.begin }) {

@@ -4,6 +4,7 @@ import MulticastPlatform
 
 /// A dispatch queue whose blocks run on simulated threads.
 public final class DispatchQueue: @unchecked Sendable {
+  /// The main queue.
   public static let main = DispatchQueue(label: "com.apple.main-thread")
 
   let label: String

@@ -35,12 +35,13 @@ final class ListProgram: Program, @unchecked Sendable {
 
   override static var operations: [String] {
     [
-      "walk", "walk", "walk", "add", "add", "remove", "remove", "release", "release", "home", "home",
+      "walk", "walk", "walk", "add", "add", "remove", "remove", "release", "release", "home",
+      "home",
       "again", "count", "move", "single", "clear",
     ]
   }
 
-  private var list: ClientList!
+  private var list = ClientList(stride: WeakBox.stride(for: AnyObject.self))
   private let homes = [Somewhere(), Somewhere()]
   private var entries: [Entry] = []
   fileprivate(set) var notes = 0
@@ -217,11 +218,15 @@ final class ListProgram: Program, @unchecked Sendable {
     let stable = met.filter { !isMoved.contains($0) }
     if Set(stable).count != stable.count { fault("a walk met \(met)") }
     if let one = gone.first(where: met.contains) { fault("removed client \(one) was met") }
-    if let one = met.first(where: { entries[$0].begin > begin }) { fault("client \(one) came later") }
-    for one in must where entries[one].life == .staying && !isMoved.contains(one) && !met.contains(one) {
+    if let one = met.first(where: { entries[$0].begin > begin }) {
+      fault("client \(one) came later")
+    }
+    for one in must
+    where entries[one].life == .staying && !isMoved.contains(one) && !met.contains(one) {
       fault("client \(one) was missed by a walk that met \(met)")
     }
-    for (one, other) in zip(stable, stable.dropFirst()) where entries[other].end < entries[one].begin {
+    for (one, other) in zip(stable, stable.dropFirst())
+    where entries[other].end < entries[one].begin {
       fault("client \(other) came before \(one)")
     }
   }
@@ -239,7 +244,9 @@ final class ListProgram: Program, @unchecked Sendable {
     }
     if box.number != registration.number { fault("client \(index) has another number") }
     simulation_point()
-    if let loaded = box.load() as? NamedClient, loaded !== client { fault("\(index) is another one") }
+    if let loaded = box.load() as? NamedClient, loaded !== client {
+      fault("\(index) is another one")
+    }
     extendLifetime(client)
   }
 
@@ -283,10 +290,14 @@ final class ListProgram: Program, @unchecked Sendable {
           fault("a removed client has its companion")
         }
       }
-      if vacant != state.current.vacant { fault("\(state.current.vacant) are vacant, not \(vacant)") }
+      if vacant != state.current.vacant {
+        fault("\(state.current.vacant) are vacant, not \(vacant)")
+      }
       return registered
     }
-    if list.needsReclaiming.load(ordering: .relaxed) { fault("something is to be reclaimed for ever") }
+    if list.needsReclaiming.load(ordering: .relaxed) {
+      fault("something is to be reclaimed for ever")
+    }
     for index in entries.indices where entries[index].life != .staying {
       entries[index].note = nil
       entries[index].client = nil
@@ -310,7 +321,7 @@ final class ListProgram: Program, @unchecked Sendable {
     }
     if list.countAlive() > 0 { fault("somebody is left") }
     entries = []
-    list = nil
+    list = ClientList(stride: WeakBox.stride(for: AnyObject.self))
     if notes > 0 { fault("\(notes) companions are left") }
   }
 }

@@ -72,7 +72,7 @@ final class PostProgram: Program, @unchecked Sendable {
     ]
   }
 
-  private var center: MulticastCenter! = MulticastCenter()
+  private var center = MulticastCenter()
   private var homes: [Home] = []
   private var receivers: [Receiver?] = []
   private var alive = 0
@@ -83,7 +83,7 @@ final class PostProgram: Program, @unchecked Sendable {
   /// The posts of each chain that a post sets off by recurring, and the refusals that were reported.
   private var recurring: [Int: Int] = [:]
   private var refusals = 0
-  private var recurringCenter: MulticastCenter!
+  private var recurringCenter = MulticastCenter()
   private let lists: [List]
   private static let number = DispatchSpecificKey<Int>()
 
@@ -101,12 +101,15 @@ final class PostProgram: Program, @unchecked Sendable {
         let isConcurrent = Int.random(in: 0..<3, using: &self.generator) == 0
         homes.append(.queue(DispatchQueue(label: "home \(number)", isConcurrent: isConcurrent)))
       }
-      if case .queue(let queue) = homes[number] { queue.setSpecific(key: Self.number, value: number) }
+      if case .queue(let queue) = homes[number] {
+        queue.setSpecific(key: Self.number, value: number)
+      }
     }
     for _ in 0..<Int.random(in: 1...4, using: &self.generator) { register(using: &self.generator) }
     recurringCenter = MulticastCenter(onRecursion: { [unowned self] _ in refusals += 1 })
     for label in ["one", "other"] {
-      recurringCenter.observe(Topic<Int>(), owner: self, on: DispatchQueue(label: label)) { me, root in
+      recurringCenter.observe(Topic<Int>(), owner: self, on: DispatchQueue(label: label)) {
+        me, root in
         me.recur(root)
       }
     }
@@ -185,7 +188,8 @@ final class PostProgram: Program, @unchecked Sendable {
       post(key: key &* 31 &+ 7, home: home, isolation: isolation)
     }
     switch homes[number] {
-    case .queue(let queue): if key % 2 == 0 { queue.sync { body(nil) } } else { queue.async { body(nil) } }
+    case .queue(let queue):
+      if key % 2 == 0 { queue.sync { body(nil) } } else { queue.async { body(nil) } }
     case .room(let room): Task.detached { await room.run { body($0) } }
     case .ended: break
     }
@@ -212,7 +216,8 @@ final class PostProgram: Program, @unchecked Sendable {
   // MARK: Receivers
 
   func handle(_ message: Note, by receiver: Receiver) {
-    let call = PostHistory.Call(message: message.number, receiver: receiver.number, isAwaited: false)
+    let call = PostHistory.Call(
+      message: message.number, receiver: receiver.number, isAwaited: false)
     let number = history.begin(call)
     if case .home(let home) = receiver.place, case .queue = homes[home],
       DispatchQueue.getSpecific(key: Self.number) != home
@@ -256,7 +261,9 @@ final class PostProgram: Program, @unchecked Sendable {
   private func react(to message: Note, as receiver: Receiver) {
     simulation_point()
     let key = (message.key ^ UInt64(receiver.number)) &* 0x9E37_79B9_7F4A_7C15
-    guard message.depth < 3, history.messages.count < 20, Int(key >> 32) % 100 < eagerness else { return }
+    guard message.depth < 3, history.messages.count < 20, Int(key >> 32) % 100 < eagerness else {
+      return
+    }
     post(key: key, depth: message.depth + 1, cause: message.number, isolation: nil)
   }
 
@@ -319,8 +326,11 @@ final class PostProgram: Program, @unchecked Sendable {
 
   /// Gives up an actor, with those who live there.
   private func endHome() {
-    guard let home = homes.firstIndex(where: { if case .room = $0 { true } else { false } }) else { return }
-    for receiver in history.receivers.indices where history.receivers[receiver].place == .home(home) {
+    guard let home = homes.firstIndex(where: { if case .room = $0 { true } else { false } }) else {
+      return
+    }
+    for receiver in history.receivers.indices where history.receivers[receiver].place == .home(home)
+    {
       history.beginRemoval(of: receiver)
     }
     homes[home] = .ended
@@ -333,7 +343,7 @@ final class PostProgram: Program, @unchecked Sendable {
       fault("\(root) was posted \(count) times")
     }
     if refusals != recurring.count { fault("\(refusals) refusals of \(recurring.count)") }
-    recurringCenter = nil
+    recurringCenter = MulticastCenter()
     if waiting > 0 { return fault("\(waiting) posts wait for ever") }
     for list in 0..<lists.count {
       spawn { self.post(key: UInt64(list << 8), depth: 9) }
@@ -343,10 +353,10 @@ final class PostProgram: Program, @unchecked Sendable {
     for text in history.faults { fault(text) }
     center.removeLatest(of: List.latest.topic)
     if alive > 0 { fault("\(alive) messages are left") }
-    weak var center = center
-    self.center = nil
+    weak var old = center
+    center = MulticastCenter()
     receivers = []
     homes = []
-    if center != nil { fault("the center is left") }
+    if old != nil { fault("the center is left") }
   }
 }

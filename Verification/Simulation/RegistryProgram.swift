@@ -28,12 +28,15 @@ final class RegistryProgram: Program, @unchecked Sendable {
   private static let topics = ["one", "three", "eleven", "nineteen"].map { Topic<Int>($0) }
 
   override static var operations: [String] {
-    ["ask", "ask", "find", "all", "observe", "observe", "cancel", "release", "post", "post", "keep"]
+    [
+      "ask", "ask", "find", "all", "observe", "observe", "cancel", "release", "post", "post",
+      "keep",
+    ]
   }
 
-  private var table: RegistryTable! = RegistryTable()
+  private var table = RegistryTable()
   private var found: [Registry?] = Array(repeating: nil, count: keys.count)
-  private var center: MulticastCenter! = MulticastCenter()
+  private var center = MulticastCenter()
   private var handlers: [Handler] = []
   private var heard: [[Int]] = []
   private var kept: [[(begin: Int, end: Int)]] = [[], [], []]
@@ -58,11 +61,15 @@ final class RegistryProgram: Program, @unchecked Sendable {
       let known = synchronized { found[key] }
       let place = table.find(ObjectIdentifier(Self.keys[key]))
       if let known, place == nil { fault("key \(known.key) was not found") }
-      if let place, let known, registry(place, key) !== known { fault("key \(key) has another one") }
+      if let place, let known, registry(place, key) !== known {
+        fault("key \(key) has another one")
+      }
     case "all":
       let known = synchronized { found.compactMap { $0 } }
       let all = table.all
-      if !known.allSatisfy({ one in all.contains { $0 === one } }) { fault("a registry is not listed") }
+      if !known.allSatisfy({ one in all.contains { $0 === one } }) {
+        fault("a registry is not listed")
+      }
     case "observe": observe(topic)
     case "cancel": end(using: &random) { $0.observation?.cancel() }
     case "release": end(using: &random) { $0.owner = nil }
@@ -109,7 +116,8 @@ final class RegistryProgram: Program, @unchecked Sendable {
       }
     }
     center.post(Self.topics[topic], message)
-    for index in must where handlers[index].end == .max && heard[index].filter({ $0 == message }).count != 1 {
+    for index in must
+    where handlers[index].end == .max && heard[index].filter({ $0 == message }).count != 1 {
       fault("handler \(index) of topic \(topic) heard \(heard[index]) of \(message)")
     }
   }
@@ -126,14 +134,18 @@ final class RegistryProgram: Program, @unchecked Sendable {
     let latest = center.latest(of: topic).map { Int($0) } ?? 0
     // Nothing that was posted after it has returned.
     let end = ended.first { $0.begin == latest }?.end ?? .max
-    if latest == 0 || ended.contains(where: { $0.begin > end }) { fault("the latest message is \(latest)") }
+    if latest == 0 || ended.contains(where: { $0.begin > end }) {
+      fault("the latest message is \(latest)")
+    }
   }
 
   override func finish() {
     for (key, registry) in found.enumerated() where registry != nil {
       if table.find(ObjectIdentifier(Self.keys[key])) == nil { fault("key \(key) has been lost") }
     }
-    if table.all.count != found.count(where: { $0 != nil }) { fault("\(table.all.count) registries") }
+    if table.all.count != found.count(where: { $0 != nil }) {
+      fault("\(table.all.count) registries")
+    }
     for topic in 0..<4 { post(topic) }
     for (number, messages) in kept.enumerated() where !messages.isEmpty {
       if center.latest(of: Topic<UInt>("kept \(number)", keepsLatest: true)) == nil {
@@ -141,7 +153,7 @@ final class RegistryProgram: Program, @unchecked Sendable {
       }
     }
     found = []
-    table = nil
-    center = nil
+    table = RegistryTable()
+    center = MulticastCenter()
   }
 }

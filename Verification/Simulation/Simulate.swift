@@ -177,7 +177,8 @@ enum Simulate {
 
   /// Runs programs, one on each processor, until one fails.
   static func search(
-    _ kind: String, _ seed: UInt64, _ programs: Int, _ schedules: Int, _ seconds: Int, _ kept: [Int]?
+    _ kind: String, _ seed: UInt64, _ programs: Int, _ schedules: Int, _ seconds: Int,
+    _ kept: [Int]?
   ) {
     let begin = multicast_now()
     func elapsed() -> Double { Double(multicast_now() - begin) / 1e9 }
@@ -193,7 +194,9 @@ enum Simulate {
       }
       if running.isEmpty { break }
       var status: Int32 = 0
-      guard let (plan, processor) = running.removeValue(forKey: simulation_wait(-1, &status)) else { break }
+      guard let (plan, processor) = running.removeValue(forKey: simulation_wait(-1, &status)) else {
+        break
+      }
       free.append(processor)
       ended += 1
       if status == 0 { continue }
@@ -201,7 +204,8 @@ enum Simulate {
       fflush(nil)
       if getenv("BRIEFLY") != nil { exit(1) }
       let reduced = plan.reduced()
-      print("\(reduced)\nTo repeat it: simulate \(kind) --seed \(plan.seed) --programs 1 --schedules 500 --keep",
+      print(
+        "\(reduced)\nTo repeat it: simulate \(kind) --seed \(plan.seed) --programs 1 --schedules 500 --keep",
         reduced.kept.map(String.init).joined(separator: ","))
       fflush(nil)
       simulation_wait(reduced.start(schedules: 500), &status)

@@ -95,7 +95,8 @@ final class TopicRegistry: Sendable {
     func hint(_ name: String, from site: CallSite) {
       let similar = topics.first { list in
         // Another thread may have observed the topic itself by now.
-        list.name != name && list.name.isSimilar(to: name) && list.clientList.countAlive(upTo: 1) > 0
+        list.name != name && list.name.isSimilar(to: name)
+          && list.clientList.countAlive(upTo: 1) > 0
       }
       guard let similar, state.withLock({ $0.hinted.insert(name).inserted }) else { return }
       StandardError.print(

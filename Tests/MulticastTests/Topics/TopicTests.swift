@@ -1,5 +1,5 @@
 import TestSupport
-import Multicast
+@testable import Multicast
 import Testing
 
 @Suite struct TopicTests {
