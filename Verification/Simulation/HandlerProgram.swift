@@ -11,6 +11,7 @@ final class HandlerProgram: Program, @unchecked Sendable {
     var cancelled = Int.max
     var cancelReturned = Int.max
     var cancellingThread: UInt64 = 0
+    var isCancelledAtHome = false
     var calls: [(message: Int, begin: Int)] = []
   }
 
@@ -75,7 +76,7 @@ final class HandlerProgram: Program, @unchecked Sendable {
   }
 
   private func observe(using random: inout SeededGenerator) {
-    let home = Int.random(in: 0..<4, using: &random)
+    let home = Int.random(in: 0..<5, using: &random)
     let once = Int.random(in: 0..<3, using: &random) == 0
     let index = handlers.count
     handlers.append(Handler(home: home, once: once, begin: tick()))
@@ -92,6 +93,11 @@ final class HandlerProgram: Program, @unchecked Sendable {
           call(owner, message)
           await Task.yield()
         }
+      case 4:
+        center.observe(topic, owner: owner, id: id, once: once) { @MainActor owner, message in
+          call(owner, message)
+          await Task.yield()
+        }
       default: center.observe(topic, owner: owner, id: id, once: once, on: queues[home - 1], call)
       }
     handlers[index].observation = observation
@@ -102,7 +108,15 @@ final class HandlerProgram: Program, @unchecked Sendable {
     let tokens = handlers.indices.filter { handlers[$0].observation != nil }
     guard let index = tokens.randomElement(using: &random) else { return }
     if handlers[index].cancelled == .max { handlers[index].cancelled = tick() }
-    handlers[index].observation?.cancel()
+    if handlers[index].home == 4 {
+      // Where the handler is called: no call begins after that.
+      DispatchQueue.main.sync {
+        handlers[index].observation?.cancel()
+        handlers[index].isCancelledAtHome = true
+      }
+    } else {
+      handlers[index].observation?.cancel()
+    }
     if handlers[index].cancelReturned < .max { return }
     handlers[index].cancelReturned = tick()
     handlers[index].cancellingThread = simulation_thread()
@@ -128,7 +142,9 @@ final class HandlerProgram: Program, @unchecked Sendable {
   private func hear(_ message: Int, by index: Int) {
     let now = tick()
     let handler = handlers[index]
-    if handler.cancelReturned < now, handler.cancellingThread == simulation_thread() {
+    if handler.isCancelledAtHome
+      || handler.cancelReturned < now && handler.cancellingThread == simulation_thread()
+    {
       fault("handler \(index) was called after its end")
     }
     if handler.calls.contains(where: { $0.message == message }) {

@@ -232,7 +232,8 @@ final class ListProgram: Program, @unchecked Sendable {
   }
 
   private func single(_ index: Int) {
-    guard list.hasCompanions, let note = entries[index].note, let client = entries[index].client
+    guard list.hasCompanions, !entries[index].isMoving, let note = entries[index].note,
+      let client = entries[index].client
     else { return }
     guard let registration = list.registration(of: note, owner: client),
       var walk = list.beginWalk(at: registration), let box = walk.next()

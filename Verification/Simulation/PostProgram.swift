@@ -82,6 +82,7 @@ final class PostProgram: Program, @unchecked Sendable {
 
   /// The posts of each chain that a post sets off by recurring, and the refusals that were reported.
   private var recurring: [Int: Int] = [:]
+  private var chained: [UInt: Int] = [:]
   private var refusals = 0
   private var recurringCenter = MulticastCenter()
   private let lists: [List]
@@ -107,6 +108,11 @@ final class PostProgram: Program, @unchecked Sendable {
     }
     for _ in 0..<Int.random(in: 1...4, using: &self.generator) { register(using: &self.generator) }
     recurringCenter = MulticastCenter(onRecursion: { [unowned self] _ in refusals += 1 })
+    // Without a home, at two call sites in turns.
+    recurringCenter.observe(Topic<UInt>(), owner: self) { me, root in
+      me.chained[root / 2, default: 0] += 1
+      me.recurringCenter.post(Topic<UInt>(), root ^ 1, line: Int(root % 2), column: 1)
+    }
     for label in ["one", "other"] {
       recurringCenter.observe(Topic<Int>(), owner: self, on: DispatchQueue(label: label)) {
         me, root in
@@ -130,7 +136,10 @@ final class PostProgram: Program, @unchecked Sendable {
       let key = random.next()
       Task.detached { await self.postAndWait(key: key) }
     case "register": register(using: &random)
-    case "recur": recur(Int(random.next() >> 32))
+    case "recur":
+      let root = random.next() >> 32
+      recurringCenter.post(Topic<UInt>(), UInt(root), line: Int(root + 1) % 2, column: 1)
+      recur(Int(root))
     case "end home": if random.next() % 3 == 0 { endHome() } else { post(key: random.next()) }
     default:
       guard let receiver = receivers.randomElement(using: &random), let receiver,
@@ -339,10 +348,14 @@ final class PostProgram: Program, @unchecked Sendable {
   // MARK: The end
 
   override func finish() {
+    if !WaitGraph.waits.withLock({ $0.isEmpty }) { fault("waits are left") }
     for (root, count) in recurring where count != 1 + Recurrences.limit {
       fault("\(root) was posted \(count) times")
     }
-    if refusals != recurring.count { fault("\(refusals) refusals of \(recurring.count)") }
+    for (root, count) in chained where count != 2 + Recurrences.limit {
+      fault("\(root) was posted \(count) times in turns")
+    }
+    if refusals != recurring.count + chained.count { fault("\(refusals) refusals of \(recurring.count)") }
     recurringCenter = MulticastCenter()
     if waiting > 0 { return fault("\(waiting) posts wait for ever") }
     for list in 0..<lists.count {

@@ -53,6 +53,7 @@ struct Plan {
   static let kinds: [String: Program.Type] = [
     "lists": ListProgram.self, "registry": RegistryProgram.self,
     "handlers": HandlerProgram.self, "posts": PostProgram.self,
+    "orders": OrderProgram.self,
   ]
 
   let kind: String

@@ -33,6 +33,19 @@ static void join(moment *one, const moment *other) {
     if (one->at[i] < other->at[i]) one->at[i] = other->at[i];
 }
 
+// MARK: The thread sanitizer
+
+// In a build with it, it learns what orders and locks say about plain memory, and nothing of the baton.
+extern void __tsan_acquire(const void *place) __attribute__((weak));
+extern void __tsan_release(const void *place) __attribute__((weak));
+extern void __tsan_ignore_thread_begin(void) __attribute__((weak));
+extern void __tsan_ignore_thread_end(void) __attribute__((weak));
+
+static void acquired(const void *place) { if (__tsan_acquire) __tsan_acquire(place); }
+static void released(const void *place) { if (__tsan_release) __tsan_release(place); }
+static void enter(void) { if (__tsan_ignore_thread_begin) __tsan_ignore_thread_begin(); }
+static void leave(void) { if (__tsan_ignore_thread_end) __tsan_ignore_thread_end(); }
+
 // MARK: Choices
 
 static struct {
@@ -126,13 +139,16 @@ static void *work(void *number) {
   me = (int)(intptr_t)number;
   while (true) {
     take(&all[me].baton);
+    acquired(&all[me]);
     all[me].body(all[me].context);
+    released(&is_over);
     all[me].is_active = false;
     pass(false);
   }
 }
 
 void simulation_spawn(void (*body)(void *), void *context) {
+  enter();
   int i = 0;
   while (i < threads && all[i].is_active) i++;
   if (i == threads) simulation_fail("too many threads");
@@ -141,6 +157,8 @@ void simulation_spawn(void (*body)(void *), void *context) {
     .body = body, .context = context, .exists = new->exists, .is_active = true,
     .number = ++added, .priority = 3 + next() % 1000000, .now = new->now };
   join(&new->now, me == nobody ? &outside : &all[me].now);
+  leave();
+  released(new);
   if (new->exists) return;
   new->exists = true;
   pthread_t thread;
@@ -155,6 +173,7 @@ void simulation_run(void) {
   if (first == nobody) return;
   give(&all[first].baton);
   take(&is_over);
+  acquired(&is_over);
 }
 
 uint64_t simulation_thread(void) { return me == nobody ? 0 : all[me].number; }
@@ -222,7 +241,8 @@ static bool knows(const store *store) {
   return false;
 }
 
-static uint64_t read_store(store *store, int order) {
+static uint64_t read_store(const void *word, store *store, int order) {
+  if (acquires(order)) acquired(word);
   if (!store->seen[me]) store->seen[me] = all[me].now.at[me];
   if (acquires(order)) join(&all[me].now, &store->view);
   return store->value;
@@ -241,10 +261,12 @@ static void add_store(struct cell *cell, uint64_t *word, uint64_t value, int ord
   new->is_sequential = order == 5;
   if (continued) new->view = *continued;
   if (releases(order)) join(&new->view, &all[me].now);
+  if (releases(order)) released(word);
   *word = value;
 }
 
 static struct cell *begin(const uint64_t *word) {
+  enter();
   simulation_point();
   all[me].now.at[me]++;
   return at(word);
@@ -257,12 +279,15 @@ uint64_t multicast_load(const uint64_t *word, int order) {
   while (oldest > 0 && !knows(&cell->stores[oldest])
     && !(order == 5 && cell->stores[oldest].is_sequential)) oldest--;
   int chosen = oldest < newest && happens(seed.staleness) ? oldest + (int)(next() % (newest - oldest)) : newest;
-  return read_store(&cell->stores[chosen], order);
+  uint64_t value = read_store(word, &cell->stores[chosen], order);
+  leave();
+  return value;
 }
 
 void multicast_store(uint64_t *word, uint64_t value, int order) {
-  if (me == nobody) *word = value;
-  else add_store(begin(word), word, value, order, NULL);
+  if (me == nobody) { *word = value; return; }
+  add_store(begin(word), word, value, order, NULL);
+  leave();
 }
 
 // A word, its last value `old`, and what to do with them.
@@ -270,9 +295,10 @@ void multicast_store(uint64_t *word, uint64_t value, int order) {
   if (me == nobody) { uint64_t old = *word; if (is_done) *word = new_value; return old; } \
   struct cell *cell = begin(word); \
   store *last = &cell->stores[cell->count - 1]; \
-  uint64_t old = read_store(last, order); \
+  uint64_t old = read_store(word, last, order); \
   moment view = last->view; \
   if (is_done) add_store(cell, word, new_value, order, &view); \
+  leave(); \
   return old;
 
 uint64_t multicast_exchange(uint64_t *word, uint64_t value, int order) { UPDATE(value, true) }
@@ -286,19 +312,25 @@ uint64_t multicast_compare_exchange(uint64_t *word, uint64_t expected, uint64_t 
 
 void multicast_acquire(multicast_lock *lock) {
   if (me == nobody) { lock->state = 1; return; }
+  enter();
   simulation_point();
   while (lock->state) { all[me].awaited = lock; pass(true); }
   lock->state = 1;
   join(&all[me].now, &find(lock)->stores[0].view);
   all[me].now.at[me]++;
+  leave();
+  acquired(lock);
 }
 
 void multicast_release(multicast_lock *lock) {
+  if (me != nobody) released(lock);
   lock->state = 0;
   if (me == nobody) return;
+  enter();
   find(lock)->stores[0].view = all[me].now;
   for (int i = 0; i < threads; i++)
     if (all[i].awaited == lock) all[i].awaited = NULL;
+  leave();
   simulation_point();
 }
 
@@ -334,6 +366,7 @@ void simulation_take_tasks(uintptr_t identity, uintptr_t implementation) {
 // MARK: Schedules and processes
 
 void simulation_begin(uint64_t number) {
+  enter();
   uint64_t length = seed.steps ? seed.steps : 300;
   schedule++;
   added = 0;
@@ -346,12 +379,14 @@ void simulation_begin(uint64_t number) {
   seed.staleness = staleness[next() % 3];
   if (getenv("STALE")) seed.staleness = atoi(getenv("STALE"));
   for (int i = 0; i < 3; i++) seed.priority_changes[i] = 1 + next() % length;
+  leave();
 }
 
 void simulation_fix_addresses(char **arguments) {
   if (getenv("SWIFT_DETERMINISTIC_HASHING")) return;
   setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1);
   setenv("MALLOC_ARENA_MAX", "1", 1);
+  setenv("TSAN_OPTIONS", "halt_on_error=1", 1);
   personality(ADDR_NO_RANDOMIZE);
   execv("/proc/self/exe", arguments);
 }
