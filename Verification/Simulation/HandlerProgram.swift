@@ -163,7 +163,9 @@ final class HandlerProgram: Program, @unchecked Sendable {
     let (heir, seen) = (handlers[index], seen.union([index]))
     return handlers.indices.contains { number in
       let other = handlers[number]
-      guard !seen.contains(number), other.home == heir.home, other.home != 0, other.begin < heir.end
+      // Awaited handlers have a lane, wherever they run.
+      guard !seen.contains(number), min(other.home, 3) == min(heir.home, 3), other.home != 0,
+        other.begin < heir.end
       else { return false }
       if other.cancelReturned < heir.begin { return false }
       if other.once, other.calls.contains(where: { $0.begin < heir.begin }) { return false }
