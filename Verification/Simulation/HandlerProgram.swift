@@ -11,7 +11,7 @@ final class HandlerProgram: Program, @unchecked Sendable {
     var cancelled = Int.max
     var cancelReturned = Int.max
     var cancellingThread: UInt64 = 0
-    var isCancelledAtHome = false
+    var isEndedAtHome = false
     var calls: [(message: Int, begin: Int)] = []
   }
 
@@ -64,7 +64,14 @@ final class HandlerProgram: Program, @unchecked Sendable {
 
   override func perform(_ operation: String, _ random: inout SeededGenerator) {
     switch operation {
-    case "observe": observe(using: &random)
+    case "observe":
+      if random.next() % 3 > 0 { return observe(using: &random) }
+      DispatchQueue.main.sync {
+        let others = handlers.indices.filter { handlers[$0].home == 4 && handlers[$0].end < .max }
+        observe(using: &random)
+        // They are called here, and have ended.
+        for other in others { handlers[other].isEndedAtHome = true }
+      }
     case "cancel": cancel(using: &random)
     case "post": post()
     case "active":
@@ -112,7 +119,7 @@ final class HandlerProgram: Program, @unchecked Sendable {
       // Where the handler is called: no call begins after that.
       DispatchQueue.main.sync {
         handlers[index].observation?.cancel()
-        handlers[index].isCancelledAtHome = true
+        handlers[index].isEndedAtHome = true
       }
     } else {
       handlers[index].observation?.cancel()
@@ -142,7 +149,7 @@ final class HandlerProgram: Program, @unchecked Sendable {
   private func hear(_ message: Int, by index: Int) {
     let now = tick()
     let handler = handlers[index]
-    if handler.isCancelledAtHome
+    if handler.isEndedAtHome
       || handler.cancelReturned < now && handler.cancellingThread == simulation_thread()
     {
       fault("handler \(index) was called after its end")

@@ -355,7 +355,7 @@ final class PostProgram: Program, @unchecked Sendable {
     for (root, count) in chained where count != 2 + Recurrences.limit {
       fault("\(root) was posted \(count) times in turns")
     }
-    if refusals != recurring.count + chained.count { fault("\(refusals) refusals of \(recurring.count)") }
+    if refusals != recurring.count + chained.count { fault("\(refusals) refusals") }
     recurringCenter = MulticastCenter()
     if waiting > 0 { return fault("\(waiting) posts wait for ever") }
     for list in 0..<lists.count {
