@@ -66,8 +66,10 @@ final class HandlerProgram: Program, @unchecked Sendable {
     switch operation {
     case "observe":
       if random.next() % 3 > 0 { return observe(using: &random) }
+      let seed = random.next()
       DispatchQueue.main.sync {
         let others = handlers.indices.filter { handlers[$0].home == 4 && handlers[$0].end < .max }
+        var random = SeededGenerator(seed: seed)
         observe(using: &random)
         // They are called here, and have ended.
         for other in others { handlers[other].isEndedAtHome = true }
