@@ -98,41 +98,6 @@ struct Plan {
         "In schedule \(schedule):\n" + program.faults.prefix(5).joined(separator: "\n"))
     }
   }
-
-  /// Runs the program in a process of its own.
-  func start(schedules: Int, processor: Int = 0, quietly: Bool = false) -> Int32 {
-    final class Work {
-      let run: () -> Void
-      init(_ run: @escaping () -> Void) { self.run = run }
-    }
-    let work = Work {
-      if quietly { close(1) }
-      SimulatedMain.begin()
-      // Nobody waits for the runtime while it initializes these.
-      extendLifetime((MarkedQueue.main, MainActor.shared, AwaitedCall.current))
-      run(schedules: schedules)
-    }
-    return simulation_fork(
-      { Unmanaged<Work>.fromOpaque($0).takeUnretainedValue().run() },
-      Unmanaged.passRetained(work).toOpaque(), 20, Int32(processor))
-  }
-
-  func fails(schedules: Int) -> Bool {
-    var status: Int32 = 0
-    simulation_wait(start(schedules: schedules, quietly: true), &status)
-    return status != 0
-  }
-
-  /// The program without the operations that it fails without.
-  func reduced() -> Plan {
-    var plan = self
-    for operation in kept.reversed() {
-      var smaller = plan
-      smaller.kept.removeAll { $0 == operation }
-      if smaller.fails(schedules: 500) { plan = smaller }
-    }
-    return plan
-  }
 }
 
 extension Plan: CustomStringConvertible {
@@ -144,10 +109,12 @@ extension Plan: CustomStringConvertible {
 
 @main
 enum Simulate {
+  nonisolated(unsafe) private static var (kind, seed, programs) = ("", UInt64(1), 100)
+  nonisolated(unsafe) private static var (schedules, seconds) = (10, Double.infinity)
+  nonisolated(unsafe) private static var kept: [Int]?
+
   static func main() {
     simulation_fix_addresses(CommandLine.unsafeArgv)
-    var (kind, seed, programs, schedules, seconds) = ("", UInt64(1), 100, 10, Int.max)
-    var kept: [Int]?
     var arguments = CommandLine.arguments.dropFirst()
     while let option = arguments.popFirst() {
       if Plan.kinds[option] != nil {
@@ -157,14 +124,14 @@ enum Simulate {
         case "--seed": seed = UInt64(value)!
         case "--programs": programs = Int(value)!
         case "--schedules": schedules = Int(value)!
-        case "--seconds": (seconds, programs) = (Int(value)!, .max)
+        case "--seconds": (seconds, programs) = (Double(value)!, .max)
         case "--keep": kept = value.split(separator: ",").map { Int($0)! }
         default: usage()
         }
       }
     }
     guard Plan.kinds[kind] != nil else { usage() }
-    search(kind, seed, programs, schedules, seconds, kept)
+    search()
   }
 
   static func usage() -> Never {
@@ -176,43 +143,65 @@ enum Simulate {
     exit(64)
   }
 
-  /// Runs programs, one on each processor, until one fails.
-  static func search(
-    _ kind: String, _ seed: UInt64, _ programs: Int, _ schedules: Int, _ seconds: Int,
-    _ kept: [Int]?
-  ) {
+  /// Runs programs, one on each processor, until one fails. Nothing is allocated on the way: each program begins
+  /// with the same memory.
+  static func search() {
     let begin = multicast_now()
-    func elapsed() -> Double { Double(multicast_now() - begin) / 1e9 }
-    var running: [Int32: (plan: Plan, processor: Int)] = [:]
-    var free = Array(0..<sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    var (begun, ended) = (0, 0)
+    var running = Array(
+      repeating: (process: Int32(0), seed: UInt64(0)), count: sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    var (begun, ended, status) = (0, 0, Int32(0))
     while true {
-      while let processor = free.last, begun < programs, elapsed() < Double(seconds) {
-        let plan = Plan(kind, seed: seed &+ UInt64(begun), keeping: kept)
-        running[plan.start(schedules: schedules, processor: processor)] = (plan, processor)
-        free.removeLast()
+      for place in running.indices where running[place].process == 0 && begun < programs {
+        if Double(multicast_now() - begin) / 1e9 > seconds { break }
+        running[place] = (start(seed &+ UInt64(begun), on: Int32(place)), seed &+ UInt64(begun))
         begun += 1
       }
-      if running.isEmpty { break }
-      var status: Int32 = 0
-      guard let (plan, processor) = running.removeValue(forKey: simulation_wait(-1, &status)) else {
+      let process = simulation_wait(-1, &status)
+      guard process > 0, let place = running.firstIndex(where: { $0.process == process }) else {
         break
       }
-      free.append(processor)
+      running[place].process = 0
       ended += 1
-      if status == 0 { continue }
-      print("\(kind) found a fault after \(elapsed()) s, in program \(plan.seed), status \(status)")
-      fflush(nil)
-      if getenv("BRIEFLY") != nil { exit(1) }
-      let reduced = plan.reduced()
-      print(
-        "\(reduced)\nTo repeat it: simulate \(kind) --seed \(plan.seed) --programs 1 --schedules 500 --keep",
-        reduced.kept.map(String.init).joined(separator: ","))
-      fflush(nil)
-      simulation_wait(reduced.start(schedules: 500), &status)
-      exit(1)
+      if status != 0 {
+        report(running[place].seed, status, after: Double(multicast_now() - begin) / 1e9)
+      }
     }
-    let rate = Int(Double(ended * schedules) / elapsed())
+    let rate = Int(Double(ended * schedules) * 1e9 / Double(multicast_now() - begin))
     print("\(kind): \(ended) programs, \(ended * schedules) schedules, \(rate) a second: no fault")
+  }
+
+  /// Runs a program in a process of its own.
+  private static func start(_ seed: UInt64, on processor: Int32) -> Int32 {
+    simulation_fork(
+      { context in
+        SimulatedMain.begin()
+        // Nobody waits for the runtime while it initializes these.
+        extendLifetime((MarkedQueue.main, MainActor.shared, AwaitedCall.current))
+        let plan = Plan(
+          Simulate.kind, seed: UInt64(UInt(bitPattern: context)), keeping: Simulate.kept)
+        plan.run(schedules: Simulate.schedules)
+      }, UnsafeMutableRawPointer(bitPattern: UInt(seed))!, 20, processor)
+  }
+
+  private static func report(_ seed: UInt64, _ status: Int32, after seconds: Double) -> Never {
+    print("\(kind) found a fault after \(seconds) s, in program \(seed), status \(status)")
+    if getenv("BRIEFLY") != nil || kept != nil { exit(1) }
+    fflush(nil)
+    // What it fails without is left out, in processes that begin in the same way.
+    var plan = Plan(kind, seed: seed)
+    func command(_ plan: Plan) -> String {
+      let kept = plan.kept.map(String.init).joined(separator: ",")
+      return
+        "\(CommandLine.arguments[0]) \(kind) --seed \(seed) --programs 1 --schedules 500 --keep \(kept)"
+    }
+    for operation in plan.kept.reversed() {
+      var smaller = plan
+      smaller.kept.removeAll { $0 == operation }
+      if system(command(smaller) + " >/dev/null") != 0 { plan = smaller }
+    }
+    print("\(plan)\nTo repeat it: \(command(plan))")
+    fflush(nil)
+    _ = system(command(plan))
+    exit(1)
   }
 }
