@@ -2,8 +2,8 @@
 final class OrderProgram: Program, @unchecked Sendable {
   override static var operations: [String] {
     [
-      "ask", "find", "add", "remove", "walk", "home", "audience", "take", "last", "cancel",
-      "replace",
+      "ask", "ask", "ask", "find", "find", "find", "add", "remove", "walk", "home", "audience", "take",
+      "last", "cancel", "replace",
     ]
   }
 
