@@ -2,7 +2,8 @@
 final class OrderProgram: Program, @unchecked Sendable {
   override static var operations: [String] {
     [
-      "ask", "ask", "ask", "find", "find", "find", "add", "remove", "walk", "home", "audience", "take",
+      "ask", "ask", "ask", "find", "find", "find", "add", "remove", "walk", "home", "audience",
+      "take",
       "last", "cancel", "replace",
     ]
   }

@@ -386,6 +386,8 @@ void simulation_fix_addresses(char **arguments) {
   if (getenv("SWIFT_DETERMINISTIC_HASHING")) return;
   setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1);
   setenv("MALLOC_ARENA_MAX", "1", 1);
+  // All threads share what is freed, so that a new client often has the address of an old one.
+  setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
   setenv("TSAN_OPTIONS", "halt_on_error=1", 1);
   personality(ADDR_NO_RANDOMIZE);
   execv("/proc/self/exe", arguments);
