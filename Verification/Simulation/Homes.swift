@@ -90,6 +90,12 @@ final class SimulatedMain: SerialExecutor {
     simulation_take_tasks(words.0, words.1)
   }
 
+  func isIsolatingCurrentContext() -> Bool? { MarkedQueue.main.isCurrent }
+
+  func checkIsolated() {
+    if !MarkedQueue.main.isCurrent { simulation_fail("not in the main actor") }
+  }
+
   func enqueue(_ job: UnownedJob) {
     DispatchQueue.main.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }
