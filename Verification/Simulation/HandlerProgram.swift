@@ -68,11 +68,13 @@ final class HandlerProgram: Program, @unchecked Sendable {
       if random.next() % 3 > 0 { return observe(using: &random) }
       let seed = random.next()
       DispatchQueue.main.sync {
-        let others = handlers.indices.filter { handlers[$0].home == 4 && handlers[$0].end < .max }
+        let count = handlers.count
+        let isAlone = handlers.allSatisfy { $0.end < .max }
         var random = SeededGenerator(seed: seed)
         observe(using: &random)
-        // They are called here, and have ended.
-        for other in others { handlers[other].isEndedAtHome = true }
+        // Those that are called here have ended, unless another thread is replacing one, too.
+        guard isAlone, handlers.count == count + 1 else { return }
+        for other in 0..<count where handlers[other].home == 4 { handlers[other].isEndedAtHome = true }
       }
     case "cancel": cancel(using: &random)
     case "post": post()
