@@ -74,7 +74,9 @@ final class HandlerProgram: Program, @unchecked Sendable {
         observe(using: &random)
         // Those that are called here have ended, unless another thread is replacing one, too.
         guard isAlone, handlers.count == count + 1 else { return }
-        for other in 0..<count where handlers[other].home == 4 { handlers[other].isEndedAtHome = true }
+        for other in 0..<count where handlers[other].home == 4 {
+          handlers[other].isEndedAtHome = true
+        }
       }
     case "cancel": cancel(using: &random)
     case "post": post()
