@@ -14,7 +14,10 @@ final class Note: Sendable {
     self.program = program
     program.notes += 1
   }
-  deinit { program.notes -= 1 }
+  deinit {
+    program.notes -= 1
+    program.useList()
+  }
 }
 
 final class Somewhere: Sendable {}
@@ -62,6 +65,9 @@ final class ListProgram: Program, @unchecked Sendable {
     }
   }
 
+  /// What a companion does when it ends, with no lock held.
+  fileprivate func useList() { extendLifetime(list.audience) }
+
   private var staying: [Int] { entries.indices.filter { entries[$0].life == .staying } }
 
   /// Those who stay, and do not move. In an ordered program, this thread has learned of them.
@@ -75,7 +81,7 @@ final class ListProgram: Program, @unchecked Sendable {
   override func perform(_ operation: String, _ random: inout SeededGenerator) {
     let one = staying.randomElement(using: &random)
     switch operation {
-    case "walk": walk()
+    case "walk": walk(removing: random.next() % 3 == 0 ? one : nil)
     case "home": walk(at: Int.random(in: 0..<2, using: &random))
     case "add": add(using: &random)
     case "again": if let one { again(one) }
@@ -185,7 +191,7 @@ final class ListProgram: Program, @unchecked Sendable {
 
   // MARK: Looks
 
-  private func walk(at home: Int? = nil) {
+  private func walk(at home: Int? = nil, removing victim: Int? = nil) {
     let must = known.filter { home == nil || entries[$0].home == home }
     let start = tick()
     if isOrdered, list.isEmpty || home != nil && !list.hasResidents,
@@ -197,6 +203,7 @@ final class ListProgram: Program, @unchecked Sendable {
     }
     let gone = entries.indices.filter { entries[$0].life == .gone && !entries[$0].isMoving }
     var met: [Int] = []
+    var isRemovedHere = false
     var walk = home.map { list.beginWalk(at: homes[$0]) } ?? list.beginWalk()
     let (begin, limit) = (tick(), walk.limit)
     walk.forEach { box in
@@ -211,7 +218,18 @@ final class ListProgram: Program, @unchecked Sendable {
       {
         fault("client \(client.name) is not at home here")
       }
+      if let victim, !met.isEmpty, client.name == victim, entries[victim].life == .gone,
+        isRemovedHere
+      {
+        fault("client \(victim) was met after its removal in this walk")
+      }
       met.append(client.name)
+      if let victim, client.name != victim, entries[victim].life == .staying,
+        !entries[victim].isMoving
+      {
+        isRemovedHere = true
+        remove(victim)
+      }
       return .called
     }
     let isMoved = entries.indices.filter { entries[$0].isMoving || entries[$0].end > start }
