@@ -155,9 +155,7 @@ final class HandlerProgram: Program, @unchecked Sendable {
   private func hear(_ message: Int, by index: Int) {
     let now = tick()
     let handler = handlers[index]
-    if handler.isEndedAtHome
-      || handler.cancelReturned < now && handler.cancellingThread == simulation_thread()
-    {
+    if handler.cancelReturned < now, handler.cancellingThread == simulation_thread() {
       fault("handler \(index) was called after its end")
     }
     if handler.calls.contains(where: { $0.message == message }) {
