@@ -94,7 +94,9 @@ final class TopicRegistry: Sendable {
     /// Tells once of a name that nobody observes, if another one that differs in a letter or in case is observed.
     func hint(_ name: String, from site: CallSite) {
       let similar = topics.first { list in
-        list.name.isSimilar(to: name) && list.clientList.countAlive(upTo: 1) > 0
+        // Another thread may have observed the topic itself by now.
+        list.name != name && list.name.isSimilar(to: name)
+          && list.clientList.countAlive(upTo: 1) > 0
       }
       guard let similar, state.withLock({ $0.hinted.insert(name).inserted }) else { return }
       StandardError.print(

@@ -1,5 +1,5 @@
 import TestSupport
-import Multicast
+@testable import Multicast
 import Testing
 
 @Suite struct TopicTests {
@@ -119,6 +119,8 @@ import Testing
           center.post(Topic<Int>(name), 1)
         }
         center.post(Topic<String>("Login"), "")
+        // As if it had been observed since the lookup.
+        center.hint(at: Topic<Int>("first"), from: CallSite())
         extendLifetime(owner)
       }
       let lines = text(result).split(separator: "\n")

@@ -1,0 +1,102 @@
+import MulticastPlatform
+
+// These take the places of Dispatch's and the runtime's, because a module's own names hide imported ones.
+
+/// A dispatch queue whose blocks run on simulated threads.
+public final class DispatchQueue: @unchecked Sendable {
+  /// The main queue.
+  public static let main = DispatchQueue(label: "com.apple.main-thread")
+
+  let label: String
+  let isConcurrent: Bool
+  private let target: DispatchQueue?
+  private let lock = UnsafeMutablePointer<multicast_lock>.allocate(capacity: 1)
+  private var specifics: [ObjectIdentifier: Any] = [:]
+  private var waiting: [@Sendable () -> Void] = []
+  private var isRunning = false
+
+  init(label: String, isConcurrent: Bool = false, target: DispatchQueue? = nil) {
+    self.label = label
+    self.isConcurrent = isConcurrent
+    self.target = target
+    lock.initialize(to: multicast_lock())
+  }
+
+  func async(execute work: @escaping @Sendable () -> Void) {
+    if isConcurrent { return spawn { self.sync(execute: work) } }
+    waiting.append(work)
+    if isRunning { return }
+    isRunning = true
+    spawn {
+      while !self.waiting.isEmpty { self.sync(execute: self.waiting.removeFirst()) }
+      self.isRunning = false
+    }
+  }
+
+  /// Runs a block on the queue. The thread leaves the queue that it is on.
+  func sync(execute work: () -> Void) {
+    if !isConcurrent { multicast_acquire((target ?? self).lock) }
+    let outer = simulation_slot().pointee
+    simulation_slot().pointee = Unmanaged.passUnretained(self).toOpaque()
+    work()
+    simulation_slot().pointee = outer
+    if !isConcurrent { multicast_release((target ?? self).lock) }
+  }
+
+  func setSpecific<Value>(key: DispatchSpecificKey<Value>, value: Value?) {
+    specifics[ObjectIdentifier(key)] = value
+  }
+
+  static func getSpecific<Value>(key: DispatchSpecificKey<Value>) -> Value? {
+    var queue = simulation_slot().pointee.map {
+      Unmanaged<DispatchQueue>.fromOpaque($0).takeUnretainedValue()
+    }
+    while let one = queue {
+      if let value = one.specifics[ObjectIdentifier(key)] { return value as? Value }
+      queue = one.target
+    }
+    return nil
+  }
+}
+
+final class DispatchSpecificKey<Value>: Sendable {}
+
+/// Adds a simulated thread.
+func spawn(_ body: @escaping @Sendable () -> Void) {
+  final class Body {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+  }
+  simulation_spawn(
+    { context in
+      let body = Unmanaged<Body>.fromOpaque(context).takeRetainedValue()
+      body.run()
+    }, Unmanaged.passRetained(Body(body)).toOpaque())
+}
+
+extension Task where Success == Never, Failure == Never {
+  /// The runtime's does not pass its job to the simulation.
+  static func yield() async {
+    await withCheckedContinuation { continuation in spawn { continuation.resume() } }
+  }
+}
+
+/// The main actor's executor: the main queue.
+final class SimulatedMain: SerialExecutor {
+  private static let shared = SimulatedMain()
+
+  static func begin() {
+    let words = unsafeBitCast(shared.asUnownedSerialExecutor(), to: (UInt, UInt).self)
+    simulation_take_tasks(words.0, words.1)
+  }
+
+  func isIsolatingCurrentContext() -> Bool? { MarkedQueue.main.isCurrent }
+
+  func checkIsolated() {
+    if !MarkedQueue.main.isCurrent { simulation_fail("not in the main actor") }
+  }
+
+  func enqueue(_ job: UnownedJob) {
+    DispatchQueue.main.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+  }
+}

@@ -1,0 +1,375 @@
+import MulticastPlatform
+
+func currentThread() -> UInt { UInt(simulation_thread()) }
+
+protocol Plain {
+  func hear(_ message: PostProgram.Note)
+}
+
+protocol Awaiting: Sendable {
+  func hearAwaiting(_ message: PostProgram.Note) async
+}
+
+/// Threads, homes and receivers that post. The judge is that of the fuzzer: see Tests/Fuzz/PostHistory.swift.
+final class PostProgram: Program, @unchecked Sendable {
+  /// A message. It is counted as long as it lives.
+  final class Note: Sendable {
+    let number: Int
+    let key: UInt64
+    let depth: Int
+    private let program: PostProgram
+
+    init(_ number: Int, key: UInt64, depth: Int, of program: PostProgram) {
+      (self.number, self.key, self.depth, self.program) = (number, key, depth, program)
+      program.alive += 1
+    }
+    deinit { program.alive -= 1 }
+  }
+
+  enum Place: Hashable, Sendable {
+    case home(Int), nowhere, lane
+
+    var name: String { "\(self)" }
+  }
+
+  enum List: CaseIterable {
+    case first, second, latest, plain, awaiting
+
+    var isTopic: Bool { self != .plain && self != .awaiting }
+
+    var topic: Topic<Note> { Topic("\(self)", keepsLatest: self == .latest) }
+  }
+
+  actor Room {
+    func run(_ body: @Sendable (isolated Room) -> Void) { body(self) }
+  }
+
+  enum Home {
+    case queue(DispatchQueue)
+    case room(Room)
+    case ended
+  }
+
+  final class Receiver: Plain, Awaiting, @unchecked Sendable {
+    let number: Int
+    let list: List
+    let place: Place
+    let program: PostProgram
+    var observation: TopicObservation?
+    /// Whether a thread is replacing the handler. Meanwhile, none removes it.
+    var isBusy = false
+    init(_ number: Int, _ list: List, _ place: Place, _ program: PostProgram) {
+      (self.number, self.list, self.place, self.program) = (number, list, place, program)
+    }
+    func hear(_ message: Note) { program.handle(message, by: self) }
+    func hearAwaiting(_ message: Note) async { await program.handleAwaiting(message, by: self) }
+  }
+
+  override static var operations: [String] {
+    [
+      "post", "post", "post", "home", "home", "home", "wait", "register", "register", "remove",
+      "release", "replace", "end home", "recur",
+    ]
+  }
+
+  private var center = MulticastCenter()
+  private var homes: [Home] = []
+  private var receivers: [Receiver?] = []
+  private var alive = 0
+  private var waiting = 0
+  private var history = PostHistory()
+  private let eagerness: Int
+
+  /// The posts of each chain that a post sets off by recurring, and the refusals that were reported.
+  private var recurring: [Int: Int] = [:]
+  private var chained: [UInt: Int] = [:]
+  private var refusals = 0
+  private var recurringCenter = MulticastCenter()
+  private let lists: [List]
+  private static let number = DispatchSpecificKey<Int>()
+
+  required init(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    eagerness = [0, 20, 50][Int.random(in: 0..<3, using: &generator)]
+    lists = List.allCases.filter { _ in Int.random(in: 0..<3, using: &generator) > 0 } + [.first]
+    super.init(seed: seed)
+    for number in 0..<Int.random(in: 1...3, using: &self.generator) {
+      if Int.random(in: 0..<3, using: &self.generator) == 0 {
+        homes.append(.room(Room()))
+      } else if number == 0, Int.random(in: 0..<3, using: &self.generator) == 0 {
+        homes.append(.queue(.main))
+      } else {
+        let isConcurrent = Int.random(in: 0..<3, using: &self.generator) == 0
+        homes.append(.queue(DispatchQueue(label: "home \(number)", isConcurrent: isConcurrent)))
+      }
+      if case .queue(let queue) = homes[number] {
+        queue.setSpecific(key: Self.number, value: number)
+      }
+    }
+    for _ in 0..<Int.random(in: 1...4, using: &self.generator) { register(using: &self.generator) }
+    recurringCenter = MulticastCenter(onRecursion: { [unowned self] _ in refusals += 1 })
+    // Without a home, at two call sites in turns.
+    recurringCenter.observe(Topic<UInt>(), owner: self) { me, root in
+      me.chained[root / 2, default: 0] += 1
+      me.recurringCenter.post(Topic<UInt>(), root ^ 1, line: Int(root % 2), column: 1)
+    }
+    for label in ["one", "other"] {
+      recurringCenter.observe(Topic<Int>(), owner: self, on: DispatchQueue(label: label)) {
+        me, root in
+        me.recur(root)
+      }
+    }
+  }
+
+  /// Posts at a call site that the post sets off again, in two homes at once.
+  private func recur(_ root: Int) {
+    simulation_point()
+    let count = recurringCenter.post(Topic<Int>(), root, isolation: nil)
+    if count > 0 { recurring[root, default: 0] += 1 }
+  }
+
+  override func perform(_ operation: String, _ random: inout SeededGenerator) {
+    switch operation {
+    case "post": post(key: random.next())
+    case "home": postAtHome(Int.random(in: homes.indices, using: &random), key: random.next())
+    case "wait":
+      let key = random.next()
+      Task.detached { await self.postAndWait(key: key) }
+    case "register": register(using: &random)
+    case "recur":
+      let root = random.next() >> 32
+      recurringCenter.post(Topic<UInt>(), UInt(root), line: Int(root + 1) % 2, column: 1)
+      recur(Int(root))
+    case "end home": if random.next() % 3 == 0 { endHome() } else { post(key: random.next()) }
+    default:
+      guard let receiver = receivers.randomElement(using: &random), let receiver,
+        history.receivers[receiver.number].removal == .max, !receiver.isBusy
+      else { return }
+      switch operation {
+      case "remove": remove(receiver)
+      case "release": release(receiver.number)
+      default:
+        if receiver.list != .plain, receiver.list != .awaiting, receiver.place != .lane {
+          receiver.isBusy = true
+          observe(as: receiver)
+          receiver.isBusy = false
+        }
+      }
+    }
+  }
+
+  // MARK: Posting
+
+  private func begin(
+    key: UInt64, depth: Int = 0, cause: Int? = nil, home: Int? = nil, waits: Bool = false
+  ) -> (Note, List) {
+    let list = lists[Int(key >> 8) % lists.count]
+    let message = PostHistory.Message(list: list, cause: cause, home: home, waits: waits)
+    let number = synchronized { history.begin(message) }
+    return (Note(number, key: key, depth: depth, of: self), list)
+  }
+
+  /// Each key is a call site of its own, so that no post recurs.
+  private func post(
+    key: UInt64, depth: Int = 0, cause: Int? = nil, home: Int? = nil,
+    isolation: isolated (any Actor)? = #isolation
+  ) {
+    let (note, list) = begin(key: key, depth: depth, cause: cause, home: home)
+    let (line, column) = (Int(key >> 33), note.number)
+    let count =
+      switch list {
+      case .plain: center.post((any Plain).self, line: line, column: column) { $0.hear(note) }
+      case .awaiting:
+        center.postAwaiting((any Awaiting).self, line: line, column: column) {
+          await $0.hearAwaiting(note)
+        }
+      default: center.post(list.topic, note, line: line, column: column)
+      }
+    synchronized { history.end(message: note.number, count: count) }
+  }
+
+  private func postAtHome(_ number: Int, key: UInt64) {
+    // Another thread may be calling on a concurrent queue.
+    var home: Int? = number
+    if case .queue(let queue) = homes[number], queue.isConcurrent { home = nil }
+    let body = { @Sendable [self, home] (isolation: isolated (any Actor)?) in
+      post(key: key, home: home, isolation: isolation)
+      post(key: key &* 31 &+ 7, home: home, isolation: isolation)
+    }
+    switch homes[number] {
+    case .queue(let queue):
+      if key % 2 == 0 { queue.sync { body(nil) } } else { queue.async { body(nil) } }
+    case .room(let room): Task.detached { await room.run { body($0) } }
+    case .ended: break
+    }
+  }
+
+  private func postAndWait(key: UInt64, depth: Int = 0, cause: Int? = nil) async {
+    waiting += 1
+    let (note, list) = begin(key: key, depth: depth, cause: cause, waits: cause == nil)
+    let (line, column) = (Int(key >> 33), note.number)
+    let count =
+      switch list {
+      case .plain:
+        await center.postAndWait((any Plain).self, line: line, column: column) { $0.hear(note) }
+      case .awaiting:
+        await center.postAwaitingAndWait((any Awaiting).self, line: line, column: column) {
+          await $0.hearAwaiting(note)
+        }
+      default: await center.postAndWait(list.topic, note, line: line, column: column)
+      }
+    synchronized { history.end(message: note.number, count: count) }
+    waiting -= 1
+  }
+
+  // MARK: Receivers
+
+  func handle(_ message: Note, by receiver: Receiver) {
+    let call = PostHistory.Call(
+      message: message.number, receiver: receiver.number, isAwaited: false)
+    let number = history.begin(call)
+    if case .home(let home) = receiver.place, case .queue = homes[home],
+      DispatchQueue.getSpecific(key: Self.number) != home
+    {
+      history.fault(call, "was made elsewhere")
+    }
+    if case .home(let home) = receiver.place, case .room(let room) = homes[home],
+      room.isCurrent != true
+    {
+      history.fault(call, "was made elsewhere")
+    }
+    checkLatest(message, of: receiver)
+    react(to: message, as: receiver)
+    history.end(call: number)
+  }
+
+  func handleAwaiting(_ message: Note, by receiver: Receiver) async {
+    let number = history.begin(
+      PostHistory.Call(message: message.number, receiver: receiver.number, isAwaited: true))
+    if message.key % 3 == 0 { await Task.yield() }
+    react(to: message, as: receiver)
+    // It does not wait for a lane that waits for this one.
+    if message.depth < 2, message.key % 5 < 2, history.messages.count < 20 {
+      await postAndWait(key: message.key &* 77 &+ 1, depth: 5, cause: message.number)
+    }
+    history.end(call: number)
+  }
+
+  private func checkLatest(_ message: Note, of receiver: Receiver) {
+    guard receiver.list == .latest else { return }
+    guard let latest = center.latest(of: List.latest.topic) else {
+      return fault("message \(message.number) was called, and none is kept")
+    }
+    let kept = history.messages[latest.number]
+    // A post inside of a call is kept later.
+    if !kept.isNested, kept.end < history.messages[message.number].begin {
+      fault("message \(message.number) was called while the older \(latest.number) was the latest")
+    }
+  }
+
+  private func react(to message: Note, as receiver: Receiver) {
+    simulation_point()
+    let key = (message.key ^ UInt64(receiver.number)) &* 0x9E37_79B9_7F4A_7C15
+    guard message.depth < 3, history.messages.count < 20, Int(key >> 32) % 100 < eagerness else {
+      return
+    }
+    post(key: key, depth: message.depth + 1, cause: message.number, isolation: nil)
+  }
+
+  private func register(using random: inout SeededGenerator) {
+    let list = lists.randomElement(using: &random)!
+    var place = Place.lane
+    let choice = Int.random(in: 0..<6, using: &random)
+    if list == .plain || list != .awaiting && choice > 0 {
+      place = choice < 3 ? .nowhere : .home(Int.random(in: homes.indices, using: &random))
+    }
+    if case .home(let home) = place, case .ended = homes[home] { place = .nowhere }
+    let number = history.add(PostHistory.Registration(list: list, place: place))
+    let receiver = Receiver(number, list, place, self)
+    receivers.append(nil)
+    observe(as: receiver)
+    receivers[number] = receiver
+  }
+
+  private func observe(as receiver: Receiver) {
+    history.beginRegistration(of: receiver.number)
+    defer { synchronized { history.endRegistration(of: receiver.number) } }
+    let call: @Sendable (Receiver, Note) -> Void = { receiver, note in receiver.hear(note) }
+    var home = Home.ended
+    if case .home(let number) = receiver.place { home = homes[number] }
+    let (topic, list) = (receiver.list.topic, receiver.list)
+    switch (list, home) {
+    case (.plain, .queue(let queue)): center.add(receiver, for: (any Plain).self, on: queue)
+    case (.plain, .room(let room)): center.add(receiver, for: (any Plain).self, isolation: room)
+    case (.plain, .ended): center.add(receiver, for: (any Plain).self, isolation: nil)
+    case (.awaiting, _): center.add(receiver, for: (any Awaiting).self)
+    case (_, .queue(let queue)):
+      receiver.observation = center.observe(topic, owner: receiver, id: 0, on: queue, call)
+    case (_, .room(let room)):
+      receiver.observation = center.observe(topic, owner: room, id: receiver.number) {
+        [weak receiver] (_: isolated Room, note) in
+        if let receiver { call(receiver, note) }
+      }
+    case _ where receiver.place == .lane:
+      receiver.observation = center.observe(topic, owner: receiver, id: 0) { receiver, note in
+        await receiver.hearAwaiting(note)
+      }
+    default: receiver.observation = center.observe(topic, owner: receiver, id: 0, call)
+    }
+  }
+
+  private func remove(_ receiver: Receiver) {
+    history.beginRemoval(of: receiver.number)
+    switch receiver.list {
+    case .plain: center.remove(receiver, for: (any Plain).self)
+    case .awaiting: center.remove(receiver, for: (any Awaiting).self)
+    default: receiver.observation?.cancel()
+    }
+    history.endRemoval(of: receiver.number)
+  }
+
+  private func release(_ number: Int) {
+    history.beginRemoval(of: number)
+    receivers[number] = nil
+  }
+
+  /// Gives up an actor, with those who live there.
+  private func endHome() {
+    guard let home = homes.firstIndex(where: { if case .room = $0 { true } else { false } }) else {
+      return
+    }
+    for receiver in history.receivers.indices where history.receivers[receiver].place == .home(home)
+    {
+      history.beginRemoval(of: receiver)
+    }
+    homes[home] = .ended
+  }
+
+  // MARK: The end
+
+  override func finish() {
+    if !WaitGraph.waits.withLock({ $0.isEmpty }) { fault("waits are left") }
+    for (root, count) in recurring where count != 1 + Recurrences.limit {
+      fault("\(root) was posted \(count) times")
+    }
+    for (root, count) in chained where count != 2 + Recurrences.limit {
+      fault("\(root) was posted \(count) times in turns")
+    }
+    if refusals != recurring.count + chained.count { fault("\(refusals) refusals") }
+    recurringCenter = MulticastCenter()
+    if waiting > 0 { return fault("\(waiting) posts wait for ever") }
+    for list in 0..<lists.count {
+      spawn { self.post(key: UInt64(list << 8), depth: 9) }
+      simulation_run()
+    }
+    history.check()
+    for text in history.faults { fault(text) }
+    center.removeLatest(of: List.latest.topic)
+    if alive > 0 { fault("\(alive) messages are left") }
+    weak var old = center
+    center = MulticastCenter()
+    receivers = []
+    homes = []
+    if old != nil { fault("the center is left") }
+  }
+}
