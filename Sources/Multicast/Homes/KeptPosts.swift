@@ -7,7 +7,7 @@ final class KeptPosts: Sendable {
 
   /// Posts call the clients without a home one thread at a time, so that these hear kept posts in order. The
   /// others leave their letters here.
-  let homeless = Mailbox(.postingThread)
+  let homeless: Mailbox
 
   private struct State {
     var entries: [Entry] = []
@@ -21,6 +21,7 @@ final class KeptPosts: Sendable {
 
   init(in office: PostOffice) {
     self.office = office
+    homeless = office.makeMailbox(ofHandlerIn: .postingThread)
   }
 
   /// The kept posts, in their order.

@@ -84,14 +84,18 @@ extension Mailbox {
 
   /// Whether letters wait here, or a thread or a drain is at work.
   func isBusy(_ office: inout PostOffice.State) -> Bool {
-    isClaimed || isScheduled || !letters.isEmpty
+    state.use(&office) { $0.isClaimed || $0.isScheduled || !$0.letters.isEmpty }
   }
 
   /// Whether a letter can be handled here now.
-  func isReady(_ office: inout PostOffice.State) -> Bool { !isClaimed && !letters.isEmpty }
+  func isReady(_ office: inout PostOffice.State) -> Bool {
+    state.use(&office) { !$0.isClaimed && !$0.letters.isEmpty }
+  }
 
   /// Takes back that a drain is scheduled. The next letter asks for one again.
-  func unschedule(_ office: inout PostOffice.State) { isScheduled = false }
+  func unschedule(_ office: inout PostOffice.State) {
+    state.use(&office) { $0.isScheduled = false }
+  }
 
   func take(_ count: Int, into batch: inout LetterQueue, _ office: inout PostOffice.State) {
     state.use(&office) { $0.letters.takeFirst(count, into: &batch) }

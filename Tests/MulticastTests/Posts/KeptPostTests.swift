@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test @MainActor func itIsKeptForTheMainActor() async {
-    await Task.detached { [center] in
+    _ = await Task.detached { [center] in
       center.postOnMain((any LevelProtocol).self, keeping: "level") { $0.levelChanged(80) }
     }.value
     let (early, late) = (LevelScreen(), LevelScreen())
