@@ -121,9 +121,9 @@ import Testing
       }
       orders.add(found.all)
     }
-    // Other tests use the main actor, too, so this is promised for most seeds only.
+    // Other tests use the main actor, too, so this is promised for most seeds only. By chance, few would be equal.
     for again in orders.all.dropFirst() {
-      #expect(zip(again, orders.all[0]).count { $0 == $1 } >= 54)
+      #expect(zip(again, orders.all[0]).count { $0 == $1 } >= 30)
     }
     #expect(Set(orders.all[0]).count > 5)
   }
