@@ -67,6 +67,15 @@ import Testing
     #expect(found.withLock { $0 } == allowed)
   }
 
+  /// Expects that most seeds have the same order in all explorations. By chance, few would.
+  ///
+  /// Not all: other tests use the main actor, too, and on a busy machine, a turn may be taken for one that is stuck.
+  private func expectRepetition(_ explorations: [[String]]) {
+    for again in explorations.dropFirst() {
+      #expect(zip(again, explorations[0]).count { $0 == $1 } >= 30)
+    }
+  }
+
   @Test func aSeedRepeatsItsOrder() async throws {
     let orders = Collected<[String]>()
     for _ in 0..<3 {
@@ -88,8 +97,7 @@ import Testing
       }
       orders.add(found.all)
     }
-    #expect(orders.all[1] == orders.all[0])
-    #expect(orders.all[2] == orders.all[0])
+    expectRepetition(orders.all)
     #expect(Set(orders.all[0]).count > 50)
   }
 
@@ -121,10 +129,7 @@ import Testing
       }
       orders.add(found.all)
     }
-    // Other tests use the main actor, too, so this is promised for most seeds only. By chance, few would be equal.
-    for again in orders.all.dropFirst() {
-      #expect(zip(again, orders.all[0]).count { $0 == $1 } >= 30)
-    }
+    expectRepetition(orders.all)
     #expect(Set(orders.all[0]).count > 5)
   }
 

@@ -29,7 +29,8 @@ import Testing
 /// The same seed gives the same order if posts come from the body, its child tasks, clients and handlers. What tasks on
 /// the main actor post is repeated, too, unless other tests keep that busy. Posts from elsewhere come when they come:
 /// from `Task { }` outside of the main actor, from timers, and from actors with executors of their own. They are
-/// explored, and not repeated.
+/// explored, and not repeated. On a machine so busy that one turn takes seconds, a run prints a line, goes on less finely,
+/// and may not be repeated.
 ///
 /// A thread that posts may have to wait there while others run. Do not hold a lock meanwhile that a client or handler
 /// takes, and do not call `sync` on a queue that posts: orders are not explored as finely then, and each run takes
