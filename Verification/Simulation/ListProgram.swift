@@ -103,7 +103,7 @@ final class ListProgram: Program, @unchecked Sendable {
     guard list.hasCompanions else {
       let bits = client as AnyObject
       return withUnsafePointer(to: bits) {
-        list.add(client, bits: UnsafeRawPointer($0), at: home(entry.home))
+        list.add(client, bits: UnsafeRawPointer($0), at: home(entry.home)) == true
       }
     }
     while true {
@@ -194,7 +194,7 @@ final class ListProgram: Program, @unchecked Sendable {
   private func walk(at home: Int? = nil, removing victim: Int? = nil) {
     let must = known.filter { home == nil || entries[$0].home == home }
     let start = tick()
-    if isOrdered, list.isEmpty || home != nil && !list.hasResidents,
+    if isOrdered, list.isEmpty || home != nil && !list.hasMailboxes,
       must.contains(where: {
         entries[$0].life == .staying && !entries[$0].isMoving && entries[$0].end < start
       })

@@ -79,6 +79,8 @@ final class PostProgram: Program, @unchecked Sendable {
   private var waiting = 0
   private var history = PostHistory()
   private let eagerness: Int
+  /// Whether `latest` is the plain protocol with one kept post, and no topic.
+  private let keepsPosts: Bool
 
   /// The posts of each chain that a post sets off by recurring, and the refusals that were reported.
   private var recurring: [Int: Int] = [:]
@@ -91,7 +93,12 @@ final class PostProgram: Program, @unchecked Sendable {
   required init(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     eagerness = [0, 20, 50][Int.random(in: 0..<3, using: &generator)]
-    lists = List.allCases.filter { _ in Int.random(in: 0..<3, using: &generator) > 0 } + [.first]
+    let keepsPosts = seed % 2 == 1
+    self.keepsPosts = keepsPosts
+    lists =
+      List.allCases.filter { list in
+        Int.random(in: 0..<3, using: &generator) > 0 && !(keepsPosts && list == .plain)
+      } + [.first]
     super.init(seed: seed)
     for number in 0..<Int.random(in: 1...3, using: &self.generator) {
       if Int.random(in: 0..<3, using: &self.generator) == 0 {
@@ -149,7 +156,7 @@ final class PostProgram: Program, @unchecked Sendable {
       case "remove": remove(receiver)
       case "release": release(receiver.number)
       default:
-        if receiver.list != .plain, receiver.list != .awaiting, receiver.place != .lane {
+        if kind(of: receiver.list).isTopic, receiver.place != .lane {
           receiver.isBusy = true
           observe(as: receiver)
           receiver.isBusy = false
@@ -158,12 +165,15 @@ final class PostProgram: Program, @unchecked Sendable {
     }
   }
 
+  private func kind(of list: List) -> List { keepsPosts && list == .latest ? .plain : list }
+
   // MARK: Posting
 
   private func begin(
     key: UInt64, depth: Int = 0, cause: Int? = nil, home: Int? = nil, waits: Bool = false
   ) -> (Note, List) {
     let list = lists[Int(key >> 8) % lists.count]
+    let waits = waits && !(keepsPosts && list == .latest)
     let message = PostHistory.Message(list: list, cause: cause, home: home, waits: waits)
     let number = synchronized { history.begin(message) }
     return (Note(number, key: key, depth: depth, of: self), list)
@@ -177,7 +187,9 @@ final class PostProgram: Program, @unchecked Sendable {
     let (note, list) = begin(key: key, depth: depth, cause: cause, home: home)
     let (line, column) = (Int(key >> 33), note.number)
     let count =
-      switch list {
+      switch kind(of: list) {
+      case .plain where keepsPosts:
+        center.post((any Plain).self, keeping: 0, line: line, column: column) { $0.hear(note) }
       case .plain: center.post((any Plain).self, line: line, column: column) { $0.hear(note) }
       case .awaiting:
         center.postAwaiting((any Awaiting).self, line: line, column: column) {
@@ -209,7 +221,9 @@ final class PostProgram: Program, @unchecked Sendable {
     let (note, list) = begin(key: key, depth: depth, cause: cause, waits: cause == nil)
     let (line, column) = (Int(key >> 33), note.number)
     let count =
-      switch list {
+      switch kind(of: list) {
+      case .plain where keepsPosts:
+        center.post((any Plain).self, keeping: 0, line: line, column: column) { $0.hear(note) }
       case .plain:
         await center.postAndWait((any Plain).self, line: line, column: column) { $0.hear(note) }
       case .awaiting:
@@ -256,7 +270,7 @@ final class PostProgram: Program, @unchecked Sendable {
   }
 
   private func checkLatest(_ message: Note, of receiver: Receiver) {
-    guard receiver.list == .latest else { return }
+    guard receiver.list == .latest, !keepsPosts else { return }
     guard let latest = center.latest(of: List.latest.topic) else {
       return fault("message \(message.number) was called, and none is kept")
     }
@@ -280,7 +294,7 @@ final class PostProgram: Program, @unchecked Sendable {
     let list = lists.randomElement(using: &random)!
     var place = Place.lane
     let choice = Int.random(in: 0..<6, using: &random)
-    if list == .plain || list != .awaiting && choice > 0 {
+    if kind(of: list) == .plain || list != .awaiting && choice > 0 {
       place = choice < 3 ? .nowhere : .home(Int.random(in: homes.indices, using: &random))
     }
     if case .home(let home) = place, case .ended = homes[home] { place = .nowhere }
@@ -298,7 +312,7 @@ final class PostProgram: Program, @unchecked Sendable {
     var home = Home.ended
     if case .home(let number) = receiver.place { home = homes[number] }
     let (topic, list) = (receiver.list.topic, receiver.list)
-    switch (list, home) {
+    switch (kind(of: list), home) {
     case (.plain, .queue(let queue)): center.add(receiver, for: (any Plain).self, on: queue)
     case (.plain, .room(let room)): center.add(receiver, for: (any Plain).self, isolation: room)
     case (.plain, .ended): center.add(receiver, for: (any Plain).self, isolation: nil)
@@ -320,7 +334,7 @@ final class PostProgram: Program, @unchecked Sendable {
 
   private func remove(_ receiver: Receiver) {
     history.beginRemoval(of: receiver.number)
-    switch receiver.list {
+    switch kind(of: receiver.list) {
     case .plain: center.remove(receiver, for: (any Plain).self)
     case .awaiting: center.remove(receiver, for: (any Awaiting).self)
     default: receiver.observation?.cancel()
@@ -358,13 +372,15 @@ final class PostProgram: Program, @unchecked Sendable {
     if refusals != recurring.count + chained.count { fault("\(refusals) refusals") }
     recurringCenter = MulticastCenter()
     if waiting > 0 { return fault("\(waiting) posts wait for ever") }
-    for list in 0..<lists.count {
+    // Without a last post, a client must have had the kept one.
+    for list in 0..<lists.count where lists[list] != .latest || seed % 4 != 1 {
       spawn { self.post(key: UInt64(list << 8), depth: 9) }
       simulation_run()
     }
     history.check()
     for text in history.faults { fault(text) }
     center.removeLatest(of: List.latest.topic)
+    center.removeKept(0, for: (any Plain).self)
     if alive > 0 { fault("\(alive) messages are left") }
     weak var old = center
     center = MulticastCenter()
