@@ -105,14 +105,7 @@ extension MulticastDelegate {
         // A kept post is letters only.
         call: { _, _ in .skipped },
         make: { posting, origin in
-          #if DEBUG
-            return Post(posting, origin) { box, post, addressee in
-              Self.checkHome(of: box, in: post.list, named: actor, from: post.site)
-              return call(box, post, addressee)
-            }
-          #else
-            return Post(posting, origin, call: call)
-          #endif
+          Self.makePost(posting, origin, named: actor, call: call)
         }) ?? 0
     }
   }

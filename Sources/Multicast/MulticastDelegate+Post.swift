@@ -78,10 +78,7 @@ extension MulticastDelegate {
         return Self.call(box, function)
       },
       make: { posting, origin in
-        Post(posting, origin) { box, post, _ in
-          Self.checkHome(of: box, in: post.list, named: actor, from: post.site)
-          return Self.call(box, function)
-        }
+        Self.makePost(posting, origin, named: actor) { box, _, _ in Self.call(box, function) }
       }) ?? 0
   }
 
@@ -126,15 +123,22 @@ extension MulticastDelegate {
         return call(box)
       },
       make: { posting, origin in
-        let call = onHeap()
-        #if DEBUG
-          return Post(posting, origin) { box, post, addressee in
-            Self.checkHome(of: box, in: post.list, named: actor, from: post.site)
-            return call(box, post, addressee)
-          }
-        #else
-          return Post(posting, origin, call: call)
-        #endif
+        Self.makePost(posting, origin, named: actor, call: onHeap())
       }) ?? 0
+  }
+
+  /// Makes a post whose clients are checked in debug builds: see `checkHome`.
+  static func makePost(
+    _ posting: borrowing Posting, _ origin: Post.Origin, named actor: (any Actor)?,
+    call: @escaping Post.Call
+  ) -> Post {
+    #if DEBUG
+      return Post(posting, origin) { box, post, addressee in
+        checkHome(of: box, in: post.list, named: actor, from: post.site)
+        return call(box, post, addressee)
+      }
+    #else
+      return Post(posting, origin, call: call)
+    #endif
   }
 }

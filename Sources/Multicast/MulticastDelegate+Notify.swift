@@ -1,0 +1,89 @@
+extension MulticastDelegate {
+  /// Calls `body` with every client, in order, on this thread.
+  ///
+  /// <!-- example: in Delegates -->
+  /// ```swift
+  /// delegates.notify { $0.userLogin(19000) }
+  /// ```
+  ///
+  /// Calls the clients registered when the call begins, except those removed or deallocated before their
+  /// turn. All of them must live where this is called: a debug build stops if one lives elsewhere. Use `post`
+  /// then.
+  ///
+  /// A client may notify in turn. If it notifies from this same call site, directly or through other clients,
+  /// that is a loop: the inner call calls nobody, and is reported. Two properties that notify through one
+  /// function share its call site, and a client that sets one while it hears of the other loses the second
+  /// change. Post instead, or let the function take its callers' `fileID`, `line` and `column`: see
+  /// <doc:Loops>.
+  ///
+  /// The first error that `body` throws ends the call. The compiler infers `any Error`, unless you write the
+  /// type: `{ (client) throws(StoreError) in … }`.
+  ///
+  /// - Parameters:
+  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - body: Receives each client.
+  /// - Returns: The number of clients called.
+  /// - Complexity: O(*n*), and a few instructions without clients. Allocates nothing.
+  @discardableResult
+  @inlinable
+  public func notify<Failure: Error>(
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
+    _ body: (Listener) throws(Failure) -> Void
+  ) throws(Failure) -> Int {
+    try deliver(from: CallSite(fileID: fileID, line: line, column: column)) {
+      (client, _) throws(Failure) in
+      try body(client)
+    }
+  }
+
+  /// Delivers to every client. All synchronous deliveries use this method.
+  ///
+  /// - Parameter body: Receives each client and its box.
+  /// - Returns: The number of clients called; 0 if the guard refused.
+  @inlinable
+  @inline(__always)
+  func deliver<Failure: Error>(
+    _ way: DeliveryEvent.Way = .notify, from site: CallSite,
+    _ body: (Listener, WeakBox) throws(Failure) -> Void
+  ) throws(Failure) -> Int {
+    if clientList.isEmpty { return 0 }
+    // Tested first, and passed in pieces, so the usual path keeps nothing of it in memory.
+    if reporter != nil {
+      return try deliverReporting(way, site.file, site.line, site.column, body)
+    }
+    var notify = ActiveDelivery(list: ObjectIdentifier(clientList), site: site)
+    return unsafe try withUnsafeMutablePointer(to: &notify) { (notify) throws(Failure) -> Int in
+      guard
+        unsafe reentrancyGuard.enter(
+          notify, list: clientList, key: { String(describing: Listener.self) })
+      else { return 0 }
+      defer { unsafe notify.pointee.pop() }
+      return try forEachClient { (client, box) throws(Failure) in
+        #if DEBUG
+          box.checkHome(of: client, as: Listener.self, in: clientList, from: site)
+        #endif
+        try body(client, box)
+      }
+    }
+  }
+
+  /// Calls `body` with the clients of this moment that are registered and alive at their turn.
+  ///
+  /// - Returns: The number of calls.
+  @discardableResult
+  @inlinable
+  @inline(__always)
+  func forEachClient<Failure: Error>(
+    _ body: (Listener, WeakBox) throws(Failure) -> Void
+  ) throws(Failure) -> Int {
+    defer { extendLifetime(self) }
+    var walk = clientList.beginWalk()
+    return try walk.forEach { (box) throws(Failure) in
+      // Nil for a removed client, whose box is vacated already, and for a deallocated one.
+      try box.withClient(as: Listener.self) { (client) throws(Failure) in try body(client, box) }
+        == nil ? .dead : .called
+    }
+  }
+}
