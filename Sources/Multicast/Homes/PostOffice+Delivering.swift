@@ -168,13 +168,8 @@ extension PostOffice {
     _ post: Post, in mailbox: Mailbox, for addressee: Letter.Addressee, receipt: Receipt?,
     _ state: inout State
   ) {
-    let letter =
-      if case .task = mailbox.place, let receipt {
-        Letter(post: post, receipt: receipt.wait(for: mailbox), addressee: addressee)
-      } else {
-        Letter(post: post, receipt: receipt, addressee: addressee)
-      }
-    mailbox.put(letter, &state)
+    let receipt = receipt.flatMap { $0.held(in: mailbox) }
+    mailbox.put(Letter(post: post, receipt: receipt, addressee: addressee), &state)
   }
 
   /// Calls all clients in the home that the body names, or leaves a letter there.

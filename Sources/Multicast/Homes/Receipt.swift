@@ -12,10 +12,10 @@ final class Receipt: Sendable {
 
   deinit { continuation.resume() }
 
-  /// What a letter in a lane holds. Nil if that lane waits for the waiting call, directly or through others.
-  func wait(for lane: Mailbox) -> (AnyObject & Sendable)? {
-    guard let waiter else { return self }
-    return LaneReceipt(of: waiter, for: lane, receipt: self)
+  /// What a letter holds. Nil in a lane that waits for the waiting call, directly or through others.
+  func held(in mailbox: Mailbox) -> (AnyObject & Sendable)? {
+    guard let waiter, case .task = mailbox.place else { return self }
+    return LaneReceipt(of: waiter, for: mailbox, receipt: self)
   }
 }
 

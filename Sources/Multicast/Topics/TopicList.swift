@@ -84,7 +84,8 @@ extension TopicList {
   private static func makePost(
     _ posting: borrowing Posting, _ origin: Post.Origin, _ message: any Sendable
   ) -> Post {
-    Post(posting, origin, message: message, call: Self.call, callAwaiting: Self.callAwaiting)
+    Post(
+      posting, origin, message: message, call: TopicList.call, callAwaiting: TopicList.callAwaiting)
   }
 
   @Sendable
