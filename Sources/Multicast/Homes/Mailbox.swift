@@ -121,7 +121,7 @@ extension Mailbox {
       state.letters.takeFirst(limit, into: &batch)
       return (true, false)
     }
-    if isEmpty, case .task(let client?) = place { office.removeLane(of: client) }
+    if isEmpty, case .task(let client?, _) = place { office.removeLane(of: client) }
     return hasTaken
   }
 

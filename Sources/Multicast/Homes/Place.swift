@@ -12,8 +12,9 @@ enum Place: Sendable {
 
   case queue(MarkedQueue)
 
-  /// A task, for one call after the other of an awaiting handler, or of a client with this identity.
-  case task(client: UInt?)
+  /// A task, for one call after the other of a client with this identity, or of an awaited handler, which runs in
+  /// an actor of this type.
+  case task(client: UInt?, in: TypeIdentity? = nil)
 
   /// The posting thread, for one call after the other of a handler without another home.
   case postingThread

@@ -12,8 +12,8 @@ extension TopicList {
     in actor: TypeIdentity?, at home: Mailbox?
   ) -> TopicObservation? {
     clientList.dropSomeDead()
-    let mailbox = home ?? ownMailbox(of: handler)
-    let observer = TopicObserver(id: id, once: once, handler, in: actor, at: mailbox)
+    let mailbox = home ?? ownMailbox(of: handler, in: actor)
+    let observer = TopicObserver(id: id, once: once, handler, at: mailbox)
     while true {
       // Ids are compared with no lock held. If the owner's handlers change meanwhile, this begins again.
       let known = id == nil ? nil : clientList.companions(of: owner)
@@ -38,8 +38,8 @@ extension TopicList {
   }
 
   /// The home of a handler without another one, if it needs one: its calls are awaited, or must come in order.
-  private func ownMailbox(of handler: TopicHandler) -> Mailbox? {
-    if handler.isAwaited { return office.makeMailbox(ofHandlerIn: .task(client: nil)) }
+  private func ownMailbox(of handler: TopicHandler, in actor: TypeIdentity?) -> Mailbox? {
+    if handler.isAwaited { return office.makeMailbox(ofHandlerIn: .task(client: nil, in: actor)) }
     return keeper == nil ? nil : office.makeMailbox(ofHandlerIn: .postingThread)
   }
 

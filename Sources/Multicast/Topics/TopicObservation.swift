@@ -20,9 +20,9 @@ public struct TopicObservation: Sendable {
 
   private let target: Target
   private let number: UInt64
-  private let version: Int
+  private let version: UInt32
 
-  init(in list: ClientList, owner: AnyObject & Sendable, number: UInt64, version: Int) {
+  init(in list: ClientList, owner: AnyObject & Sendable, number: UInt64, version: UInt32) {
     target = Target(list, owner: owner)
     self.number = number
     self.version = version

@@ -10,32 +10,38 @@ final class TopicObserver: Sendable {
     var endsAfterOne: Bool
 
     /// Identifies the handler among those that replaced each other.
-    var version = 0
+    var version: UInt32 = 0
 
     /// The number of the last kept post that a handler has taken.
     var lastKept: UInt64 = 0
   }
 
-  /// Distinguishes the handlers of one owner for one topic; nil for a handler that is not replaced.
-  let id: (any Hashable & Sendable)?
+  /// An id in memory of its own, because most handlers have none.
+  private final class ID: Sendable {
+    let value: any Hashable & Sendable
+
+    init(_ value: any Hashable & Sendable) {
+      self.value = value
+    }
+  }
+
+  private let ownID: ID?
 
   /// The mailbox of the handler's home; nil if it is called by posts.
   let mailbox: Mailbox?
 
-  /// The type of the actor that an awaited handler runs in.
-  let actor: TypeIdentity?
-
   private let state: Locked<State>
 
   init(
-    id: (any Hashable & Sendable)?, once: Bool, _ handler: TopicHandler, in actor: TypeIdentity?,
-    at mailbox: Mailbox?
+    id: (any Hashable & Sendable)?, once: Bool, _ handler: TopicHandler, at mailbox: Mailbox?
   ) {
-    self.id = id
+    ownID = id.map { ID($0) }
     self.mailbox = mailbox
-    self.actor = actor
     state = Locked(State(handler: handler, endsAfterOne: once))
   }
+
+  /// Distinguishes the handlers of one owner for one topic; nil for a handler that is not replaced.
+  var id: (any Hashable & Sendable)? { ownID?.value }
 
   /// Whether the handler has this id. Runs a client's code, so no lock is held.
   func hasID(_ other: any Hashable & Sendable) -> Bool {
@@ -53,7 +59,7 @@ final class TopicObserver: Sendable {
 
   var isActive: Bool { state.withLock { $0.handler != nil } }
 
-  func isActive(version: Int) -> Bool {
+  func isActive(version: UInt32) -> Bool {
     state.withLock { $0.handler != nil && $0.version == version }
   }
 }
@@ -87,7 +93,7 @@ extension TopicObserver {
   }
 
   /// The awaited handler, and its version.
-  var awaitingCall: (call: TopicHandler.AwaitingCall, version: Int)? {
+  var awaitingCall: (call: TopicHandler.AwaitingCall, version: UInt32)? {
     state.withLock { state in
       guard case .awaited(let call) = state.handler else { return nil }
       return (call, state.version)
@@ -95,7 +101,7 @@ extension TopicObserver {
   }
 
   /// Takes a message with the handler of this version. Returns false if that has ended.
-  func takeAwaited(_ addressee: Letter.Addressee, version: Int) -> Bool {
+  func takeAwaited(_ addressee: Letter.Addressee, version: UInt32) -> Bool {
     let (isTaken, dropped) = state.withLock { state in
       guard state.handler != nil, state.version == version else {
         return (false, nil as TopicHandler?)
@@ -113,7 +119,7 @@ extension TopicObserver {
 
 extension TopicObserver {
   struct Replacement: Sendable {
-    let version: Int
+    let version: UInt32
 
     /// Whether the new handler must be given the latest kept post, which the old one has taken.
     let mustBegin: Bool
@@ -146,7 +152,7 @@ extension TopicObserver {
   /// - Parameter version: If given, ends this handler only, and not a replacement.
   /// - Returns: Whether it was active.
   @discardableResult
-  func cancel(version: Int? = nil) -> Bool {
+  func cancel(version: UInt32? = nil) -> Bool {
     let old: TopicHandler? = state.withLock { state in
       version == nil || version == state.version ? state.handler.take() : nil
     }

@@ -44,7 +44,7 @@ extension MulticastDelegate: DrawnRegistry {
     var clients: [RunLength<ListenerSnapshot>] = []
     clientList.forEachAlive { client, box in
       clients.append(
-        joining: ListenerSnapshot(type(of: client), id: nil, at: box.residents?.home, in: nil))
+        joining: ListenerSnapshot(type(of: client), id: nil, at: box.residents?.home))
       return true
     }
     return .delegate(listener: TypeIdentity(Listener.self), clients: clients)
@@ -72,8 +72,7 @@ extension TopicList {
       observers.append(
         joining: ListenerSnapshot(
           (owner as? any Surrogate)?.shownType ?? type(of: owner),
-          id: observer.id.map { String(describing: $0) }, at: observer.mailbox,
-          in: observer.actor))
+          id: observer.id.map { String(describing: $0) }, at: observer.mailbox))
     }
     return observers
   }
@@ -81,23 +80,22 @@ extension TopicList {
 
 extension ListenerSnapshot {
   /// - Parameter actor: The type of the actor that an awaited handler runs in.
-  fileprivate init(_ type: any Any.Type, id: String?, at mailbox: Mailbox?, in actor: TypeIdentity?)
-  {
+  fileprivate init(_ type: any Any.Type, id: String?, at mailbox: Mailbox?) {
     self.type = TypeIdentity(type)
     self.id = id
-    (isolation, self.actor) = mailbox?.place.shown(in: actor) ?? (.postingThread, nil)
+    (isolation, actor) = mailbox?.place.shown ?? (.postingThread, nil)
   }
 }
 
 extension Place {
   /// The place, and the type of an actor, whose name is filled in later.
-  func shown(in actor: TypeIdentity? = nil) -> (Wiring.Isolation, TypeIdentity?) {
+  var shown: (Wiring.Isolation, TypeIdentity?) {
     switch self {
     case .mainActor: (.actor(""), TypeIdentity(MainActor.self))
     case .actor(let reference):
       (.actor(""), reference.actor.map { TypeIdentity(Swift.type(of: $0)) })
     case .queue(let queue): (.queue(queue.queue.label), nil)
-    case .task: (.task(actor: nil), actor)
+    case .task(_, let actor): (.task(actor: nil), actor)
     case .postingThread: (.postingThread, nil)
     }
   }

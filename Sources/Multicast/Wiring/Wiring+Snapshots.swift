@@ -1,7 +1,7 @@
 extension Wiring {
   /// Names what the snapshots of a center's registries hold.
   init(_ snapshots: [RegistrySnapshot], waiting backlogs: [BacklogSnapshot]) {
-    let actors = backlogs.compactMap { $0.mailbox.place.shown().1 }
+    let actors = backlogs.compactMap { $0.mailbox.place.shown.1 }
     let names = TypeNames(snapshots.flatMap(\.types) + actors)
     var protocols: [ListenerProtocol] = []
     var topics: [ObservedTopic] = []
@@ -21,7 +21,7 @@ extension Wiring {
       }
     }
     let waiting = backlogs.map { backlog in
-      let (isolation, actor) = backlog.mailbox.place.shown()
+      let (isolation, actor) = backlog.mailbox.place.shown
       return Backlog(
         isolation: isolation.naming(actor.map { names[$0] }), letters: backlog.letters,
         time: backlog.time)
