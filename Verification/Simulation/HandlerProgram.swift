@@ -84,7 +84,19 @@ final class HandlerProgram: Program, @unchecked Sendable {
       guard let handler = handlers.randomElement(using: &random), let token = handler.observation
       else { return }
       if token.isActive, handler.cancelReturned < .max { fault("a cancelled handler is active") }
-    default: if random.next() % 3 == 0 { remove() } else { post() }
+    default:
+      switch random.next() % 4 {
+      case 0: remove()
+      case 1:
+        DispatchQueue.main.sync {
+          let ended = synchronized {
+            handlers.indices.filter { handlers[$0].home == 4 && handlers[$0].end < .max }
+          }
+          remove()
+          for index in ended { handlers[index].isEndedAtHome = true }
+        }
+      default: post()
+      }
     }
   }
 
@@ -122,6 +134,13 @@ final class HandlerProgram: Program, @unchecked Sendable {
     guard let index = tokens.randomElement(using: &random) else { return }
     if handlers[index].cancelled == .max { handlers[index].cancelled = tick() }
     if handlers[index].home == 4 {
+      // A call may be on its way there, and another thread about to do the same.
+      if random.next() % 2 == 0, let token = handlers[index].observation {
+        post()
+        for _ in 0..<10 { simulation_point() }
+        spawn { token.cancel() }
+        for _ in 0..<5 { simulation_point() }
+      }
       // Where the handler is called: no call begins after that.
       DispatchQueue.main.sync {
         handlers[index].observation?.cancel()
@@ -155,6 +174,7 @@ final class HandlerProgram: Program, @unchecked Sendable {
   private func hear(_ message: Int, by index: Int) {
     let now = tick()
     let handler = handlers[index]
+    if handler.isEndedAtHome { fault("handler \(index) was called after its end in its home") }
     if handler.cancelReturned < now, handler.cancellingThread == simulation_thread() {
       fault("handler \(index) was called after its end")
     }
@@ -224,6 +244,8 @@ final class HandlerProgram: Program, @unchecked Sendable {
     let active = handlers.count { $0.observation?.isActive ?? false }
     if active > 1 { fault("\(active) handlers are active") }
     if alive != active { fault("\(alive) handlers are alive, and \(active) active") }
+    let registered = center.removeObservers(of: topic, owner: owner)
+    if registered != active { fault("\(registered) handlers are registered, and \(active) active") }
     center.removeAll()
     if alive > 0 { fault("\(alive) handlers are left") }
     handlers = []

@@ -82,6 +82,9 @@ final class PostProgram: Program, @unchecked Sendable {
   /// Whether `latest` is the plain protocol with one kept post, and no topic.
   private let keepsPosts: Bool
 
+  /// Whether there is one list, and nobody has a home.
+  private let isNarrow: Bool
+
   /// The posts of each chain that a post sets off by recurring, and the refusals that were reported.
   private var recurring: [Int: Int] = [:]
   private var chained: [UInt: Int] = [:]
@@ -94,9 +97,12 @@ final class PostProgram: Program, @unchecked Sendable {
     var generator = SeededGenerator(seed: seed)
     eagerness = [0, 20, 50][Int.random(in: 0..<3, using: &generator)]
     let keepsPosts = seed % 2 == 1
+    isNarrow = seed % 8 == 2
     self.keepsPosts = keepsPosts
     lists =
-      List.allCases.filter { list in
+      isNarrow
+      ? [[.first, .latest, .plain][Int(seed / 8 % 3)]]
+      : List.allCases.filter { list in
         Int.random(in: 0..<3, using: &generator) > 0 && !(keepsPosts && list == .plain)
       } + [.first]
     super.init(seed: seed)
@@ -293,7 +299,7 @@ final class PostProgram: Program, @unchecked Sendable {
   private func register(using random: inout SeededGenerator) {
     let list = lists.randomElement(using: &random)!
     var place = Place.lane
-    let choice = Int.random(in: 0..<6, using: &random)
+    let choice = isNarrow ? 1 : Int.random(in: 0..<6, using: &random)
     if kind(of: list) == .plain || list != .awaiting && choice > 0 {
       place = choice < 3 ? .nowhere : .home(Int.random(in: homes.indices, using: &random))
     }
@@ -378,6 +384,7 @@ final class PostProgram: Program, @unchecked Sendable {
       simulation_run()
     }
     history.check()
+    if !keepsPosts { checkTurns() }
     for text in history.faults { fault(text) }
     center.removeLatest(of: List.latest.topic)
     center.removeKept(0, for: (any Plain).self)
@@ -387,5 +394,27 @@ final class PostProgram: Program, @unchecked Sendable {
     receivers = []
     homes = []
     if old != nil { fault("the center is left") }
+  }
+
+  /// Each handler without a home of a topic that keeps its latest is a home of its own: no post leaves its call to a
+  /// thread that calls another one all the time.
+  private func checkTurns() {
+    for call in history.calls where history.receivers[call.receiver].place == .nowhere {
+      let post = history.messages[call.message]
+      guard post.list == .latest, !post.isNested, call.begin > post.end,
+        history.receivers[call.receiver].end < post.begin
+      else { continue }
+      let others = history.calls.filter { $0.thread == call.thread && !$0.isAwaited }
+      for other in others where other.begin < post.begin && other.end > post.end {
+        let outer = history.messages[other.message]
+        // It is in the first step of its own post, and has not come to the handler.
+        let isElsewhere =
+          other.receiver != call.receiver && outer.thread == call.thread && !outer.isNested
+          && !others.contains {
+            $0.receiver == call.receiver && $0.begin > outer.begin && $0.begin < other.begin
+          }
+        if isElsewhere { fault("message \(call.message) was left to a thread in another call") }
+      }
+    }
   }
 }

@@ -288,6 +288,8 @@ void multicast_store(uint64_t *word, uint64_t value, int order) {
   if (me == nobody) { *word = value; return; }
   add_store(begin(word), word, value, order, NULL);
   leave();
+  // What comes after it on plain memory is not published yet.
+  if (releases(order)) simulation_point();
 }
 
 // A word, its last value `old`, and what to do with them.

@@ -315,7 +315,6 @@ extension ClientGeneration {
         let place = nextFreeBox()
         if place != box { box.move(to: place, stride: stride) }
         if let residents = place.residents {
-          unsafe place.header.pointee.nextResident = nil
           chains.append(place, to: residents)
         } else {
           hasHomeless = true

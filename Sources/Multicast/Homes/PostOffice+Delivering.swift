@@ -52,11 +52,11 @@ extension PostOffice {
     }
     if !posting.list.hasMailboxes {
       var walk = posting.list.beginWalk()
-      // Asked again, because a client in this walk may begin with a post that was kept meanwhile.
+      // Asked again, because a client in this walk may have a home, or begin with a post that was kept meanwhile.
       if !posting.list.hasMailboxes {
         let limit = limit ?? walk.limit
         return walk.forEach { box in
-          box.number < limit && !box.hasHome ? call(box, posting.list) : .skipped
+          box.number < limit ? call(box, posting.list) : .skipped
         }
       }
     }

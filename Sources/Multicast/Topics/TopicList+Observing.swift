@@ -27,7 +27,6 @@ extension TopicList {
       }
       switch place(observer, of: owner, expecting: known, replacing: old) {
       case .added(let number):
-        old?.cancel()
         return TopicObservation(in: clientList, owner: owner, number: number, version: 0)
       case .changed: continue
       case .refused: return TopicObservation(in: clientList, owner: owner, number: 0, version: 0)

@@ -2,14 +2,7 @@ extension TopicList {
   /// Removes all handlers of an owner. Returns their number.
   func removeClient(_ client: AnyObject) -> Int {
     clientList.dropSomeDead()
-    var ended: [TopicObserver] = []
-    let removed = clientList.removeAll(of: client) { box in
-      if let observer = box.companion as? TopicObserver { ended.append(observer) }
-      return true
-    }
-    // With no lock held, because this releases handlers.
-    for observer in ended { observer.cancel() }
-    return removed
+    return clientList.removeAll(of: client) { _ in true }
   }
 
   /// Removes all handlers. Returns the number of those that were active.

@@ -102,13 +102,19 @@ extension TopicList {
   private static func callAwaiting(
     _ registration: Registration, _ post: Post, _ addressee: Letter.Addressee
   ) async {
-    guard let (owner, observer) = post.list.observer(of: registration) else { return }
     // Again if the handler is replaced before its actor comes to it.
-    while let (call, version) = observer.awaitingCall {
-      let isDue = { @Sendable in observer.takeAwaited(addressee, version: version) }
-      if await call(owner, post.message, isDue) { break }
+    while let (owner, observer) = post.list.observer(of: registration),
+      let (call, version) = observer.awaitingCall
+    {
+      // A removal ends the registration, which ends no handler.
+      let isDue = { @Sendable in
+        post.list.companion(of: registration) != nil
+          && observer.takeAwaited(addressee, version: version)
+      }
+      guard await call(owner, post.message, isDue) else { continue }
+      if !observer.isActive { post.list.remove(registration) }
+      return
     }
-    if !observer.isActive { post.list.remove(registration) }
   }
 }
 

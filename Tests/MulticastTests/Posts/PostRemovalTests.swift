@@ -186,6 +186,42 @@ import Testing
     }
   }
 
+  /// Observes in an actor, and posts. Returns when the call is on its way to the actor, which does not come to it.
+  private func observeAndPost(_ topic: Topic<Sentinel>, in home: QueueActor) async
+    -> TopicObservation
+  {
+    let observation = await home.observe(topic, owner, center, journal)
+    let jobs = home.jobs
+    home.place.queue.suspend()
+    center.post(topic, Sentinel {})
+    while home.jobs == jobs { await Task.yield() }
+    return observation
+  }
+
+  @Test(arguments: End.allCases) func aCallOnItsWayToAnActorDoesNotBeginAfterTheRemoval(
+    end: End
+  ) async {
+    let (topic, home) = (Topic<Sentinel>(), QueueActor())
+    let observation = await observeAndPost(topic, in: home)
+    remove(observation, of: topic, end)
+    home.place.queue.resume()
+    home.place.queue.sync {}
+    #expect(journal.read() == "")
+  }
+
+  /// The new handler is called before the replacement returns, and ends the old one, which has no place any more.
+  @Test func aCallOnItsWayToAnActorDoesNotBeginAfterItWasCancelledInItsReplacement() async {
+    let (topic, home) = (Topic<Sentinel>("latest", keepsLatest: true), QueueActor())
+    let observation = await observeAndPost(topic, in: home)
+    center.observe(topic, owner: owner, id: 1) { _, _ in
+      observation.cancel()
+      home.place.queue.resume()
+      home.place.queue.sync {}
+      journal.write("new")
+    }
+    #expect(journal.read() == "new")
+  }
+
   @Test func aRemovalLeavesWhatOthersWaitFor() async {
     let clients = kept(["a", "b"].map { name in Listener { [journal] _ in journal.write(name) } })
     let delegates = center[PingProtocol.self]
@@ -340,4 +376,17 @@ import Testing
 extension Sentinel {
   /// A number, to have a use for the sentinel.
   fileprivate var number: Int { 0 }
+}
+
+extension QueueActor {
+  private func note(_ journal: Journal) { journal.write("called") }
+
+  fileprivate func observe(
+    _ topic: Topic<Sentinel>, _ owner: Owner, _ center: MulticastCenter, _ journal: Journal
+  ) -> TopicObservation {
+    center.observe(topic, owner: owner, id: 1) { _, _ in
+      self.note(journal)
+      await Task.yield()
+    }
+  }
 }

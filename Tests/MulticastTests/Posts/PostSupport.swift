@@ -21,10 +21,12 @@ actor QueueActor {
   /// An executor of the kind that there was before `isIsolatingCurrentContext`.
   private final class Executor: SerialExecutor {
     let place = Place()
+    let jobs = Atomic<Int>(0)
 
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)
       place.queue.async { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
+      jobs.wrappingAdd(1, ordering: .releasing)
     }
 
     func checkIsolated() { dispatchPrecondition(condition: .onQueue(place.queue)) }
@@ -34,6 +36,9 @@ actor QueueActor {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
   nonisolated var place: Place { executor.place }
+
+  /// The number of jobs that have come here so far.
+  nonisolated var jobs: Int { executor.jobs.load(ordering: .acquiring) }
 }
 
 /// A kind of home, for tests that hold in several.
