@@ -23,7 +23,7 @@ final class OrderProgram: Program, @unchecked Sendable {
 
   required init(seed: UInt64) {
     part = Int(seed % 3)
-    observer = TopicObserver(id: nil, once: seed % 2 == 0, handler, in: nil, at: nil)
+    observer = TopicObserver(id: nil, once: seed % 2 == 0, handler, at: nil)
     super.init(seed: seed)
     // The next one grows the table or the list, or fits in.
     for number in 0..<Int.random(in: 0...5, using: &generator) {
@@ -49,7 +49,7 @@ final class OrderProgram: Program, @unchecked Sendable {
     case "audience": if list.audience?.count ?? 9 > 5 { fault("too many clients") }
     case "take": _ = observer.take(.home(before: 1))
     case "last": _ = observer.takePerhapsLast(.home(before: 1))
-    case "cancel": observer.cancel(version: number)
+    case "cancel": observer.cancel(version: UInt32(number))
     case "replace": _ = observer.replaceHandler(with: handler, once: number == 1, latest: nil)
     case "place": place(number)
     case "number": _ = handlers.takeNumber()

@@ -8,29 +8,16 @@
 /// The `deinit` of a released object may use the list, so nothing is released here, where the list's lock is
 /// held. `toRelease` receives such objects.
 ///
-/// The lock of the ``ClientList`` protects everything except what ``counters`` points to.
+/// The lock of the ``ClientList`` protects it, except for what walks count without: see ``WalkCounts``.
 @safe
 struct ClientGeneration: ~Copyable {
-  /// What walks count without the lock.
-  struct Counters: ~Copyable {
-    let endedWalks = Atomic<UInt>(firstWalk)
-    let vacated = Atomic<Int>(0)
-  }
-
-  /// The first number of a walk. It overflows soon, so tests would find code that relies on the order of
-  /// these numbers. They are compared for equality only.
-  private static var firstWalk: UInt { .max - 1 }
-
   /// The largest number of boxes processed while the lock is held, except for callers that pass their own.
   static var largestStep: Int { 256 }
 
   let stride: Int
   let hasCompanions: Bool
-  let first: ClientSegment
-  private var last: ClientSegment
-  private var usedOfLast = 0
+  private var segments: ClientSegments
   private var index = IdentityIndex()
-  private var directory: SegmentDirectory
 
   /// The number of boxes, including vacated ones.
   private(set) var count = 0
@@ -41,7 +28,7 @@ struct ClientGeneration: ~Copyable {
   /// Whether boxes vacated during a walk still hold their companions.
   private var companionsLinger = false
 
-  private var begunWalks = firstWalk
+  private var walks = WalkCounts()
 
   private var chains: ResidentChains
 
@@ -55,17 +42,11 @@ struct ClientGeneration: ~Copyable {
     private(set) var work = 0
   #endif
 
-  let counters: UnsafeMutablePointer<Counters>
-
   init(stride: Int, hasCompanions: Bool, side: ResidentChains.Side = .even) {
     self.stride = stride
     self.hasCompanions = hasCompanions
+    segments = ClientSegments(stride: stride)
     chains = ResidentChains(side: side)
-    first = .allocate(capacity: ClientSegment.smallestCapacity, stride: stride)
-    last = first
-    directory = SegmentDirectory(first: first, stride: stride)
-    unsafe counters = .allocate(capacity: 1)
-    unsafe counters.initialize(to: Counters())
   }
 
   /// Releases the companions and frees the memory. Called with the lock released.
@@ -75,31 +56,15 @@ struct ClientGeneration: ~Copyable {
       if hasCompanions { _ = box.takeCompanion() }
       box.deinitialize()
     }
-    first.deallocateNext()
-    first.deallocate()
+    segments.deallocate()
     index.free()
-    unsafe counters.deinitialize(count: 1)
-    unsafe counters.deallocate()
   }
 
   /// Whether a walk is active.
-  ///
-  /// Both sides write one value and then read the other's, which acquire and release do not order. With
-  /// sequential consistency, either this sees that the last walk ended, or the end of that walk sees what to
-  /// reclaim. It includes acquire and release: what a walk has read and counted happens before the memory is
-  /// moved, written or freed.
-  var isWalked: Bool {
-    unsafe counters.pointee.endedWalks.load(ordering: .sequentiallyConsistent) != begunWalks
-  }
+  var isWalked: Bool { walks.areActive }
 
   /// The number of vacated boxes. Walks increase it at any time.
-  ///
-  /// Relaxed: during a walk it is only a hint. It is reset where no walk is active, and ``isWalked`` has
-  /// acquired the counts by then.
-  private(set) var vacant: Int {
-    get { unsafe counters.pointee.vacated.load(ordering: .relaxed) }
-    nonmutating set { unsafe counters.pointee.vacated.store(newValue, ordering: .relaxed) }
-  }
+  var vacant: Int { walks.vacated }
 
   /// Whether compaction pays.
   var isSparse: Bool { 2 * vacant > count }
@@ -115,9 +80,12 @@ struct ClientGeneration: ~Copyable {
   /// The clients by home, in the order of the homes' first clients. Some may be empty.
   var residents: [Residents] { chains.all }
 
-  mutating func beginWalk() {
-    begunWalks &+= 1
-  }
+  mutating func beginWalk() { walks.begin() }
+
+  /// What walks count without the lock. The address identifies the generation.
+  var counters: UnsafeMutablePointer<WalkCounts.Counters> { unsafe walks.counters }
+
+  var first: ClientSegment { segments.first }
 
   /// All boxes, in order, including vacated ones.
   var boxes: BoxCursor { BoxCursor(first: first, count: count, stride: stride) }
@@ -137,7 +105,7 @@ extension ClientGeneration {
   }
 
   private func find(_ identity: UInt, where matches: (WeakBox) -> Bool) -> WeakBox? {
-    if index.exists { return index.find(identity, in: directory, where: matches) }
+    if index.exists { return index.find(identity, in: segments, where: matches) }
     var boxes = self.boxes
     while let box = boxes.next() {
       if box.identity == identity, matches(box) { return box }
@@ -155,7 +123,7 @@ extension ClientGeneration {
     _ client: AnyObject, number: UInt64, residents: Residents?, bits: UnsafeRawPointer,
     droppingInto toRelease: inout [AnyObject]
   ) -> Bool {
-    let box = nextFreeBox()
+    let box = segments.box(after: count)
     guard
       unsafe box.initialize(
         client: client, number: number, residents: residents, bits: bits,
@@ -173,7 +141,7 @@ extension ClientGeneration {
   mutating func append(
     copyOf box: WeakBox, identity: UInt, droppingInto toRelease: inout [AnyObject]
   ) {
-    let copy = nextFreeBox()
+    let copy = segments.box(after: count)
     copy.initialize(copyOf: box, identity: identity, size: stride - WeakBox.headerSize)
     take(copy, residents: box.residents, droppingInto: &toRelease)
   }
@@ -189,7 +157,6 @@ extension ClientGeneration {
       hasHomeless = true
     }
     if hasCompanions { box.retainCompanion() }
-    usedOfLast += 1
     count += 1
     indexLast(droppingInto: &toRelease)
   }
@@ -203,7 +170,7 @@ extension ClientGeneration {
       place = 0
     }
     while place < count {
-      note(index.insert(place, of: directory, droppingInto: &toRelease))
+      note(index.insert(place, of: segments, droppingInto: &toRelease))
       place += 1
     }
   }
@@ -249,21 +216,6 @@ extension ClientGeneration {
   mutating func noteVacatedByWalk() {
     companionsLinger = hasCompanions
   }
-
-  /// The next free box, in a new segment if the last one is full.
-  private mutating func nextFreeBox() -> WeakBox {
-    if usedOfLast == last.capacity {
-      let capacity = min(last.capacity * 2, ClientSegment.largestCapacity)
-      if let next = last.next {
-        last = next
-      } else {
-        last = last.append(capacity: capacity, stride: stride)
-        directory.append(last)
-      }
-      usedOfLast = 0
-    }
-    return last.box(at: usedOfLast, stride: stride)
-  }
 }
 
 // MARK: - Compaction
@@ -302,30 +254,24 @@ extension ClientGeneration {
     index = IdentityIndex()
     note(count)
     var boxes = self.boxes
-    last = first
-    var segments = 1
-    usedOfLast = 0
     count = 0
-    vacant = 0
+    walks.vacated = 0
     while let box = boxes.next() {
       if box.identity == 0 {
         box.deinitialize()
       } else {
-        if usedOfLast == last.capacity { segments += 1 }
-        let place = nextFreeBox()
+        let place = segments[count]
         if place != box { box.move(to: place, stride: stride) }
         if let residents = place.residents {
           chains.append(place, to: residents)
         } else {
           hasHomeless = true
         }
-        usedOfLast += 1
         count += 1
         indexLast(droppingInto: &toRelease)
       }
     }
-    last.deallocateNext()
-    directory.removeLast(keeping: segments)
+    segments.removeAll(after: count)
     raiseLimit()
   }
 

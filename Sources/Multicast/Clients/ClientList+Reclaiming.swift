@@ -68,7 +68,7 @@ extension ClientList {
         || needsReclaiming.load(ordering: .relaxed)
     else { return }
     // Stored before the walks are checked; the end of a walk does the opposite. See
-    // ``ClientGeneration/isWalked``.
+    // ``WalkCounts/areActive``.
     needsReclaiming.store(true, ordering: .sequentiallyConsistent)
     state.retired.removeAll { retired in
       guard !retired.generation.isWalked else { return false }

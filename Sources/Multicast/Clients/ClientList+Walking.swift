@@ -20,7 +20,7 @@ extension ClientList {
   }
 
   /// Ends a walk. `foundDead` tells whether it has vacated boxes.
-  func endWalk(_ counters: UnsafeMutablePointer<ClientGeneration.Counters>, foundDead: Bool) {
+  func endWalk(_ counters: UnsafeMutablePointer<WalkCounts.Counters>, foundDead: Bool) {
     if foundDead {
       withState { state, _ in
         guard unsafe state.current.counters == counters else { return }

@@ -62,12 +62,9 @@ struct ClientSegment {
     unsafe address.deallocate()
   }
 
-  func deallocateNext() {
-    var next = next
-    while let segment = next {
-      next = segment.next
-      segment.deallocate()
-    }
+  /// Frees the memory of the next segment, the last.
+  func removeNext() {
+    next?.deallocate()
     unsafe header.pointee.next = nil
   }
 }

@@ -40,11 +40,11 @@ struct IdentityIndex {
     }
 
     func find(
-      _ identity: UInt, in boxes: SegmentDirectory, where matches: (WeakBox) -> Bool
+      _ identity: UInt, in boxes: ClientSegments, where matches: (WeakBox) -> Bool
     ) -> WeakBox? {
       var position = Hashing.place(of: identity, bits: bits)
       while let place = self[position] {
-        let box = boxes[place]
+        let box = boxes[Int(place)]
         if box.identity == identity, matches(box) { return box }
         position = (position &+ 1) & (size &- 1)
       }
@@ -52,14 +52,14 @@ struct IdentityIndex {
     }
 
     /// Returns whether the box took a free entry.
-    func insert(_ place: UInt32, of boxes: SegmentDirectory) -> Bool {
-      let identity = boxes[place].identity
+    func insert(_ place: UInt32, of boxes: ClientSegments) -> Bool {
+      let identity = boxes[Int(place)].identity
       // A walk has vacated the box.
       guard identity != 0 else { return false }
       var position = Hashing.place(of: identity, bits: bits)
       // A vacated box's entry can be reused, because no search ends at it or looks for it.
       while let other = self[position] {
-        if boxes[other].identity == 0 {
+        if boxes[Int(other)].identity == 0 {
           self[position] = place
           return false
         }
@@ -84,7 +84,7 @@ struct IdentityIndex {
   /// The first matching box with this identity. `matches` may receive a box twice, and no box of another
   /// identity.
   func find(
-    _ identity: UInt, in boxes: SegmentDirectory, where matches: (WeakBox) -> Bool
+    _ identity: UInt, in boxes: ClientSegments, where matches: (WeakBox) -> Bool
   ) -> WeakBox? {
     table?.find(identity, in: boxes, where: matches)
       ?? previous?.find(identity, in: boxes, where: matches)
@@ -98,7 +98,7 @@ struct IdentityIndex {
 
   /// Adds a box, if there is a table. Returns the number of entries processed.
   mutating func insert(
-    _ place: UInt32, of boxes: SegmentDirectory, droppingInto toRelease: inout [AnyObject]
+    _ place: UInt32, of boxes: ClientSegments, droppingInto toRelease: inout [AnyObject]
   ) -> Int {
     guard let full = table else { return 0 }
     if taken * 4 >= full.size * 3 {
@@ -115,7 +115,7 @@ struct IdentityIndex {
 
   /// Moves a few entries from the previous table. Returns their number.
   private mutating func move(
-    _ boxes: SegmentDirectory, droppingInto toRelease: inout [AnyObject]
+    _ boxes: ClientSegments, droppingInto toRelease: inout [AnyObject]
   ) -> Int {
     guard let table, let previous else { return 0 }
     let end = min(moved + Self.entriesPerStep, previous.size)

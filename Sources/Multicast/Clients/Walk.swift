@@ -21,7 +21,7 @@ struct Walk: ~Copyable {
   private let list: Unmanaged<ClientList>
 
   /// The counters of the walked generation. Their address identifies it.
-  private let counters: UnsafeMutablePointer<ClientGeneration.Counters>
+  private let counters: UnsafeMutablePointer<WalkCounts.Counters>
 
   @usableFromInline
   var boxes: BoxCursor
@@ -31,7 +31,7 @@ struct Walk: ~Copyable {
   /// Takes over a walk that a generation has counted.
   init(
     over boxes: BoxCursor, of list: ClientList,
-    counters: UnsafeMutablePointer<ClientGeneration.Counters>, limit: UInt64
+    counters: UnsafeMutablePointer<WalkCounts.Counters>, limit: UInt64
   ) {
     self.limit = limit
     unsafe self.list = .passUnretained(list)

@@ -235,7 +235,7 @@ extension WeakBox {
 
   /// Ends the registration. Active walks see that at once. Returns false if it had ended.
   @discardableResult
-  func vacate(countingIn counters: UnsafeMutablePointer<ClientGeneration.Counters>) -> Bool {
+  func vacate(countingIn counters: UnsafeMutablePointer<WalkCounts.Counters>) -> Bool {
     guard unsafe header.pointee.identity.exchange(0, ordering: .relaxed) != 0 else { return false }
     unsafe counters.pointee.vacated.wrappingAdd(1, ordering: .relaxed)
     countOut()
