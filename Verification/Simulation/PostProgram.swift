@@ -94,6 +94,9 @@ final class PostProgram: Program, @unchecked Sendable {
 
     /// All queues target the first one.
     case targeting
+
+    /// Some wait until all homes have handled what was posted before.
+    case settling
   }
 
   private let kind: Kind
@@ -110,18 +113,21 @@ final class PostProgram: Program, @unchecked Sendable {
     var generator = SeededGenerator(seed: seed)
     eagerness = [0, 20, 50][Int.random(in: 0..<3, using: &generator)]
     let keepsPosts = seed % 2 == 1
-    kind = [2: .narrow, 4: .named, 6: .targeting][seed % 8] ?? .usual
+    kind = [0: .settling, 2: .narrow, 4: .named, 6: .targeting][seed % 8] ?? .usual
     self.keepsPosts = keepsPosts
     lists =
       switch kind {
       case .narrow: [[.first, .latest, .plain][Int(seed / 8 % 3)]]
       case .named: [.plain, .awaiting, .first]
+      // None keeps its latest: what is set off by its later calls is not waited for.
+      case .settling: [.plain, .awaiting, .first, .second]
       default:
         List.allCases.filter { list in
           Int.random(in: 0..<3, using: &generator) > 0 && !(keepsPosts && list == .plain)
         } + [.first]
       }
     super.init(seed: seed)
+    if kind == .settling { simulation_be_fair() }
     for number in 0..<Int.random(in: 1...3, using: &self.generator) {
       if kind == .targeting, case .queue(let queue)? = homes.first {
         homes.append(.queue(DispatchQueue(label: "home \(number)", target: queue)))
@@ -172,6 +178,7 @@ final class PostProgram: Program, @unchecked Sendable {
       Task.detached { await self.postAndWait(key: key) }
     case "register": register(using: &random)
     case "recur" where kind == .named: Task.detached { await self.notify() }
+    case "recur" where kind == .settling: Task.detached { await self.settle() }
     case "recur":
       let root = random.next() >> 32
       recurringCenter.post(Topic<UInt>(), UInt(root), line: Int(root + 1) % 2, column: 1)
@@ -269,6 +276,35 @@ final class PostProgram: Program, @unchecked Sendable {
       }
     synchronized { history.end(message: note.number, count: count) }
     waiting -= 1
+  }
+
+  /// The posts that had returned when somebody began to wait for all homes, and the calls until the wait ended.
+  private var settled: [(messages: Set<Int>, calls: Int)] = []
+
+  private var isSettling = false
+
+  /// One at a time: each waits for the markers of others, too, which may wait for its own.
+  private func settle() async {
+    if isSettling { return }
+    isSettling = true
+    defer { isSettling = false }
+    waiting += 1
+    let messages = synchronized {
+      Set(
+        history.messages.indices.filter {
+          history.messages[$0].end < .max && !history.messages[$0].isNested
+        })
+    }
+    if await !center.settled() { fault("the center has not settled") }
+    settled.append((messages, history.calls.count))
+    if history.calls.contains(where: { $0.end == .max && isCaused($0.message, by: messages) }) {
+      fault("a call goes on when the center has settled")
+    }
+    waiting -= 1
+  }
+
+  private func isCaused(_ message: Int, by messages: Set<Int>) -> Bool {
+    sequence(first: message) { self.history.messages[$0].cause }.contains { messages.contains($0) }
   }
 
   /// Calls everybody who stays once. Who does the same again in such a call reaches nobody.
@@ -450,6 +486,12 @@ final class PostProgram: Program, @unchecked Sendable {
     history.check()
     if !keepsPosts { checkTurns() }
     if kind == .targeting { checkTargets() }
+    for (messages, calls) in settled {
+      for call in history.calls[calls...]
+      where isCaused(call.message, by: messages) && history.isUsual(call) {
+        fault("message \(call.message) comes after the center has settled")
+      }
+    }
     for text in history.faults { fault(text) }
     center.removeLatest(of: List.latest.topic)
     center.removeKept(0, for: (any Plain).self)
