@@ -82,8 +82,24 @@ final class PostProgram: Program, @unchecked Sendable {
   /// Whether `latest` is the plain protocol with one kept post, and no topic.
   private let keepsPosts: Bool
 
-  /// Whether there is one list, and nobody has a home.
-  private let isNarrow: Bool
+  /// What is special in a program.
+  private enum Kind {
+    case usual
+
+    /// There is one list, and nobody has a home.
+    case narrow
+
+    /// The bodies of posts to the plain protocol name the main actor, the first home, and others notify and await.
+    case named
+
+    /// All queues target the first one.
+    case targeting
+
+    /// Some wait until all homes have handled what was posted before.
+    case settling
+  }
+
+  private let kind: Kind
 
   /// The posts of each chain that a post sets off by recurring, and the refusals that were reported.
   private var recurring: [Int: Int] = [:]
@@ -91,23 +107,35 @@ final class PostProgram: Program, @unchecked Sendable {
   private var refusals = 0
   private var recurringCenter = MulticastCenter()
   private let lists: [List]
-  private static let number = DispatchSpecificKey<Int>()
+  private static let keys = (0..<3).map { _ in DispatchSpecificKey<Bool>() }
 
   required init(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     eagerness = [0, 20, 50][Int.random(in: 0..<3, using: &generator)]
     let keepsPosts = seed % 2 == 1
-    isNarrow = seed % 8 == 2
+    kind = [0: .settling, 2: .narrow, 4: .named, 6: .targeting][seed % 8] ?? .usual
     self.keepsPosts = keepsPosts
     lists =
-      isNarrow
-      ? [[.first, .latest, .plain][Int(seed / 8 % 3)]]
-      : List.allCases.filter { list in
-        Int.random(in: 0..<3, using: &generator) > 0 && !(keepsPosts && list == .plain)
-      } + [.first]
+      switch kind {
+      case .narrow: [[.first, .latest, .plain][Int(seed / 8 % 3)]]
+      case .named: [.plain, .awaiting, .first]
+      // None keeps its latest: what is set off by its later calls is not waited for.
+      case .settling: [.plain, .awaiting, .first, .second]
+      default:
+        List.allCases.filter { list in
+          Int.random(in: 0..<3, using: &generator) > 0 && !(keepsPosts && list == .plain)
+        } + [.first]
+      }
     super.init(seed: seed)
+    if kind == .settling { simulation_be_fair() }
     for number in 0..<Int.random(in: 1...3, using: &self.generator) {
-      if Int.random(in: 0..<3, using: &self.generator) == 0 {
+      if kind == .targeting, case .queue(let queue)? = homes.first {
+        homes.append(.queue(DispatchQueue(label: "home \(number)", target: queue)))
+      } else if kind == .targeting {
+        homes.append(.queue(seed % 16 == 6 ? .main : DispatchQueue(label: "target")))
+      } else if number == 0, kind == .named {
+        homes.append(.queue(.main))
+      } else if Int.random(in: 0..<3, using: &self.generator) == 0 {
         homes.append(.room(Room()))
       } else if number == 0, Int.random(in: 0..<3, using: &self.generator) == 0 {
         homes.append(.queue(.main))
@@ -116,7 +144,7 @@ final class PostProgram: Program, @unchecked Sendable {
         homes.append(.queue(DispatchQueue(label: "home \(number)", isConcurrent: isConcurrent)))
       }
       if case .queue(let queue) = homes[number] {
-        queue.setSpecific(key: Self.number, value: number)
+        queue.setSpecific(key: Self.keys[number], value: true)
       }
     }
     for _ in 0..<Int.random(in: 1...4, using: &self.generator) { register(using: &self.generator) }
@@ -149,6 +177,8 @@ final class PostProgram: Program, @unchecked Sendable {
       let key = random.next()
       Task.detached { await self.postAndWait(key: key) }
     case "register": register(using: &random)
+    case "recur" where kind == .named: Task.detached { await self.notify() }
+    case "recur" where kind == .settling: Task.detached { await self.settle() }
     case "recur":
       let root = random.next() >> 32
       recurringCenter.post(Topic<UInt>(), UInt(root), line: Int(root + 1) % 2, column: 1)
@@ -196,6 +226,8 @@ final class PostProgram: Program, @unchecked Sendable {
       switch kind(of: list) {
       case .plain where keepsPosts:
         center.post((any Plain).self, keeping: 0, line: line, column: column) { $0.hear(note) }
+      case .plain where kind == .named:
+        center.post((any Plain).self, line: line, column: column) { @MainActor in $0.hear(note) }
       case .plain: center.post((any Plain).self, line: line, column: column) { $0.hear(note) }
       case .awaiting:
         center.postAwaiting((any Awaiting).self, line: line, column: column) {
@@ -230,6 +262,10 @@ final class PostProgram: Program, @unchecked Sendable {
       switch kind(of: list) {
       case .plain where keepsPosts:
         center.post((any Plain).self, keeping: 0, line: line, column: column) { $0.hear(note) }
+      case .plain where kind == .named:
+        await center.postAndWait((any Plain).self, line: line, column: column) {
+          @MainActor in $0.hear(note)
+        }
       case .plain:
         await center.postAndWait((any Plain).self, line: line, column: column) { $0.hear(note) }
       case .awaiting:
@@ -242,6 +278,66 @@ final class PostProgram: Program, @unchecked Sendable {
     waiting -= 1
   }
 
+  /// The posts that had returned when somebody began to wait for all homes, and the calls until the wait ended.
+  private var settled: [(messages: Set<Int>, calls: Int)] = []
+
+  private var isSettling = false
+
+  /// One at a time: each waits for the markers of others, too, which may wait for its own.
+  private func settle() async {
+    if isSettling { return }
+    isSettling = true
+    defer { isSettling = false }
+    waiting += 1
+    let messages = synchronized {
+      Set(
+        history.messages.indices.filter {
+          history.messages[$0].end < .max && !history.messages[$0].isNested
+        })
+    }
+    if await !center.settled() { fault("the center has not settled") }
+    settled.append((messages, history.calls.count))
+    if history.calls.contains(where: { $0.end == .max && isCaused($0.message, by: messages) }) {
+      fault("a call goes on when the center has settled")
+    }
+    waiting -= 1
+  }
+
+  private func isCaused(_ message: Int, by messages: Set<Int>) -> Bool {
+    sequence(first: message) { self.history.messages[$0].cause }.contains { messages.contains($0) }
+  }
+
+  /// Calls everybody who stays once. Who does the same again in such a call reaches nobody.
+  private func notify(isAgain: Bool = false) async {
+    let before = awaiting
+    var met: [Int] = []
+    await center.notify((any Awaiting).self, line: 1, column: 1) { client in
+      met.append((client as! Receiver).number)
+      await Task.yield()
+      if notifyNow() > 0 { fault("a recursion without awaiting met somebody") }
+      if !isAgain { await notify(isAgain: true) }
+    }
+    if isAgain, !met.isEmpty { fault("a recursion met \(met)") }
+    if Set(met).count != met.count || !isAgain && !before.intersection(awaiting).isSubset(of: met) {
+      fault("receivers \(before) stay, and \(met) were met")
+    }
+  }
+
+  private func notifyNow() -> Int {
+    center.notify((any Awaiting).self, line: 1, column: 1) { _ in }
+  }
+
+  /// Who is registered and awaits.
+  private var awaiting: Set<Int> {
+    synchronized {
+      Set(
+        history.receivers.indices.filter {
+          let receiver = history.receivers[$0]
+          return receiver.list == .awaiting && receiver.end < .max && receiver.removal == .max
+        })
+    }
+  }
+
   // MARK: Receivers
 
   func handle(_ message: Note, by receiver: Receiver) {
@@ -249,7 +345,7 @@ final class PostProgram: Program, @unchecked Sendable {
       message: message.number, receiver: receiver.number, isAwaited: false)
     let number = history.begin(call)
     if case .home(let home) = receiver.place, case .queue = homes[home],
-      DispatchQueue.getSpecific(key: Self.number) != home
+      DispatchQueue.getSpecific(key: Self.keys[home]) != true
     {
       history.fault(call, "was made elsewhere")
     }
@@ -299,10 +395,12 @@ final class PostProgram: Program, @unchecked Sendable {
   private func register(using random: inout SeededGenerator) {
     let list = lists.randomElement(using: &random)!
     var place = Place.lane
-    let choice = isNarrow ? 1 : Int.random(in: 0..<6, using: &random)
+    let choice = [.narrow: 1, .targeting: 5][kind] ?? Int.random(in: 0..<6, using: &random)
     if kind(of: list) == .plain || list != .awaiting && choice > 0 {
       place = choice < 3 ? .nowhere : .home(Int.random(in: homes.indices, using: &random))
     }
+    // Who has no home is called where the body runs.
+    if kind == .named, list == .plain { place = .home(0) }
     if case .home(let home) = place, case .ended = homes[home] { place = .nowhere }
     let number = history.add(PostHistory.Registration(list: list, place: place))
     let receiver = Receiver(number, list, place, self)
@@ -319,6 +417,8 @@ final class PostProgram: Program, @unchecked Sendable {
     if case .home(let number) = receiver.place { home = homes[number] }
     let (topic, list) = (receiver.list.topic, receiver.list)
     switch (kind(of: list), home) {
+    case (.plain, .queue) where kind == .named && receiver.number % 2 == 0:
+      center.add(receiver, for: (any Plain).self, isolation: nil)
     case (.plain, .queue(let queue)): center.add(receiver, for: (any Plain).self, on: queue)
     case (.plain, .room(let room)): center.add(receiver, for: (any Plain).self, isolation: room)
     case (.plain, .ended): center.add(receiver, for: (any Plain).self, isolation: nil)
@@ -385,6 +485,13 @@ final class PostProgram: Program, @unchecked Sendable {
     }
     history.check()
     if !keepsPosts { checkTurns() }
+    if kind == .targeting { checkTargets() }
+    for (messages, calls) in settled {
+      for call in history.calls[calls...]
+      where isCaused(call.message, by: messages) && history.isUsual(call) {
+        fault("message \(call.message) comes after the center has settled")
+      }
+    }
     for text in history.faults { fault(text) }
     center.removeLatest(of: List.latest.topic)
     center.removeKept(0, for: (any Plain).self)
@@ -401,9 +508,10 @@ final class PostProgram: Program, @unchecked Sendable {
   private func checkTurns() {
     for call in history.calls where history.receivers[call.receiver].place == .nowhere {
       let post = history.messages[call.message]
-      guard post.list == .latest, !post.isNested, call.begin > post.end,
-        history.receivers[call.receiver].end < post.begin
-      else { continue }
+      guard post.list == .latest, !post.isNested, call.begin > post.end, history.isUsual(call)
+      else {
+        continue
+      }
       let others = history.calls.filter { $0.thread == call.thread && !$0.isAwaited }
       for other in others where other.begin < post.begin && other.end > post.end {
         let outer = history.messages[other.message]
@@ -414,6 +522,16 @@ final class PostProgram: Program, @unchecked Sendable {
             $0.receiver == call.receiver && $0.begin > outer.begin && $0.begin < other.begin
           }
         if isElsewhere { fault("message \(call.message) was left to a thread in another call") }
+      }
+    }
+  }
+
+  /// Who posts on a queue is in the home of its target, too.
+  private func checkTargets() {
+    for call in history.calls where history.receivers[call.receiver].place == .home(0) {
+      let post = history.messages[call.message]
+      if post.home != nil, !post.isNested, call.end > post.end, history.isUsual(call) {
+        fault("message \(call.message) comes to the target of its home after the post")
       }
     }
   }

@@ -384,6 +384,8 @@ void simulation_begin(uint64_t number) {
   leave();
 }
 
+void simulation_be_fair(void) { if (!seed.switching) seed.switching = 10; }
+
 void simulation_fix_addresses(char **arguments) {
   if (getenv("SWIFT_DETERMINISTIC_HASHING")) return;
   setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1);

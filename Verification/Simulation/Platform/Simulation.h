@@ -8,6 +8,10 @@
 /// Begins a schedule: forgets all that has happened, and makes the choices of this seed.
 void simulation_begin(uint64_t seed);
 
+/// Lets every thread go on now and then in this schedule: who waits by looking again and again might otherwise wait for
+/// one of a lower priority.
+void simulation_be_fair(void);
+
 /// Adds a thread, which runs in `simulation_run`. A simulated thread may add others.
 void simulation_spawn(void (*_Nonnull body)(void *_Nonnull), void *_Nonnull context);
 
