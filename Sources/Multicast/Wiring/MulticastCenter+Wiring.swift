@@ -8,7 +8,8 @@ extension MulticastCenter {
   /// - Complexity: O(*n*) in the number of clients and observers, and the time to sort topics by name.
   public var wiring: Wiring {
     let registries = registries.all.compactMap { $0 as? any DrawnRegistry }
-    return Wiring(registries.map(\.snapshot), waiting: backlogs(of: registries.flatMap(\.lists)))
+    return Wiring(
+      registries.flatMap(\.snapshots), waiting: backlogs(of: registries.flatMap(\.lists)))
   }
 
   /// The homes of lists in which letters wait.

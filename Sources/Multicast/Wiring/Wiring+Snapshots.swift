@@ -1,23 +1,22 @@
 extension Wiring {
-  /// Names what the snapshots of a center's registries hold.
-  init(_ snapshots: [RegistrySnapshot], waiting backlogs: [BacklogSnapshot]) {
+  /// Names what the snapshots of a center's lists hold.
+  init(_ snapshots: [ListSnapshot], waiting backlogs: [BacklogSnapshot]) {
     let actors = backlogs.compactMap { $0.mailbox.place.shown.1 }
     let names = TypeNames(snapshots.flatMap(\.types) + actors)
     var protocols: [ListenerProtocol] = []
     var topics: [ObservedTopic] = []
-    for snapshot in snapshots {
-      switch snapshot {
-      case .delegate(let listener, let clients):
+    for list in snapshots {
+      switch list.subject {
+      case .listener(let type):
         protocols.append(
           ListenerProtocol(
-            name: names[listener],
-            clients: clients.map { ClientGroup($0, names: names) }))
-      case .topics(let message, let snapshots):
-        topics += snapshots.map { topic in
+            name: names[TypeIdentity(type)],
+            clients: list.listeners.map { ClientGroup($0, names: names) }))
+      case .topic(let name, let keepsLatest, let message):
+        topics.append(
           ObservedTopic(
-            name: topic.name, keepsLatest: topic.keepsLatest, message: names[message],
-            observers: topic.observers.map { ObserverGroup($0, names: names) })
-        }
+            name: name, keepsLatest: keepsLatest, message: names[TypeIdentity(message)],
+            observers: list.listeners.map { ObserverGroup($0, names: names) }))
       }
     }
     let waiting = backlogs.map { backlog in
@@ -58,13 +57,13 @@ extension Wiring.Isolation {
   }
 }
 
-extension RegistrySnapshot {
+extension ListSnapshot {
   fileprivate var types: [TypeIdentity] {
-    switch self {
-    case .delegate(let listener, let clients): [listener] + clients.flatMap(\.element.types)
-    case .topics(let message, let topics):
-      [message] + topics.flatMap { $0.observers.flatMap(\.element.types) }
-    }
+    let key =
+      switch subject {
+      case .listener(let type), .topic(_, _, let type): TypeIdentity(type)
+      }
+    return [key] + listeners.flatMap(\.element.types)
   }
 }
 

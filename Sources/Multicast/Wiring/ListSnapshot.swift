@@ -1,13 +1,7 @@
-/// The contents of a registry at one moment, with types in place of names, which depend on all types.
-enum RegistrySnapshot {
-  case delegate(listener: TypeIdentity, clients: [RunLength<ListenerSnapshot>])
-  case topics(message: TypeIdentity, [TopicSnapshot])
-}
-
-struct TopicSnapshot {
-  let name: String
-  let keepsLatest: Bool
-  let observers: [RunLength<ListenerSnapshot>]
+/// The contents of a list at one moment, with types in place of names, which depend on all types.
+struct ListSnapshot {
+  let subject: DeliverySubject
+  let listeners: [RunLength<ListenerSnapshot>]
 }
 
 /// A client, or an observer with its owner's type.
@@ -31,7 +25,8 @@ struct BacklogSnapshot {
 
 /// A registry that a wiring shows. All are, but the registry table does not know wirings.
 protocol DrawnRegistry: ClientRegistry {
-  var snapshot: RegistrySnapshot { get }
+  /// The lists that it shows, in order.
+  var snapshots: [ListSnapshot] { get }
 
   /// The lists of clients and observers.
   var lists: [ClientList] { get }
@@ -40,28 +35,24 @@ protocol DrawnRegistry: ClientRegistry {
 extension MulticastDelegate: DrawnRegistry {
   var lists: [ClientList] { [clientList] }
 
-  var snapshot: RegistrySnapshot {
+  var snapshots: [ListSnapshot] {
     var clients: [RunLength<ListenerSnapshot>] = []
     clientList.forEachAlive { client, box in
       clients.append(
         joining: ListenerSnapshot(type(of: client), id: nil, at: box.residents?.home))
       return true
     }
-    return .delegate(listener: TypeIdentity(Listener.self), clients: clients)
+    return [ListSnapshot(subject: .listener(Listener.self), listeners: clients)]
   }
 }
 
 extension TopicRegistry: DrawnRegistry {
   var lists: [ClientList] { topics.map(\.clientList) }
 
-  var snapshot: RegistrySnapshot {
-    let topics = topics.sorted { $0.name < $1.name }
-      .map { list in
-        TopicSnapshot(
-          name: list.name, keepsLatest: list.keeper != nil, observers: list.observers)
-      }
-      .filter { !$0.observers.isEmpty }
-    return .topics(message: message, topics)
+  var snapshots: [ListSnapshot] {
+    topics.sorted { $0.name < $1.name }
+      .map { ListSnapshot(subject: $0.subject, listeners: $0.observers) }
+      .filter { !$0.listeners.isEmpty }
   }
 }
 
@@ -79,7 +70,6 @@ extension TopicList {
 }
 
 extension ListenerSnapshot {
-  /// - Parameter actor: The type of the actor that an awaited handler runs in.
   fileprivate init(_ type: any Any.Type, id: String?, at mailbox: Mailbox?) {
     self.type = TypeIdentity(type)
     self.id = id
