@@ -13,6 +13,7 @@
 #include "Platform/MulticastPlatform.h"
 
 #include <linux/futex.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -202,9 +203,13 @@ static struct cell {
 } memory[cells];
 
 static uint64_t schedule;
+static uint64_t is_found[cells]; // the last schedule in which a word with this place was looked for
+
+static size_t first_place(const void *word) { return ((uintptr_t)word >> 2) * 0x9E3779B97F4A7C15 >> 50; }
 
 static struct cell *find(const void *word) {
-  size_t place = ((uintptr_t)word >> 2) * 0x9E3779B97F4A7C15 >> 50;
+  size_t place = first_place(word);
+  is_found[place] = schedule;
   for (int tries = 0; tries < cells; tries++, place = (place + 1) % cells) {
     struct cell *cell = &memory[place];
     if (cell->schedule == schedule && cell->word != word) continue;
@@ -217,6 +222,19 @@ static struct cell *find(const void *word) {
     return cell;
   }
   simulation_fail("too many atomics");
+}
+
+// Freed memory forgets what was there. With the thread sanitizer, its own function is called.
+extern void __libc_free(void *);
+__attribute__((weak)) void free(void *block) {
+  const char *end = (char *)block + (block ? malloc_usable_size(block) : 0);
+  for (const char *word = block; word < end; word += 8) {
+    if (is_found[first_place(word)] != schedule || !schedule) continue;
+    struct cell *cell = find(word);
+    cell->count = 0;
+    memset(&cell->stores[0], 0, sizeof(store));
+  }
+  __libc_free(block);
 }
 
 static bool acquires(int order) { return order == 2 || order >= 4; }
