@@ -46,12 +46,17 @@ extension Carriage {
       direction == .outgoing
       ? nil
       : Lane(on: queue, limits: limits, overflow: overflow, keepsLatest: keepsLatest) {
-        [weak self, center] delivery in
-        guard let (message, context) = self?.take(delivery, codec, comesBack) else { return }
-        CarriageContext.$current.withValue(context) { _ = center.post(topic, message) }
+        [weak self, center] deliveries in
+        guard let self else { return }
+        for (delivery, message) in zip(deliveries, decode(deliveries, codec)) {
+          guard let message else { continue }
+          CarriageContext.$current.withValue(context(of: delivery, comesBack)) {
+            _ = center.post(topic, message)
+          }
+        }
       } postAndWait: { [weak self, center] delivery in
-        guard let (message, context) = self?.take(delivery, codec, comesBack) else { return }
-        await CarriageContext.$current.withValue(context) {
+        guard let self, let message = decode(delivery, codec) else { return }
+        await CarriageContext.$current.withValue(context(of: delivery, comesBack)) {
           _ = await center.postAndWait(topic, message)
         }
       }
@@ -145,7 +150,7 @@ extension Carriage {
   private func encode<Message>(
     _ message: Message, _ codec: some MessageCodec<Message>
   ) throws(CarrierError) -> ByteBuffer {
-    var bytes = ByteBuffer()
+    var bytes = ByteBufferAllocator().buffer(capacity: 256)
     do { try codec.encode(message, into: &bytes) } catch {
       throw .notEncodable(String("\(error)".prefix(200)))
     }
@@ -164,12 +169,31 @@ extension Carriage {
     }
   }
 
-  /// Takes a message that came in, and the context in which it is posted. If it comes back, the context tells
-  /// the carriage that it came in.
-  private func take<Message>(
-    _ delivery: Exchange.Delivery, _ codec: some MessageCodec<Message>, _ comesBack: Bool
-  ) -> (Message, CarriageContext)? {
-    guard let message = decode(delivery, codec) else { return nil }
+  /// Decodes what one process has sent together, as long as all of it can be decoded. So what somebody else
+  /// sends cannot spoil it.
+  private func decode<Message>(
+    _ deliveries: ArraySlice<Exchange.Delivery>, _ codec: some MessageCodec<Message>
+  ) -> [Message?] {
+    var messages: [Message?] = []
+    var rest = deliveries
+    while let first = rest.first {
+      let run = rest.prefix { $0.sender == first.sender }
+      rest = rest[run.endIndex...]
+      let bodies = run.map(\.envelope.body)
+      if run.count > 1, let together = try? codec.decode(together: bodies),
+        together.count == run.count
+      {
+        messages += together
+      } else {
+        messages += run.map { decode($0, codec) }
+      }
+    }
+    return messages
+  }
+
+  /// The context in which a message is posted that came in. If it comes back, the context tells the carriage
+  /// that it came in.
+  private func context(of delivery: Exchange.Delivery, _ comesBack: Bool) -> CarriageContext {
     let envelope = delivery.envelope
     var context = CarriageContext()
     context.metadata = envelope.metadata
@@ -179,7 +203,7 @@ extension Carriage {
     if comesBack {
       context.mark = Mark(.cameIn(delivery.stamp), of: envelope.type, by: identity)
     }
-    return (message, context)
+    return context
   }
 
   /// Publishes what was posted in this process, and takes note of what has come in.
