@@ -48,8 +48,7 @@ extension Carriage {
       : Lane(on: queue, limits: limits, overflow: overflow, keepsLatest: keepsLatest) {
         [weak self, center] deliveries in
         guard let self else { return }
-        for (delivery, message) in zip(deliveries, decode(deliveries, codec)) {
-          guard let message else { continue }
+        decode(deliveries, codec) { delivery, message in
           CarriageContext.$current.withValue(context(of: delivery, comesBack)) {
             _ = center.post(topic, message)
           }
@@ -172,23 +171,22 @@ extension Carriage {
   /// Decodes what one process has sent together, as long as all of it can be decoded. So what somebody else
   /// sends cannot spoil it.
   private func decode<Message>(
-    _ deliveries: ArraySlice<Exchange.Delivery>, _ codec: some MessageCodec<Message>
-  ) -> [Message?] {
-    var messages: [Message?] = []
+    _ deliveries: ArraySlice<Exchange.Delivery>, _ codec: some MessageCodec<Message>,
+    then post: (Exchange.Delivery, Message) -> Void
+  ) {
     var rest = deliveries
     while let first = rest.first {
       let run = rest.prefix { $0.sender == first.sender }
       rest = rest[run.endIndex...]
       let bodies = run.map(\.envelope.body)
-      if run.count > 1, let together = try? codec.decode(together: bodies),
-        together.count == run.count
+      if run.count > 1, let messages = try? codec.decode(together: bodies),
+        messages.count == run.count
       {
-        messages += together
+        for index in messages.indices { post(run[run.startIndex + index], messages[index]) }
       } else {
-        messages += run.map { decode($0, codec) }
+        for delivery in run { if let message = decode(delivery, codec) { post(delivery, message) } }
       }
     }
-    return messages
   }
 
   /// The context in which a message is posted that came in. If it comes back, the context tells the carriage
@@ -241,7 +239,15 @@ extension Carriage {
         envelope, recurs: context.type == type, payloadLimit: limit, at: now)
       sends = state.exchange.isToSend(type)
     }
-    // After the letters that are there already, so that the carrier gets them in one go.
-    if sends { queue.async { self.handle { $0.exchange.send(type, at: $1) } } }
+    if sends { send(type, on: queue) }
+  }
+
+  /// After the letters that are there already, so that they share a payload.
+  private func send(_ type: String, on queue: DispatchQueue) {
+    queue.async {
+      var isGrowing = false
+      self.handle { isGrowing = $0.exchange.send(type, at: $1) }
+      if isGrowing { self.send(type, on: queue) }
+    }
   }
 }

@@ -84,10 +84,12 @@ extension Exchange {
     isConnected && rings[type]?.isToSend() == true
   }
 
-  /// Hands what waits of a topic to the carrier.
-  package mutating func send(_ type: String, at now: NIODeadline) {
-    rings[type]?.willSend = false
+  /// Hands what waits of a topic to the carrier. As long as more comes that fits in the same payload, only
+  /// returns true: then it is to be called again, after what is under way.
+  package mutating func send(_ type: String, at now: NIODeadline) -> Bool {
+    if rings[type]?.isGrowing(upTo: Exchange.bundle) == true { return true }
     if isConnected { _ = sendWaiting(type, now) }
+    return false
   }
 
   func packet(_ content: Packet.Content) -> ByteBuffer {

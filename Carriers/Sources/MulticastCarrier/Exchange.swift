@@ -65,7 +65,7 @@ package struct Exchange: Sendable {
   package typealias Send = @Sendable (ByteBuffer, _ subject: String) -> CarrierError?
 
   /// Messages to a topic that wait share a payload, up to so many bytes.
-  static let bundle = 16 << 10
+  static let bundle = 32 << 10
 
   package let identity: Identity
   /// What stands in front of the contents of each payload.

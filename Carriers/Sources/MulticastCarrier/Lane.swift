@@ -111,7 +111,7 @@ final class Lane: Sendable {
           state.posted.messages >= Lane.window.messages || state.posted.bytes >= Lane.window.bytes
         batch.messages.append(first)
       }
-      if batch.isLast { (state.posted, state.waits) = ((0, 0), .now()) }
+      if batch.isLast { state.posted = (0, 0) }
       state.isScheduled = !batch.messages.isEmpty
       return state.isScheduled ? batch : nil
     }
@@ -119,8 +119,10 @@ final class Lane: Sendable {
 
   /// Goes on when everybody has had the message, or after a while.
   private func wait(for message: Exchange.Delivery) {
-    let start = state.withLockedValue { $0.waits }
     Task {
+      // Not before the task runs: the messages that follow shall not overtake this one.
+      let start = NIODeadline.now()
+      state.withLockedValue { $0.waits = start }
       await postAndWait(message)
       goOn { $0 == start }
     }

@@ -16,8 +16,8 @@ struct Ring {
   /// The number of the last message that the carrier took.
   private(set) var sent: UInt64 = 0
   private(set) var bytes = 0
-  /// Whether somebody is about to send what waits.
-  var willSend = false
+  /// How many messages waited when somebody who is about to send them looked last.
+  private var seen: Int?
 
   /// The number of the last message.
   var last: UInt64 { first + UInt64(entries.count) - 1 }
@@ -80,8 +80,19 @@ struct Ring {
 
   /// Returns whether to send what waits, to the first who asks.
   mutating func isToSend() -> Bool {
-    guard waiting > 0, !willSend else { return false }
-    willSend = true
+    guard waiting > 0, seen == nil else { return false }
+    seen = waiting
+    return true
+  }
+
+  /// Whether more have come since whoever is about to send looked last, and fit in the same payload. So it
+  /// is worth to look again.
+  mutating func isGrowing(upTo size: Int) -> Bool {
+    guard let seen, waiting > seen, waitingBytes < size else {
+      seen = nil
+      return false
+    }
+    self.seen = waiting
     return true
   }
 

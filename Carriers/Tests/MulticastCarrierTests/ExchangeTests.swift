@@ -67,7 +67,7 @@ import Testing
     var one = exchange()
     one.connect(at: now)
     for _ in 1...3 { #expect(one.post(note(), payloadLimit: .max, at: now) == nil) }
-    one.send("note", at: now)
+    #expect(one.send("note", at: now) == false)
     let payloads = sent.withLockedValue { $0 }
     #expect(try takeSent() == [[1, 2, 3]])
 
@@ -85,14 +85,40 @@ import Testing
     #expect(try takeSent() == [[2, 3]])
   }
 
+  @Test func whoIsAboutToSendWaitsForWhatComesMeanwhile() throws {
+    let now = NIODeadline.uptimeNanoseconds(1)
+    var one = exchange()
+    one.connect(at: now)
+    func post(_ one: inout Exchange, _ size: Int) {
+      #expect(one.post(note(size), payloadLimit: .max, at: now) == nil)
+    }
+    post(&one, 10)
+    #expect(one.isToSend("note") == true)
+    post(&one, 10)
+    #expect(one.isToSend("note") == false)
+    #expect(one.send("note", at: now) == true)
+    post(&one, 10)
+    #expect(one.send("note", at: now) == true)
+    #expect(try takeSent() == [])
+    #expect(one.send("note", at: now) == false)
+    #expect(try takeSent() == [[1, 2, 3]])
+
+    // It waits no longer than until a payload is full.
+    post(&one, 10)
+    #expect(one.isToSend("note") == true)
+    post(&one, 40_000)
+    #expect(one.send("note", at: now) == false)
+    #expect(try takeSent() == [[4], [5]])
+  }
+
   @Test func aPayloadOfSeveralStaysSmall() throws {
     let now = NIODeadline.uptimeNanoseconds(1)
     var one = exchange()
     one.connect(at: now)
-    for size in [6_000, 6_000, 6_000, 40_000, 10] {
+    for size in [12_000, 12_000, 12_000, 80_000, 10] {
       #expect(one.post(note(size), payloadLimit: .max, at: now) == nil)
     }
-    one.send("note", at: now)
+    #expect(one.send("note", at: now) == false)
     #expect(try takeSent() == [[1, 2], [3], [4], [5]])
   }
 
@@ -104,7 +130,7 @@ import Testing
       // The limit has changed since.
       #expect(one.post(note(size), payloadLimit: .max, at: now) == nil)
     }
-    one.send("note", at: now)
+    #expect(one.send("note", at: now) == false)
     #expect(try takeSent() == [[1], [2], [4]])
     #expect(one.counts.kept == 1)
     #expect(one.waitingToLeave.messages == 0)
@@ -119,7 +145,7 @@ import Testing
     for _ in 1...100 {
       #expect(one.post(note(500), payloadLimit: .max, at: now) == nil)
       #expect(one.post(note(500), payloadLimit: .max, at: now) == nil)
-      one.send("note", at: now)
+      #expect(one.send("note", at: now) == false)
     }
     let payloads = try takeSent()
     #expect(payloads.map(\.count) == Array(repeating: 2, count: 100))
@@ -127,7 +153,7 @@ import Testing
 
     // What waits for a moment only leaves before it is given up.
     for _ in 1...100 { #expect(one.post(note(500), payloadLimit: .max, at: now) == nil) }
-    one.send("note", at: now)
+    #expect(one.send("note", at: now) == false)
     #expect(try takeSent().joined().map { $0 } == Array(201...300))
     #expect(one.counts.dropped == 0)
   }
