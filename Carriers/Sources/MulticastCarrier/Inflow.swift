@@ -57,6 +57,11 @@ struct Inflow: Sendable {
     return next...max(next, min(end, next + 16_384))
   }
 
+  /// - Parameter places: What the sender has told, if it has.
+  init(_ type: String, _ places: Places?) {
+    if let places { _ = tell(places.last[type] ?? 0) }
+  }
+
   /// A message that is `taken` is the next one. One that is `next` is released with those behind it.
   enum Step: Equatable { case old, taken, next, early, implausible, full }
 

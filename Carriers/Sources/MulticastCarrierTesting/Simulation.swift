@@ -228,7 +228,7 @@ public struct Simulation {
       take(process)
       // The carriage sends in one go what was posted.
       for type in Simulation.types where process.exchange.isToSend(type) {
-        process.exchange.send(type, at: now)
+        while process.exchange.send(type, at: now) {}
       }
       carry(process)
     }

@@ -156,6 +156,8 @@ public final class NATSCarrier: Carrier {
     // Its own reconnection gives up where a password is wrong for a while.
     unsafe statuses.append(natsOptions_SetAllowReconnect(options, false))
     unsafe statuses.append(natsOptions_SetNoEcho(options, true))
+    // What leaves together is one payload already: nobody is woken to collect more.
+    unsafe statuses.append(natsOptions_SetSendAsap(options, true))
     unsafe statuses.append(natsOptions_SetTimeout(options, 2_000))
     unsafe statuses.append(natsOptions_SetWriteDeadline(options, 2_000))
     unsafe statuses.append(natsOptions_SetPingInterval(options, 5_000))
