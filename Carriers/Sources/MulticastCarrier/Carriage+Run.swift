@@ -76,6 +76,7 @@ extension Carriage: Service {
   private func tick() async {
     await atHome { carriage in
       carriage.handle { state, now in state.exchange.tick(at: now) }
+      carriage.readOn()
       carriage.tellCondition(at: .now())
     }
   }

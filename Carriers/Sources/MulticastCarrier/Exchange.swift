@@ -47,6 +47,8 @@ package struct Exchange: Sendable {
     var isHere = true
     var places: Places?
     var greeted: NIODeadline?
+    /// When the engine was asked for what it may have heard alone of this process's last messages.
+    var replayed = NIODeadline.distantPast
     var inflows: [String: Inflow] = [:]
   }
 
@@ -63,23 +65,27 @@ package struct Exchange: Sendable {
   private let limits: Carriage.Limits
   private let prefix: String
   private let handOver: Send
-  private let replays: Bool
+  /// Only where the engine stores what is published.
+  private var replays: Replays?
 
   private var carried: [String: Carried] = [:]
   private var rings: [String: Ring] = [:]
   private var ringBytes = 0
   private var waiting: Set<String> = []
   private var latest: [String: Latest] = [:]
-  private var askedLatest: [String: NIODeadline] = [:]
+  /// The values that others have told of and that have been asked for.
+  private var wantedLatest: [String: (stamp: Stamp, time: NIODeadline)] = [:]
   private var peers: [Identity: Peer] = [:]
   private var namesakes: Set<Identity> = []
   private var roots: [UInt64: Int] = [:]
   private var rootOrder: Deque<UInt64> = []
   private var isConnected = false
+  private var connected: NIODeadline?
+  private var greetedAll: NIODeadline?
   private var lastBeat: NIODeadline?
   private var lastTrim: NIODeadline?
+  private var lastTick: NIODeadline?
   private var deliveries: [Delivery] = []
-  private var replayed: Set<String> = []
   private var reports: [CarriageReport] = []
   private var bursts = Bursts()
   package private(set) var counts = Counts()
@@ -106,7 +112,8 @@ package struct Exchange: Sendable {
     self.identity = identity
     self.prefix = prefix
     self.limits = limits
-    self.replays = replays
+    // What is missing is noticed in less time than is kept.
+    if replays { self.replays = Replays(pause: max(limits.keptTime, limits.peerTime * 2)) }
     handOver = send
   }
 }
@@ -125,11 +132,16 @@ extension Exchange {
 // MARK: - Publishing
 
 extension Exchange {
-  package mutating func carry(_ type: String, _ topic: Carried) { carried[type] = topic }
+  package mutating func carry(_ type: String, _ topic: Carried) {
+    carried[type] = topic
+    if isConnected, topic.hears { replays?.ask(type) }
+  }
 
   package mutating func stopCarrying(_ type: String) {
     carried[type] = nil
     latest[type] = nil
+    wantedLatest[type] = nil
+    replays?.forget(type)
     // The numbers go on if the topic is carried again.
     while let ring = rings[type], ring.count > 0 { forgetFirst(of: type) }
     waiting.remove(type)
@@ -306,8 +318,10 @@ extension Exchange {
       peers[peer]?.heard = now
       for type in peers[peer]?.inflows.keys.sorted() ?? [] { peers[peer]?.inflows[type]?.restart() }
     }
+    (connected, greetedAll) = (now, now)
     greet(control)
-    if replays { replayed = Set(carried.filter { $0.value.hears && !$0.value.keepsLatest }.keys) }
+    replays?.connect()
+    for (type, topic) in carried where topic.hears { replays?.ask(type) }
     lastBeat = now
     sendWaiting(at: now)
   }
@@ -327,6 +341,9 @@ extension Exchange {
   }
 
   package mutating func tick(at now: NIODeadline) {
+    // A process that has stood still may have lost what it does not know of yet.
+    if let lastTick, now - lastTick > limits.peerTime { replays?.connect() }
+    lastTick = now
     if lastTrim.map({ now - $0 >= .seconds(1) }) ?? true {
       lastTrim = now
       for type in Array(rings.keys) {
@@ -337,6 +354,8 @@ extension Exchange {
     }
     guard isConnected else { return }
     sendWaiting(at: now)
+    greetAgain(at: now)
+    askForLatest(at: now)
     if lastBeat.map({ now - $0 >= limits.heartbeat }) ?? true {
       lastBeat = now
       _ = handOver(packet(.beat(places)), control)
@@ -345,6 +364,10 @@ extension Exchange {
       if state.isHere, now - state.heard > limits.peerTime {
         peers[peer]?.isHere = false
         if state.places != nil { reports.append(.left(peer)) }
+      }
+      if now - state.heard > limits.peerTime, state.heard > state.replayed {
+        peers[peer]?.replayed = now
+        for (type, topic) in carried where topic.hears { replays?.ask(type) }
       }
       if state.places == nil && now - state.met > limits.repairTime {
         // Who does not tell its places begins with what came first.
@@ -533,9 +556,9 @@ extension Exchange {
     for (type, stamp) in places.latest.sorted(by: { $0.key < $1.key }) {
       guard let topic = carried[type], topic.keepsLatest, topic.hears, isPlausible(stamp),
         latest[type].map({ $0.stamp < stamp }) ?? true,
-        askedLatest[type].map({ now - $0 >= .milliseconds(300) }) ?? true
+        wantedLatest[type].map({ $0.stamp < stamp || now - $0.time >= Exchange.askAgain }) ?? true
       else { continue }
-      askedLatest[type] = now
+      wantedLatest[type] = (stamp, now)
       _ = handOver(packet(.askLatest(type: type)), inbox(of: peer))
     }
   }
@@ -544,6 +567,36 @@ extension Exchange {
 // MARK: - Repair
 
 extension Exchange {
+  private static let askAgain = TimeAmount.milliseconds(200)
+
+  /// Asks again for the values that have not come: whoever has told of them, or of later ones.
+  private mutating func askForLatest(at now: NIODeadline) {
+    for (type, wanted) in wantedLatest.sorted(by: { $0.key < $1.key }) {
+      if let own = latest[type], own.stamp >= wanted.stamp {
+        wantedLatest[type] = nil
+        continue
+      }
+      guard now - wanted.time >= Exchange.askAgain else { continue }
+      wantedLatest[type]?.time = now
+      for (peer, state) in peers.sorted(by: { $0.key < $1.key }) where state.isHere {
+        guard let stamp = state.places?.latest[type], stamp >= wanted.stamp else { continue }
+        _ = handOver(packet(.askLatest(type: type)), inbox(of: peer))
+        break
+      }
+    }
+  }
+
+  /// Says hello again until somebody answers: what was said at first may have been lost. Who is alone for a second
+  /// is heard by the next beat of those who come.
+  private mutating func greetAgain(at now: NIODeadline) {
+    guard let connected, now - connected <= .seconds(1),
+      !peers.values.contains(where: { $0.isHere && $0.places != nil }),
+      greetedAll.map({ now - $0 >= Exchange.askAgain }) ?? true
+    else { return }
+    greetedAll = now
+    greet(control)
+  }
+
   private mutating func repair(_ type: String, of peer: Identity, at now: NIODeadline) {
     guard let topic = carried[type] else { return }
     if topic.isCausal { release(type, topic, of: peer, at: now) }
@@ -553,7 +606,7 @@ extension Exchange {
     guard let since = inflow.missingSince else { return }
     let patience = inflow.held.isEmpty ? limits.keptTime : limits.repairTime
     let isHere = peers[peer]?.isHere == true
-    if now - since > patience || !isHere, waitsForTheEngine(type, of: peer, at: now) { return }
+    if now - since > patience || !isHere, waitsForTheEngine(type, of: peer) { return }
     if now - since > patience {
       return giveUp(type, topic, of: peer, through: inflow.range?.upperBound ?? 0, at: now)
     }
@@ -573,13 +626,12 @@ extension Exchange {
   }
 
   /// Asks the engine once for what it has stored, and waits for that.
-  private mutating func waitsForTheEngine(
-    _ type: String, of peer: Identity, at now: NIODeadline
-  ) -> Bool {
-    guard replays else { return false }
-    if let end = peers[peer]?.inflows[type]?.replaysUntil { return now < end }
-    peers[peer]?.inflows[type]?.replaysUntil = now + .seconds(5)
-    replayed.insert(type)
+  private mutating func waitsForTheEngine(_ type: String, of peer: Identity) -> Bool {
+    guard replays != nil else { return false }
+    if let reading = peers[peer]?.inflows[type]?.reading {
+      return replays?.hasEnded(reading, of: type) == false
+    }
+    peers[peer]?.inflows[type]?.reading = replays?.ask(type)
     return true
   }
 
@@ -628,13 +680,52 @@ extension Exchange {
     peers[peer]?.inflows[type] = inflow
     if invented > 0 { skip("\(peer) has never published what came in its name.", count: invented) }
     let lost = min(answer.lostThrough, answer.last)
-    if let next = inflow.next, next <= lost, waitsForTheEngine(type, of: peer, at: now) { return }
+    if let next = inflow.next, next <= lost, waitsForTheEngine(type, of: peer) { return }
     giveUp(type, topic, of: peer, through: lost, at: now)
     // Without progress, what was sent has been lost on its way, or is still on it.
     if hasProgress {
       peers[peer]?.inflows[type]?.question = nil
       repair(type, of: peer, at: now)
     }
+  }
+}
+
+// MARK: - What the engine has stored
+
+extension Exchange {
+  /// What is to be read next in what the engine has stored, if that is due.
+  package mutating func nextReading(
+    at now: NIODeadline, where hasRoom: (String) -> Bool
+  ) -> Replays.Reading? {
+    isConnected ? replays?.next(at: now, where: hasRoom) : nil
+  }
+
+  /// Whether a place in what the engine has stored of a topic is known.
+  package func knowsTheStore(_ type: String) -> Bool { replays?.knows(type) ?? false }
+
+  /// Receives what was stored: what was heard before is left out.
+  package mutating func take(
+    _ page: StoredPayloads, _ reading: Replays.Reading, at now: NIODeadline
+  ) {
+    let type = reading.type
+    for payload in page.payloads {
+      // Who has ended long ago is not to be heard by who comes late.
+      if reading.isFromStart, let sender = try? Packet(payload).sender,
+        peers[sender]?.places == nil
+      {
+        continue
+      }
+      receive(payload, at: now)
+    }
+    let misses = peers.values.contains { $0.inflows[type]?.misses == true }
+    if replays?.take(page, reading, misses: misses, at: now) == true {
+      reports.append(.storeBeganAnew(type: type))
+    }
+  }
+
+  /// Takes note that nothing came. Returns whether something did before.
+  package mutating func fail(_ reading: Replays.Reading, at now: NIODeadline) -> Bool {
+    replays?.fail(reading, at: now) ?? false
   }
 }
 
@@ -679,12 +770,6 @@ extension Exchange {
   package mutating func takeDeliveries() -> [Delivery] {
     defer { deliveries = [] }
     return deliveries
-  }
-
-  /// The topics of which the engine is to be asked for what it has stored.
-  package mutating func takeReplays() -> Set<String> {
-    defer { replayed = [] }
-    return replayed
   }
 
   package mutating func takeReports(at now: NIODeadline) -> [CarriageReport] {
