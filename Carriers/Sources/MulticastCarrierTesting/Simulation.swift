@@ -275,7 +275,7 @@ public struct Simulation {
       if engineIsUp, isHealing || !random.chance(5) {
         let page = store.page(subject, after: reading.position)
         process.exchange.take(page, reading, at: now)
-        if let place = reading.position, place.epoch != page.end.epoch {
+        if let place = reading.position, !place.epoch.isEmpty, place.epoch != page.end.epoch {
           process.emptied.insert(reading.type)
         }
       } else {
