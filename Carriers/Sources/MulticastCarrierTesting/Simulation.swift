@@ -145,7 +145,8 @@ public struct Simulation {
     isHealing = true
     engineIsUp = true
     for process in processes { connect(process) }
-    for step in 0..<2_000 { advance(step) }
+    // Longer than a message is waited for that a process has taken with it.
+    for step in 0..<4_500 { advance(step) }
     check()
     return broken
   }
