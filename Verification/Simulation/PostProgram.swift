@@ -178,7 +178,8 @@ final class PostProgram: Program, @unchecked Sendable {
       Task.detached { await self.postAndWait(key: key) }
     case "register": register(using: &random)
     case "recur" where kind == .named: Task.detached { await self.notify() }
-    case "recur" where kind == .settling: Task.detached { await self.settle() }
+    case "recur" where kind == .settling:
+      for _ in 0..<4 { Task.detached { await self.settle() } }
     case "recur":
       let root = random.next() >> 32
       recurringCenter.post(Topic<UInt>(), UInt(root), line: Int(root + 1) % 2, column: 1)
@@ -281,13 +282,7 @@ final class PostProgram: Program, @unchecked Sendable {
   /// The posts that had returned when somebody began to wait for all homes, and the calls until the wait ended.
   private var settled: [(messages: Set<Int>, calls: Int)] = []
 
-  private var isSettling = false
-
-  /// One at a time: each waits for the markers of others, too, which may wait for its own.
   private func settle() async {
-    if isSettling { return }
-    isSettling = true
-    defer { isSettling = false }
     waiting += 1
     let messages = synchronized {
       Set(

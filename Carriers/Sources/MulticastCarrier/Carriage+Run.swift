@@ -80,6 +80,7 @@ extension Carriage: Service {
       state.exchange.tick(at: now)
       for topic in state.topics.values { topic.lane?.tick(at: now) }
     }
+    readOn()
     tellCondition(at: .now())
   }
 

@@ -7,8 +7,10 @@ extension Exchange {
       peers[peer]?.heard = now
       for type in peers[peer]?.inflows.keys.sorted() ?? [] { peers[peer]?.inflows[type]?.restart() }
     }
+    (connected, greetedAll) = (now, now)
     greet(control)
-    if replays { replayed = Set(carried.filter { $0.value.hears && !$0.value.keepsLatest }.keys) }
+    replays?.connect()
+    for (type, topic) in carried where topic.hears { replays?.ask(type) }
     lastBeat = now
     sendWaiting(at: now)
   }
@@ -28,6 +30,9 @@ extension Exchange {
   }
 
   package mutating func tick(at now: NIODeadline) {
+    // A process that has stood still may have lost what it does not know of yet.
+    if let lastTick, now - lastTick > limits.peerTime { replays?.connect() }
+    lastTick = now
     if lastTrim.map({ now - $0 >= .seconds(1) }) ?? true {
       lastTrim = now
       for type in Array(rings.keys) {
@@ -38,6 +43,8 @@ extension Exchange {
     }
     guard isConnected else { return }
     sendWaiting(at: now)
+    greetAgain(at: now)
+    askForLatest(at: now)
     if lastBeat.map({ now - $0 >= limits.heartbeat }) ?? true {
       lastBeat = now
       _ = handOver(packet(.beat(places)), control)
@@ -46,6 +53,10 @@ extension Exchange {
       if state.isHere, now - state.heard > limits.peerTime {
         peers[peer]?.isHere = false
         if state.places != nil { reports.append(.left(peer)) }
+      }
+      if now - state.heard > limits.peerTime, state.heard > state.replayed {
+        peers[peer]?.replayed = now
+        for (type, topic) in carried where topic.hears { replays?.ask(type) }
       }
       if state.places == nil && now - state.met > limits.repairTime {
         // Who does not tell its places begins with what came first.
@@ -58,6 +69,17 @@ extension Exchange {
       // Who has gone for long and was heard completely is forgotten.
       if !state.isHere, now - state.heard > .minutes(10) { peers[peer] = nil }
     }
+  }
+
+  /// Says hello again until somebody answers: what was said at first may have been lost. Who is alone for a second
+  /// is heard by the next beat of those who come.
+  private mutating func greetAgain(at now: NIODeadline) {
+    guard let connected, now - connected <= .seconds(1),
+      !peers.values.contains(where: { $0.isHere && $0.places != nil }),
+      greetedAll.map({ now - $0 >= Exchange.askAgain }) ?? true
+    else { return }
+    greetedAll = now
+    greet(control)
   }
 
   mutating func ask(whoIs peer: Identity, at now: NIODeadline) {

@@ -1,6 +1,26 @@
 import NIOCore
 
 extension Exchange {
+  /// After this time, what has not come is asked for again.
+  static let askAgain = TimeAmount.milliseconds(200)
+
+  /// Asks again for the values that have not come: whoever has told of them, or of later ones.
+  mutating func askForLatest(at now: NIODeadline) {
+    for (type, wanted) in wantedLatest.sorted(by: { $0.key < $1.key }) {
+      if let own = latest[type], own.stamp >= wanted.stamp {
+        wantedLatest[type] = nil
+        continue
+      }
+      guard now - wanted.time >= Exchange.askAgain else { continue }
+      wantedLatest[type]?.time = now
+      for (peer, state) in peers.sorted(by: { $0.key < $1.key }) where state.isHere {
+        guard let stamp = state.places?.latest[type], stamp >= wanted.stamp else { continue }
+        _ = handOver(packet(.askLatest(type: type)), inbox(of: peer))
+        break
+      }
+    }
+  }
+
   /// A counter near its end would leave no room for later values.
   func isPlausible(_ stamp: Stamp) -> Bool { stamp.counter < 1 << 62 }
 

@@ -1,11 +1,16 @@
 import NIOCore
 
 extension Exchange {
-  package mutating func carry(_ type: String, _ topic: Carried) { carried[type] = topic }
+  package mutating func carry(_ type: String, _ topic: Carried) {
+    carried[type] = topic
+    if isConnected, topic.hears { replays?.ask(type) }
+  }
 
   package mutating func stopCarrying(_ type: String) {
     carried[type] = nil
     latest[type] = nil
+    wantedLatest[type] = nil
+    replays?.forget(type)
     // The numbers go on if the topic is carried again.
     while let ring = rings[type], ring.count > 0 { forgetFirst(of: type) }
     for peer in peers.keys { peers[peer]?.inflows[type] = nil }

@@ -145,9 +145,9 @@ extension Exchange {
     for (type, stamp) in places.latest.sorted(by: { $0.key < $1.key }) {
       guard let topic = carried[type], topic.keepsLatest, topic.hears, isPlausible(stamp),
         latest[type].map({ $0.stamp < stamp }) ?? true,
-        askedLatest[type].map({ now - $0 >= .milliseconds(300) }) ?? true
+        wantedLatest[type].map({ $0.stamp < stamp || now - $0.time >= Exchange.askAgain }) ?? true
       else { continue }
-      askedLatest[type] = now
+      wantedLatest[type] = (stamp, now)
       _ = handOver(packet(.askLatest(type: type)), inbox(of: peer))
     }
   }

@@ -10,7 +10,7 @@ extension Exchange {
     guard let since = inflow.missingSince else { return }
     let patience = inflow.held.isEmpty ? limits.keptTime : limits.repairTime
     let isHere = peers[peer]?.isHere == true
-    if now - since > patience || !isHere, waitsForTheEngine(type, of: peer, at: now) { return }
+    if now - since > patience || !isHere, waitsForTheEngine(type, of: peer) { return }
     if now - since > patience {
       return giveUp(type, topic, of: peer, through: inflow.range?.upperBound ?? 0, at: now)
     }
@@ -30,13 +30,12 @@ extension Exchange {
   }
 
   /// Asks the engine once for what it has stored, and waits for that.
-  mutating func waitsForTheEngine(
-    _ type: String, of peer: Identity, at now: NIODeadline
-  ) -> Bool {
-    guard replays else { return false }
-    if let end = peers[peer]?.inflows[type]?.replaysUntil { return now < end }
-    peers[peer]?.inflows[type]?.replaysUntil = now + .seconds(5)
-    replayed.insert(type)
+  mutating func waitsForTheEngine(_ type: String, of peer: Identity) -> Bool {
+    guard replays != nil else { return false }
+    if let reading = peers[peer]?.inflows[type]?.reading {
+      return replays?.hasEnded(reading, of: type) == false
+    }
+    peers[peer]?.inflows[type]?.reading = replays?.ask(type)
     return true
   }
 
@@ -93,7 +92,7 @@ extension Exchange {
     peers[peer]?.inflows[type] = inflow
     if invented > 0 { skip("\(peer) has never published what came in its name.", count: invented) }
     let lost = min(answer.lostThrough, answer.last)
-    if let next = inflow.next, next <= lost, waitsForTheEngine(type, of: peer, at: now) { return }
+    if let next = inflow.next, next <= lost, waitsForTheEngine(type, of: peer) { return }
     giveUp(type, topic, of: peer, through: lost, at: now)
     // Without progress, what was sent has been lost on its way, or is still on it.
     if hasProgress {

@@ -46,6 +46,8 @@ package struct Exchange: Sendable {
     var isHere = true
     var places: Places?
     var greeted: NIODeadline?
+    /// When the engine was asked for what it may have heard alone of this process's last messages.
+    var replayed = NIODeadline.distantPast
     var inflows: [String: Inflow] = [:]
 
     mutating func take(_ message: Inflow.Held, isCausal: Bool, limit: Int) -> Inflow.Step {
@@ -73,21 +75,25 @@ package struct Exchange: Sendable {
   let limits: Carriage.Limits
   let prefix: String
   let handOver: Send
-  let replays: Bool
+  /// Only where the engine stores what is published.
+  var replays: Replays?
 
   var carried: [String: Carried] = [:]
   var rings: [String: Ring] = [:]
   var ringBytes = 0
   var latest: [String: Latest] = [:]
-  var askedLatest: [String: NIODeadline] = [:]
+  /// The values that others have told of and that have been asked for.
+  var wantedLatest: [String: (stamp: Stamp, time: NIODeadline)] = [:]
   var peers: [Identity: Peer] = [:]
   var namesakes: Set<Identity> = []
   var chains: Chains
   var isConnected = false
+  var connected: NIODeadline?
+  var greetedAll: NIODeadline?
   var lastBeat: NIODeadline?
   var lastTrim: NIODeadline?
+  var lastTick: NIODeadline?
   var deliveries: [Delivery] = []
-  var replayed: Set<String> = []
   var reports: [CarriageReport] = []
   var bursts = Bursts()
   package internal(set) var counts = Counts()
@@ -114,7 +120,8 @@ package struct Exchange: Sendable {
     self.identity = identity
     self.prefix = prefix
     self.limits = limits
-    self.replays = replays
+    // What is missing is noticed in less time than is kept.
+    if replays { self.replays = Replays(pause: max(limits.keptTime, limits.peerTime * 2)) }
     handOver = send
     chains = Chains(limit: limits.chain)
     header = Packet.header(of: identity)
@@ -137,12 +144,6 @@ extension Exchange {
   package mutating func takeDeliveries() -> [Delivery] {
     defer { deliveries = [] }
     return deliveries
-  }
-
-  /// The topics of which the engine is to be asked for what it has stored.
-  package mutating func takeReplays() -> Set<String> {
-    defer { replayed = [] }
-    return replayed
   }
 
   package mutating func takeReports(at now: NIODeadline) -> [CarriageReport] {

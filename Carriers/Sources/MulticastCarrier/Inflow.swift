@@ -30,8 +30,8 @@ struct Inflow: Sendable {
   private(set) var held: Deque<Held> = []
   private(set) var heldBytes = 0
   var question: Question?
-  /// Until when what the engine has stored is waited for; nil if it has not been asked.
-  var replaysUntil: NIODeadline?
+  /// Which reading of what the engine has stored is waited for.
+  var reading: Int?
   var tries: Int64 = 0
   /// Since when something has been missing, without progress.
   private(set) var missingSince: NIODeadline?
@@ -127,7 +127,7 @@ struct Inflow: Sendable {
   }
 
   mutating func nothingMissing() {
-    (missingSince, question, tries, replaysUntil) = (nil, nil, 0, nil)
+    (missingSince, question, tries, reading) = (nil, nil, 0, nil)
   }
 
   /// Begins anew to wait for what is missing.

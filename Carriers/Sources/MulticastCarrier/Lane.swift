@@ -56,6 +56,13 @@ final class Lane: Sendable {
     self.postAndWait = postAndWait
   }
 
+  /// Whether so much waits that no more shall be fetched.
+  var isBusy: Bool {
+    state.withLockedValue {
+      $0.waiting.count > limits.waitingMessages / 2 || $0.bytes > limits.waitingBytes / 2
+    }
+  }
+
   /// Posts nothing any more.
   func end() { state.withLockedValue { ($0.hasEnded, $0.waiting, $0.bytes) = (true, [], 0) } }
 

@@ -17,10 +17,40 @@ extension PostOffice {
     }
     while !Task.isCancelled {
       let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
-      if !leaveMarkers(from: site, MarkersEnd(continuation)) { return true }
+      if takeTurn(WaitEnd(continuation)) {
+        defer { endTurn() }
+        return await settledInTurn(from: site)
+      }
       for await _ in stream {}
     }
     return false
+  }
+
+  private nonisolated(nonsending) func settledInTurn(from site: CallSite) async -> Bool {
+    while !Task.isCancelled {
+      let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+      if !leaveMarkers(from: site, WaitEnd(continuation)) { return true }
+      for await _ in stream {}
+    }
+    return false
+  }
+
+  /// Those who wait until all is settled take turns, because each takes the markers of others for work. If it is
+  /// another one's turn, that one's end releases `end`.
+  private func takeTurn(_ end: WaitEnd) -> Bool {
+    withLock { state in
+      if state.settlers == nil {
+        state.settlers = []
+        return true
+      }
+      state.settlers?.append(end)
+      return false
+    }
+  }
+
+  private func endTurn() {
+    // Released with the lock released.
+    extendLifetime(withLock { state in state.settlers.take() })
   }
 
   /// Whether a post of this office is calling on this thread, or has called this task.
@@ -31,7 +61,7 @@ extension PostOffice {
   }
 
   /// Leaves a marker in each mailbox that is not idle. Returns whether there is one.
-  private func leaveMarkers(from site: CallSite, _ end: MarkersEnd) -> Bool {
+  private func leaveMarkers(from site: CallSite, _ end: WaitEnd) -> Bool {
     let nobody = ClientList(stride: WeakBox.stride(for: AnyObject.self), hasCompanions: false)
     let post = Post(
       Posting(to: nobody, from: site, isolation: nil),
@@ -48,8 +78,8 @@ extension PostOffice {
   }
 }
 
-/// Finishes a stream when the last marker was handled.
-private final class MarkersEnd: Sendable {
+/// Finishes a stream when nobody refers to it any more.
+private final class WaitEnd: Sendable {
   let continuation: AsyncStream<Never>.Continuation
 
   init(_ continuation: AsyncStream<Never>.Continuation) {

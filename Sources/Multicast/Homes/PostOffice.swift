@@ -30,6 +30,9 @@ final class PostOffice: Sendable {
     /// The number of handlers' mailboxes at which unused ones are removed.
     private var handlerLimit = 16
 
+    /// Those who wait for their turn to wait until all is settled; nil if it is nobody's turn.
+    var settlers: [any AnyObject & Sendable]?
+
     #if DEBUG
       /// A mailbox in which too many letters wait, to tell of after unlocking.
       var crowded: Mailbox?
