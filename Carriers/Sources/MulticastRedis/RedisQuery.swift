@@ -4,9 +4,10 @@ import NIOPosix
 
 /// A connection that asks one thing after the other.
 final class RedisQuery: Sendable {
-  /// What the server has answered in place of what was asked for, in its own words.
+  /// Why there is no answer; where the server has refused, in its own words.
   struct Refusal: Error, CustomStringConvertible {
     let description: String
+    static let closed = Refusal(description: "The connection was closed before the answer came.")
   }
 
   private let channel: any Channel
@@ -31,21 +32,23 @@ final class RedisQuery: Sendable {
   @discardableResult
   func ask(_ commands: [String]...) async throws -> RESP {
     let promises = commands.map { _ in channel.eventLoop.makePromise(of: RESP.self) }
+    let answered = EventLoopFuture.whenAllSucceed(
+      promises.map(\.futureResult), on: channel.eventLoop)
     let timeout = channel.eventLoop.scheduleTask(in: .seconds(5)) { [channel] in
-      channel.close(promise: nil)
+      channel.pipeline.fireErrorCaught(
+        Refusal(description: "The server has not answered for 5 s."))
     }
-    defer { timeout.cancel() }
+    // Here the task that waits may come much later, and would lose a connection on which all was answered.
+    answered.whenComplete { _ in timeout.cancel() }
     var bytes = ByteBuffer()
     for command in commands { RESP.write(command.map { ByteBuffer(string: $0) }, into: &bytes) }
     // On its own thread, which knows whether it has ended.
     channel.eventLoop.execute { [channel, answers, bytes] in
-      guard channel.isActive else { return promises.forEach { $0.fail(ChannelError.eof) } }
+      guard channel.isActive else { return promises.forEach { $0.fail(Refusal.closed) } }
       answers.waiting.withLockedValue { $0 += promises }
       channel.writeAndFlush(bytes, promise: nil)
     }
-    let all = try await EventLoopFuture.whenAllSucceed(
-      promises.map(\.futureResult), on: channel.eventLoop
-    ).get()
+    let all = try await answered.get()
     for case .error(let text) in all { throw Refusal(description: text) }
     return all.last ?? .null
   }
@@ -77,7 +80,7 @@ final class RedisQuery: Sendable {
         defer { waiting = [] }
         return waiting
       }
-      for promise in waiting { promise.fail(reason ?? ChannelError.eof) }
+      for promise in waiting { promise.fail(reason ?? Refusal.closed) }
     }
   }
 }

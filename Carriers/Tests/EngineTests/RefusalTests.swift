@@ -200,6 +200,23 @@ import Testing
     withExtendedLifetime((secret, encrypted)) {}
   }
 
+  @Test func tellsThatAStoreDoesNotAnswer() async throws {
+    let engine = try await Engine(.redis)
+    let reader = RedisStreamCarrier(
+      try .init(url: "redis://127.0.0.1:\(engine.port)", name: "test"))
+    _ = try await reader.stored("subject", after: nil)
+    engine.program.signal(SIGSTOP)
+    let error = await #expect(throws: (any Error).self) {
+      try await reader.stored("subject", after: nil)
+    }
+    #expect(error.map { "\($0)" }?.contains("has not answered for 5 s") == true)
+    engine.program.signal(SIGCONT)
+    try await eventually("it answers again") {
+      (try? await reader.stored("subject", after: nil)) != nil
+    }
+    await reader.close()
+  }
+
   @Test func tellsWhatIsWrongWithAnEncryptedConnection() async throws {
     let (authority, stranger) = (try Authority(), try Authority())
     let engine = try await Engine(.redis, configuration: authority.redisConfiguration)
