@@ -138,8 +138,8 @@ import Testing
     for (one, two) in [(one, two), (two, one)] {
       _ = try await one.reports { $0 == .joined(two.carriage.identity) }
     }
-    engine.program.signal(SIGSTOP)
     let stalled = ContinuousClock.now
+    engine.program.signal(SIGSTOP)
     // Nobody waits for it: it goes on after all posts have returned.
     for number in 0..<1_000 { one.post(number) }
     #expect(one.numbers.withLockedValue { $0.count } == 1_000)
