@@ -22,7 +22,7 @@ public struct Engine: Sendable {
   ///
   /// - Parameters:
   ///   - port: The port of an earlier one, to start it again.
-  ///   - configuration: What else is in its configuration file, with `PORT` for its port.
+  ///   - configuration: What else is in its configuration file.
   public init(_ kind: Kind, port: Int? = nil, configuration: String = "") async throws {
     self.kind = kind
     var chosen = try port ?? Engine.freePort()
@@ -47,12 +47,11 @@ public struct Engine: Sendable {
   private static func start(
     _ kind: Kind, _ port: Int, _ configuration: String
   ) throws -> Program {
-    let filled = configuration.replacing("PORT", with: "\(port)")
-    return switch kind {
+    switch kind {
     case .nats:
       try Program(
         "nats-server", ["-a", "127.0.0.1", "-p", "\(port)", "-c", "FOLDER/conf"],
-        files: ["conf": filled])
+        files: ["conf": configuration])
     case .redis:
       try Program(
         "redis-server", ["FOLDER/conf"],
@@ -62,7 +61,7 @@ public struct Engine: Sendable {
           port \(port)
           save ""
           dir FOLDER
-          \(filled)
+          \(configuration)
 
           """
         ])
