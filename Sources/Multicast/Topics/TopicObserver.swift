@@ -9,7 +9,7 @@ final class TopicObserver: Sendable {
 
     var endsAfterOne: Bool
 
-    /// Identifies the handler among those that replaced each other.
+    /// Identifies the handler among those that replaced each other. It may overflow.
     var version: UInt32 = 0
 
     /// The number of the last kept post that a handler has taken.
@@ -139,7 +139,7 @@ extension TopicObserver {
       guard let old = state.handler else { return nil }
       state.handler = handler
       state.endsAfterOne = once
-      state.version += 1
+      state.version &+= 1
       // A post that was not taken waits in this home.
       let mustBegin = latest == state.lastKept
       if mustBegin { state.lastKept = 0 }
