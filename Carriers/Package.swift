@@ -19,6 +19,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
   ],
   targets: [
@@ -41,7 +42,11 @@ let package = Package(
       name: "MulticastNATS", dependencies: ["CNATS", "MulticastCarrier"], swiftSettings: safe),
     .target(
       name: "MulticastRedis",
-      dependencies: ["MulticastCarrier", .product(name: "NIOPosix", package: "swift-nio")],
+      dependencies: [
+        "MulticastCarrier",
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ],
       swiftSettings: safe),
     .target(
       name: "MulticastCarrierTesting", dependencies: ["MulticastCarrier"], swiftSettings: safe),

@@ -1,6 +1,5 @@
 import DequeModule
 import Dispatch
-import Foundation
 import NIOConcurrencyHelpers
 
 /// Elements that wait for a queue, which takes all that wait at once.
@@ -45,11 +44,7 @@ package final class Batches<Element: Sendable>: Sendable {
   }
 
   private func drain() {
-    while let batch = next() {
-      take(batch)
-      // Many come in a burst. To wait a moment for the next costs less than to be woken for it.
-      if batch.count > 1 { usleep(100) }
-    }
+    while let batch = next() { take(batch) }
   }
 
   private func next() -> Deque<Element>? {

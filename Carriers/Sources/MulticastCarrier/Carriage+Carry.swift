@@ -46,12 +46,16 @@ extension Carriage {
       direction == .outgoing
       ? nil
       : Lane(on: queue, limits: limits, overflow: overflow, keepsLatest: keepsLatest) {
-        [weak self, center] delivery in
-        guard let (message, context) = self?.take(delivery, codec, comesBack) else { return }
-        CarriageContext.$current.withValue(context) { _ = center.post(topic, message) }
+        [weak self, center] deliveries in
+        guard let self else { return }
+        decode(deliveries, codec) { delivery, message in
+          CarriageContext.$current.withValue(context(of: delivery, comesBack)) {
+            _ = center.post(topic, message)
+          }
+        }
       } postAndWait: { [weak self, center] delivery in
-        guard let (message, context) = self?.take(delivery, codec, comesBack) else { return }
-        await CarriageContext.$current.withValue(context) {
+        guard let self, let message = decode(delivery, codec) else { return }
+        await CarriageContext.$current.withValue(context(of: delivery, comesBack)) {
           _ = await center.postAndWait(topic, message)
         }
       }
@@ -145,7 +149,7 @@ extension Carriage {
   private func encode<Message>(
     _ message: Message, _ codec: some MessageCodec<Message>
   ) throws(CarrierError) -> ByteBuffer {
-    var bytes = ByteBuffer()
+    var bytes = ByteBufferAllocator().buffer(capacity: 256)
     do { try codec.encode(message, into: &bytes) } catch {
       throw .notEncodable(String("\(error)".prefix(200)))
     }
@@ -164,12 +168,30 @@ extension Carriage {
     }
   }
 
-  /// Takes a message that came in, and the context in which it is posted. If it comes back, the context tells
-  /// the carriage that it came in.
-  private func take<Message>(
-    _ delivery: Exchange.Delivery, _ codec: some MessageCodec<Message>, _ comesBack: Bool
-  ) -> (Message, CarriageContext)? {
-    guard let message = decode(delivery, codec) else { return nil }
+  /// Decodes what one process has sent together, as long as all of it can be decoded. So what somebody else
+  /// sends cannot spoil it.
+  private func decode<Message>(
+    _ deliveries: ArraySlice<Exchange.Delivery>, _ codec: some MessageCodec<Message>,
+    then post: (Exchange.Delivery, Message) -> Void
+  ) {
+    var rest = deliveries
+    while let first = rest.first {
+      let run = rest.prefix { $0.sender == first.sender }
+      rest = rest[run.endIndex...]
+      let bodies = run.map(\.envelope.body)
+      if run.count > 1, let messages = try? codec.decode(together: bodies),
+        messages.count == run.count
+      {
+        for index in messages.indices { post(run[run.startIndex + index], messages[index]) }
+      } else {
+        for delivery in run { if let message = decode(delivery, codec) { post(delivery, message) } }
+      }
+    }
+  }
+
+  /// The context in which a message is posted that came in. If it comes back, the context tells the carriage
+  /// that it came in.
+  private func context(of delivery: Exchange.Delivery, _ comesBack: Bool) -> CarriageContext {
     let envelope = delivery.envelope
     var context = CarriageContext()
     context.metadata = envelope.metadata
@@ -179,7 +201,7 @@ extension Carriage {
     if comesBack {
       context.mark = Mark(.cameIn(delivery.stamp), of: envelope.type, by: identity)
     }
-    return (message, context)
+    return context
   }
 
   /// Publishes what was posted in this process, and takes note of what has come in.
@@ -217,7 +239,15 @@ extension Carriage {
         envelope, recurs: context.type == type, payloadLimit: limit, at: now)
       sends = state.exchange.isToSend(type)
     }
-    // After the letters that are there already, so that the carrier gets them in one go.
-    if sends { queue.async { self.handle { $0.exchange.send(type, at: $1) } } }
+    if sends { send(type, on: queue) }
+  }
+
+  /// After the letters that are there already, so that they share a payload.
+  private func send(_ type: String, on queue: DispatchQueue) {
+    queue.async {
+      var isGrowing = false
+      self.handle { isGrowing = $0.exchange.send(type, at: $1) }
+      if isGrowing { self.send(type, on: queue) }
+    }
   }
 }

@@ -4,7 +4,7 @@ import NIOCore
 import ServiceLifecycle
 
 extension Carriage: Service {
-  private static let tick = Duration.milliseconds(50)
+  private static let tick = DispatchTimeInterval.milliseconds(50)
 
   /// Connects, and carries until the task is cancelled or the service group shuts down. Then sends what
   /// waits, and ends.
@@ -15,12 +15,13 @@ extension Carriage: Service {
     carrier.subscribe(to: control)
     carrier.subscribe(to: own)
     carrier.open { [weak self] event in self?.take(event) }
-    try? await cancelWhenGracefulShutdown {
-      while true {
-        try await Task.sleep(for: Carriage.tick)
-        await self.tick()
-      }
-    }
+    let timer = DispatchSource.makeTimerSource(queue: home)
+    timer.schedule(
+      deadline: .now() + Carriage.tick, repeating: Carriage.tick, leeway: .milliseconds(10))
+    timer.setEventHandler { [weak self] in self?.tick() }
+    timer.activate()
+    try? await gracefulShutdown()
+    timer.cancel()
     await close()
   }
 
@@ -32,7 +33,7 @@ extension Carriage: Service {
     await afterAllThatWasPosted()
     let end = NIODeadline.now() + .seconds(10)
     repeat {
-      await tick()
+      await atHome { $0.tick() }
       let waits = state.withLockedValue { $0.exchange.waitingToLeave.messages > 0 }
       guard waits, condition.connection == .connected, NIODeadline.now() < end else { break }
       try? await Task.sleep(for: .milliseconds(20))
@@ -73,11 +74,14 @@ extension Carriage: Service {
     }
   }
 
-  private func tick() async {
-    await atHome { carriage in
-      carriage.handle { state, now in state.exchange.tick(at: now) }
-      carriage.tellCondition(at: .now())
+  /// At home.
+  private func tick() {
+    handle { state, now in
+      state.exchange.tick(at: now)
+      for topic in state.topics.values { topic.lane?.tick(at: now) }
     }
+    readOn()
+    tellCondition(at: .now())
   }
 
   private func take(_ event: CarrierEvent) {

@@ -72,7 +72,7 @@ public final class Carriage: Sendable {
   let center: MulticastCenter
   let carrier: any Carrier
   let limits: Limits
-  private let logger: Logger
+  let logger: Logger
   private let meters: Meters
   /// Here the carriage tells what has happened. What leaves and what comes in has a queue for each topic.
   let home = DispatchQueue(label: "Carriage")
@@ -146,35 +146,13 @@ extension Carriage {
   /// Handles an event on the thread on which it comes. No client code runs here.
   func handle(_ body: (inout State, NIODeadline) -> Void) {
     let now = NIODeadline.now()
-    let (reports, replays) = state.withLockedValue { state in
+    let reports = state.withLockedValue { state in
       body(&state, now)
       // Under the lock, so that threads do not change the order.
       for delivery in state.exchange.takeDeliveries() { state.leave(delivery) }
-      let replays = state.exchange.takeReplays()
-      return (
-        state.exchange.takeReports(at: now),
-        replays.isEmpty ? [] : replays.map { state.exchange.subject(of: $0) }
-      )
+      return state.exchange.takeReports(at: now)
     }
-    for subject in replays { replay(subject) }
     for report in reports { home.async { self.tell(report) } }
-  }
-
-  /// Receives what the engine has stored: what was heard before is left out.
-  private func replay(_ subject: String) {
-    guard let carrier = carrier as? any ReplayingCarrier else { return }
-    Task { [weak self, limits, logger] in
-      do {
-        let payloads = try await carrier.stored(subject, inTheLast: limits.replayedTime)
-        self?.handle { state, now in
-          for payload in payloads { state.exchange.receive(payload, at: now) }
-        }
-      } catch {
-        logger.warning(
-          "The engine does not bring what it has stored.",
-          metadata: ["subject": "\(subject)", "reason": "\(error)"])
-      }
-    }
   }
 
   /// Runs a body at home, after all that is there already.
@@ -228,6 +206,10 @@ extension Carriage {
     case .skipped(let reason, let count):
       logger.warning(
         "Payloads are skipped.", metadata: ["reason": "\(reason)", "count": "\(count)"])
+    case .storeBeganAnew(let type):
+      logger.warning(
+        "What the engine had stored is gone, and with it what processes said that have ended.",
+        metadata: ["type": "\(type)"])
     case .kept(let type, let reason, let count):
       logger.error(
         "Messages stay in this process.",

@@ -17,6 +17,9 @@ public enum CarriageReport: Sendable, Equatable {
   case nameTaken(Identity)
   /// Messages of a process are missing for good: it has them no more.
   case gapPossible(since: Place, missing: UInt64)
+  /// The engine has stored what is said to this topic, and its store was emptied or made anew. What was in it of
+  /// processes that have ended is missing, if it was not heard before.
+  case storeBeganAnew(type: String)
   /// A payload could not be used. `count` is the number of such payloads since the last report with this
   /// reason.
   case skipped(reason: String, count: Int)

@@ -30,8 +30,8 @@ struct Inflow: Sendable {
   private(set) var held: Deque<Held> = []
   private(set) var heldBytes = 0
   var question: Question?
-  /// Until when what the engine has stored is waited for; nil if it has not been asked.
-  var replaysUntil: NIODeadline?
+  /// Which reading of what the engine has stored is waited for.
+  var reading: Int?
   var tries: Int64 = 0
   /// Since when something has been missing, without progress.
   private(set) var missingSince: NIODeadline?
@@ -55,6 +55,11 @@ struct Inflow: Sendable {
     guard let next, misses else { return nil }
     let end = held.first { $0.sequence > next }.map { $0.sequence - 1 } ?? told
     return next...max(next, min(end, next + 16_384))
+  }
+
+  /// - Parameter places: What the sender has told, if it has.
+  init(_ type: String, _ places: Places?) {
+    if let places { _ = tell(places.last[type] ?? 0) }
   }
 
   /// A message that is `taken` is the next one. One that is `next` is released with those behind it.
@@ -122,7 +127,7 @@ struct Inflow: Sendable {
   }
 
   mutating func nothingMissing() {
-    (missingSince, question, tries, replaysUntil) = (nil, nil, 0, nil)
+    (missingSince, question, tries, reading) = (nil, nil, 0, nil)
   }
 
   /// Begins anew to wait for what is missing.

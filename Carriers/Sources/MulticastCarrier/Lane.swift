@@ -1,7 +1,7 @@
 import DequeModule
 import Dispatch
-import Foundation
 import NIOConcurrencyHelpers
+import NIOCore
 
 /// What came in for one topic, on its way to the center. Each topic has a lane of its own, so that slow
 /// handlers of one topic hold up no other.
@@ -10,9 +10,9 @@ import NIOConcurrencyHelpers
 /// what has come in, and no thread is woken for it.
 final class Lane: Sendable {
   /// After so many messages or bytes, a lane waits until the handlers have had them.
-  static let window = (messages: 64, bytes: 1 << 20)
-  /// In microseconds.
-  static let moment: UInt32 = 100
+  static let window = (messages: 256, bytes: 1 << 20)
+  /// But no longer than this: a handler may itself wait for what comes afterwards.
+  static let patience = TimeAmount.seconds(2)
 
   private struct State {
     var waiting: Deque<Exchange.Delivery> = []
@@ -20,25 +20,32 @@ final class Lane: Sendable {
     var posted = (messages: 0, bytes: 0)
     var isScheduled = false
     var hasEnded = false
+    /// Since when the lane has waited for handlers.
+    var waits: NIODeadline?
   }
 
-  private enum Step { case post, wait }
+  /// What is posted in one go.
+  private struct Batch {
+    var messages: [Exchange.Delivery] = []
+    /// Whether the lane waits for the handlers of the last one.
+    var isLast = false
+  }
 
   private let queue: DispatchQueue
   private let limits: Carriage.Limits
   private let overflow: Overflow
   private let keepsLatest: Bool
   private let state = NIOLockedValueBox(State())
-  private let post: @Sendable (Exchange.Delivery) -> Void
+  private let post: @Sendable (ArraySlice<Exchange.Delivery>) -> Void
   private let postAndWait: @Sendable (Exchange.Delivery) async -> Void
 
   /// - Parameters:
   ///   - queue: A serial queue.
-  ///   - post: Posts a message, on the queue.
+  ///   - post: Posts messages, on the queue.
   ///   - postAndWait: Posts a message, and returns when everybody has had it.
   init(
     on queue: DispatchQueue, limits: Carriage.Limits, overflow: Overflow, keepsLatest: Bool,
-    post: @escaping @Sendable (Exchange.Delivery) -> Void,
+    post: @escaping @Sendable (ArraySlice<Exchange.Delivery>) -> Void,
     postAndWait: @escaping @Sendable (Exchange.Delivery) async -> Void
   ) {
     self.queue = queue
@@ -47,6 +54,13 @@ final class Lane: Sendable {
     self.keepsLatest = keepsLatest
     self.post = post
     self.postAndWait = postAndWait
+  }
+
+  /// Whether so much waits that no more shall be fetched.
+  var isBusy: Bool {
+    state.withLockedValue {
+      $0.waiting.count > limits.waitingMessages / 2 || $0.bytes > limits.waitingBytes / 2
+    }
   }
 
   /// Posts nothing any more.
@@ -82,58 +96,54 @@ final class Lane: Sendable {
   }
 
   private func drain() {
-    repeat {
-      var count = 0
-      while let (message, step) = next() {
-        count += 1
-        switch step {
-        case .post: post(message)
-        case .wait: return wait(for: message)
-        }
+    while let batch = next() {
+      guard batch.isLast, let last = batch.messages.last else {
+        post(batch.messages[...])
+        continue
       }
-      // Many come in a burst. To wait a moment for the next costs less than to be woken for it.
-      if count > 1 { usleep(Lane.moment) }
-    } while hasMore()
-  }
-
-  private func hasMore() -> Bool {
-    state.withLockedValue { state in
-      state.isScheduled = !state.waiting.isEmpty
-      return state.isScheduled
+      post(batch.messages.dropLast())
+      return wait(for: last)
     }
   }
 
-  private func next() -> (Exchange.Delivery, Step)? {
+  /// What waits, up to the end of the window.
+  private func next() -> Batch? {
     state.withLockedValue { state in
-      guard let first = state.waiting.popFirst() else { return nil }
-      state.bytes -= first.bytes
-      state.posted.messages += 1
-      state.posted.bytes += first.bytes
-      if state.posted.messages < Lane.window.messages, state.posted.bytes < Lane.window.bytes {
-        return (first, .post)
+      var batch = Batch()
+      while !batch.isLast, let first = state.waiting.popFirst() {
+        state.bytes -= first.bytes
+        state.posted.messages += 1
+        state.posted.bytes += first.bytes
+        batch.isLast =
+          state.posted.messages >= Lane.window.messages || state.posted.bytes >= Lane.window.bytes
+        batch.messages.append(first)
       }
-      state.posted = (0, 0)
-      return (first, .wait)
+      if batch.isLast { state.posted = (0, 0) }
+      state.isScheduled = !batch.messages.isEmpty
+      return state.isScheduled ? batch : nil
     }
   }
 
   /// Goes on when everybody has had the message, or after a while.
   private func wait(for message: Exchange.Delivery) {
     Task {
-      await patiently { await self.postAndWait(message) }
-      self.queue.async { self.drain() }
+      // Not before the task runs: the messages that follow shall not overtake this one.
+      let start = NIODeadline.now()
+      state.withLockedValue { $0.waits = start }
+      await postAndWait(message)
+      goOn { $0 == start }
     }
   }
-}
 
-/// Waits for a body, for a while: it may itself wait for what comes afterwards.
-func patiently(_ body: @escaping @Sendable () async -> Void) async {
-  let (ends, end) = AsyncStream<Void>.makeStream()
-  Task {
-    await body()
-    end.finish()
+  /// Waits no longer for handlers that take too long.
+  func tick(at now: NIODeadline) { goOn { now - $0 > Lane.patience } }
+
+  private func goOn(if isOver: (NIODeadline) -> Bool) {
+    let goesOn = state.withLockedValue { state in
+      guard let waits = state.waits, isOver(waits) else { return false }
+      state.waits = nil
+      return true
+    }
+    if goesOn { queue.async { self.drain() } }
   }
-  DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(2)) { end.finish() }
-  // Not ended by a cancellation of this task.
-  await Task { for await _ in ends {} }.value
 }

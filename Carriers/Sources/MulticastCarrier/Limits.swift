@@ -22,8 +22,6 @@ extension Carriage {
     public var peerTime = TimeAmount.seconds(5)
     /// How long later messages wait for one that is missing.
     public var repairTime = TimeAmount.seconds(10)
-    /// How far back an engine that stores what is published is asked for it.
-    public var replayedTime = TimeAmount.minutes(5)
     /// How long an answer waits for its question, in a topic with `followsCauses`.
     public var holdBack = TimeAmount.milliseconds(100)
     /// How many messages one post may set off in a process, in a chain that goes to and fro between

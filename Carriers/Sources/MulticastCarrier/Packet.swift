@@ -1,13 +1,14 @@
 import NIOCore
 
-/// What travels as one payload: a header, and behind it the body of a message, which only its codec reads.
+/// What travels as one payload: who sends it, and behind that what it says, at least one content. The body of
+/// a message is read by its codec only.
 package struct Packet: Sendable, Equatable {
-  /// The version of the header.
-  static let format: UInt8 = 2
+  /// The version of the format.
+  static let format: UInt8 = 3
   static let mark: UInt8 = 0x4D
 
   package var sender: Identity
-  package var content: Content
+  package var contents: [Content]
 
   package enum Content: Sendable, Equatable {
     /// A message of the sender, with its number among those of its topic.
@@ -37,9 +38,9 @@ package struct Packet: Sendable, Equatable {
     var lostThrough: UInt64
   }
 
-  package init(sender: Identity, content: Content) {
+  package init(sender: Identity, _ contents: Content...) {
     self.sender = sender
-    self.content = content
+    self.contents = contents
   }
 }
 
@@ -95,35 +96,39 @@ package struct Unreadable: Error, Equatable {
 
 extension Packet {
   package func payload() -> ByteBuffer {
-    var bytes = ByteBuffer()
-    bytes.writeMultipleIntegers(Packet.mark, Packet.format, kind)
-    bytes.write(sender)
-    switch content {
-    case .message(let envelope, let sequence, let after):
-      bytes.writeInteger(sequence)
-      bytes.writeCount(after.count)
-      for (peer, sequence) in after {
-        bytes.write(peer)
-        bytes.writeInteger(sequence)
-      }
-      bytes.write(envelope)
-    case .latest(let envelope, let stamp):
-      bytes.write(stamp)
-      bytes.write(envelope)
-    case .hello(let places), .beat(let places), .bye(let places): bytes.write(places)
-    case .ask(let type, let range, let nonce):
-      bytes.write(type)
-      bytes.writeMultipleIntegers(range.lowerBound, range.upperBound, nonce)
-    case .answer(let type, let nonce, let answer):
-      bytes.write(type)
-      bytes.writeMultipleIntegers(nonce, answer.last, answer.through, answer.lostThrough)
-    case .askLatest(let type): bytes.write(type)
-    }
+    var bytes = Packet.header(of: sender)
+    for content in contents { bytes.write(content) }
     return bytes
   }
 
-  private var kind: UInt8 {
-    switch content {
+  /// What each payload of a sender begins with.
+  static func header(of sender: Identity) -> ByteBuffer {
+    var bytes = ByteBuffer()
+    bytes.writeMultipleIntegers(Packet.mark, Packet.format)
+    bytes.write(sender)
+    return bytes
+  }
+
+  /// A payload of one content.
+  static func payload(_ header: ByteBuffer, _ content: Content) -> ByteBuffer {
+    let body = content.envelope?.body.readableBytes ?? 0
+    var bytes = ByteBufferAllocator().buffer(capacity: header.readableBytes + 128 + body)
+    bytes.writeImmutableBuffer(header)
+    bytes.write(content)
+    return bytes
+  }
+}
+
+extension Packet.Content {
+  fileprivate var envelope: Envelope? {
+    switch self {
+    case .message(let envelope, _, _), .latest(let envelope, _): envelope
+    default: nil
+    }
+  }
+
+  fileprivate var kind: UInt8 {
+    switch self {
     case .message: 0
     case .latest: 1
     case .hello: 2
@@ -137,6 +142,31 @@ extension Packet {
 }
 
 extension ByteBuffer {
+  fileprivate mutating func write(_ content: Packet.Content) {
+    writeInteger(content.kind)
+    switch content {
+    case .message(let envelope, let sequence, let after):
+      writeInteger(sequence)
+      writeCount(after.count)
+      for (peer, sequence) in after {
+        write(peer)
+        writeInteger(sequence)
+      }
+      write(envelope)
+    case .latest(let envelope, let stamp):
+      write(stamp)
+      write(envelope)
+    case .hello(let places), .beat(let places), .bye(let places): write(places)
+    case .ask(let type, let range, let nonce):
+      write(type)
+      writeMultipleIntegers(range.lowerBound, range.upperBound, nonce)
+    case .answer(let type, let nonce, let answer):
+      write(type)
+      writeMultipleIntegers(nonce, answer.last, answer.through, answer.lostThrough)
+    case .askLatest(let type): write(type)
+    }
+  }
+
   fileprivate mutating func writeCount(_ count: Int) {
     writeInteger(UInt32(clamping: count))
   }
@@ -178,6 +208,7 @@ extension ByteBuffer {
       write(key)
       write(value)
     }
+    writeCount(envelope.body.readableBytes)
     writeImmutableBuffer(envelope.body)
   }
 }
@@ -194,15 +225,21 @@ extension Packet {
     guard format == Packet.format else {
       throw Unreadable("Its header has format \(format), and this program knows \(Packet.format).")
     }
-    guard let kind = bytes.readInteger(as: UInt8.self), let sender = bytes.readIdentity(),
-      let content = Content(kind, &bytes)
-    else { throw Unreadable("Its header cannot be decoded.") }
-    self.init(sender: sender, content: content)
+    guard let sender = bytes.readIdentity() else { throw Packet.broken }
+    var contents: [Content] = []
+    repeat {
+      guard let content = Content(&bytes) else { throw Packet.broken }
+      contents.append(content)
+    } while bytes.readableBytes > 0
+    (self.sender, self.contents) = (sender, contents)
   }
+
+  private static var broken: Unreadable { Unreadable("It cannot be taken apart.") }
 }
 
 extension Packet.Content {
-  fileprivate init?(_ kind: UInt8, _ bytes: inout ByteBuffer) {
+  fileprivate init?(_ bytes: inout ByteBuffer) {
+    guard let kind = bytes.readInteger(as: UInt8.self) else { return nil }
     switch kind {
     case 0:
       guard let sequence = bytes.readInteger(as: UInt64.self), sequence > 0,
@@ -272,14 +309,14 @@ extension ByteBuffer {
     return pairs
   }
 
-  /// Reads an envelope, whose body is all that is left.
   fileprivate mutating func readEnvelope() -> Envelope? {
     guard let type = readText(),
       let (version, oldest, root, hops) = readMultipleIntegers(
         as: (UInt32, UInt32, UInt64, UInt32).self),
-      let metadata = readPairs({ $0.readText() }, { $0.readText() })
+      let metadata = readPairs({ $0.readText() }, { $0.readText() }),
+      let count = readInteger(as: UInt32.self), let body = readSlice(length: Int(count))
     else { return nil }
-    var envelope = Envelope(type: type, body: readSlice(length: readableBytes) ?? ByteBuffer())
+    var envelope = Envelope(type: type, body: body)
     (envelope.version, envelope.oldest) = (version, oldest)
     envelope.origin = Origin(root: root, hops: hops)
     envelope.metadata = metadata

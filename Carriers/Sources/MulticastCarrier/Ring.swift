@@ -16,8 +16,8 @@ struct Ring {
   /// The number of the last message that the carrier took.
   private(set) var sent: UInt64 = 0
   private(set) var bytes = 0
-  /// Whether somebody is about to send what waits.
-  var willSend = false
+  /// How many messages waited when somebody who is about to send them looked last.
+  private var seen: Int?
 
   /// The number of the last message.
   var last: UInt64 { first + UInt64(entries.count) - 1 }
@@ -38,19 +38,61 @@ struct Ring {
     bytes += payload.readableBytes
   }
 
-  /// The first message that has not been sent.
-  var next: Entry? { self[sent + 1] }
+  /// One payload of the first messages that have not been sent.
+  func waiting(behind header: Int, upTo size: Int) -> (payload: ByteBuffer, count: Int)? {
+    waiting > 0 ? bundle(sent + 1...last, behind: header, upTo: size) : nil
+  }
 
-  /// Takes note that the first message that waited was sent. From now on it is kept for those who miss it.
-  mutating func sentNext(at time: NIODeadline) {
-    sent += 1
-    entries[Int(sent - first)].time = time
+  /// One payload of the first messages of a range: as many as fit, and at least one.
+  ///
+  /// - Parameter header: How many bytes the payloads begin with, which stand in one payload once.
+  func bundle(
+    _ range: ClosedRange<UInt64>, behind header: Int, upTo size: Int
+  ) -> (payload: ByteBuffer, count: Int)? {
+    guard range.lowerBound >= first, range.upperBound <= last else { return nil }
+    let start = Int(range.lowerBound - first)
+    var end = start + 1
+    var bytes = entries[start].payload.readableBytes
+    while end <= Int(range.upperBound - first) {
+      bytes += entries[end].payload.readableBytes - header
+      guard bytes <= size else { break }
+      end += 1
+    }
+    guard end > start + 1 else { return (entries[start].payload, 1) }
+    var payload = ByteBuffer()
+    payload.reserveCapacity(size)
+    payload.writeImmutableBuffer(entries[start].payload)
+    for index in start + 1..<end {
+      let view = entries[index].payload.readableBytesView
+      payload.writeBytes(view.dropFirst(header))
+    }
+    return (payload, end - start)
+  }
+
+  /// Takes note that the first messages that waited were sent. From now on they are kept for those who miss
+  /// them.
+  mutating func sent(_ count: Int, at time: NIODeadline) {
+    for index in Int(sent + 1 - first)..<Int(sent + 1 - first) + count {
+      entries[index].time = time
+    }
+    sent += UInt64(count)
   }
 
   /// Returns whether to send what waits, to the first who asks.
   mutating func isToSend() -> Bool {
-    guard waiting > 0, !willSend else { return false }
-    willSend = true
+    guard waiting > 0, seen == nil else { return false }
+    seen = waiting
+    return true
+  }
+
+  /// Whether more have come since whoever is about to send looked last, and fit in the same payload. So it
+  /// is worth to look again.
+  mutating func isGrowing(upTo size: Int) -> Bool {
+    guard let seen, waiting > seen, waitingBytes < size else {
+      seen = nil
+      return false
+    }
+    self.seen = waiting
     return true
   }
 

@@ -12,13 +12,13 @@ import NIOCore
 /// }
 /// ```
 public struct CarrierConformance: Sendable {
-  private let make: @Sendable () throws -> any Carrier
+  let make: @Sendable () throws -> any Carrier
 
   /// - Parameter make: Makes a carrier of the engine that runs.
   public init(_ make: @escaping @Sendable () throws -> any Carrier) { self.make = make }
 
   /// A carrier, and what it has told.
-  fileprivate final class Post: Sendable {
+  final class Post: Sendable {
     struct Log {
       var payloads: [ByteBuffer] = []
       /// Payloads that find out whether a subject is reached, however often they are sent.
@@ -81,7 +81,7 @@ public struct CarrierConformance: Sendable {
     }
   }
 
-  /// Checks the carrier.
+  /// Checks the carrier, and what its engine stores if it is a `ReplayingCarrier`.
   ///
   /// - Returns: A sentence for each thing that it does not do.
   public func check() async throws -> [String] {
@@ -175,7 +175,7 @@ public struct CarrierConformance: Sendable {
     for post in [one, two] where post.log.withLockedValue({ $0.overlaps }) {
       broken.append("The carrier tells two things at once.")
     }
-    return broken
+    return try await broken + checkStore()
   }
 
   /// Checks that the carrier comes back with all of its subscriptions.
@@ -211,7 +211,7 @@ extension CarrierConformance.Post {
   }
 
   /// Publishes when there is room.
-  fileprivate func send(_ payload: ByteBuffer, _ subject: String) async throws {
+  func send(_ payload: ByteBuffer, _ subject: String) async throws {
     try await eventually("the carrier takes a payload") {
       do throws(CarrierError) { try carrier.publish(payload, to: subject) } catch {
         guard case .full = error else { throw error }
@@ -221,7 +221,7 @@ extension CarrierConformance.Post {
     }
   }
 
-  fileprivate func receives(_ count: Int) async throws {
+  func receives(_ count: Int) async throws {
     try await eventually("\(count) payloads arrive") {
       self.payloads.count >= count
     }

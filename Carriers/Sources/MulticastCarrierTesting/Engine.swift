@@ -22,7 +22,7 @@ public struct Engine: Sendable {
   ///
   /// - Parameters:
   ///   - port: The port of an earlier one, to start it again.
-  ///   - configuration: What else is in its configuration file.
+  ///   - configuration: What else is in its configuration file, with `PORT` for its port.
   public init(_ kind: Kind, port: Int? = nil, configuration: String = "") async throws {
     self.kind = kind
     var chosen = try port ?? Engine.freePort()
@@ -47,11 +47,12 @@ public struct Engine: Sendable {
   private static func start(
     _ kind: Kind, _ port: Int, _ configuration: String
   ) throws -> Program {
-    switch kind {
+    let filled = configuration.replacing("PORT", with: "\(port)")
+    return switch kind {
     case .nats:
       try Program(
         "nats-server", ["-a", "127.0.0.1", "-p", "\(port)", "-c", "FOLDER/conf"],
-        files: ["conf": configuration])
+        files: ["conf": filled])
     case .redis:
       try Program(
         "redis-server", ["FOLDER/conf"],
@@ -61,7 +62,7 @@ public struct Engine: Sendable {
           port \(port)
           save ""
           dir FOLDER
-          \(configuration)
+          \(filled)
 
           """
         ])

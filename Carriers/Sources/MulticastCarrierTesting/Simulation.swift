@@ -25,6 +25,10 @@ public struct Simulation {
     public var engineRestarts = false
     /// Whether processes end without a word, and are started again under their names.
     public var processRestarts = false
+    /// Whether the engine stores what is published.
+    public var stores = false
+    /// Whether it loses all of that from time to time.
+    public var empties = false
 
     /// Creates a network without faults.
     public init() {}
@@ -43,6 +47,8 @@ public struct Simulation {
       splits = random.chance(2)
       engineRestarts = random.chance(2)
       processRestarts = random.chance(2)
+      stores = random.chance(2)
+      empties = stores && random.chance(3)
     }
   }
 
@@ -65,19 +71,26 @@ public struct Simulation {
     var joined: [Identity: [String: UInt64]] = [:]
     var gaps: [Inflow: [UInt64: UInt64]] = [:]
     var reports: [CarriageReport] = []
+    var reading: (at: NIODeadline, Replays.Reading)?
+    /// The topics whose store was empty when this process read on where it had been.
+    var emptied: Set<String> = []
+    /// After which messages of a process all that the engine stores is to be heard, though the process ends.
+    var covered: [Inflow: UInt64] = [:]
 
     struct Inflow: Hashable {
       let sender: Identity
       let type: String
     }
 
-    init(name: String, start: UInt64, full: Int) {
+    init(name: String, start: UInt64, full: Int, stores: Bool) {
       identity = Identity(name: name, start: start)
       let (isConnected, outbox, refuses) = (isConnected, outbox, refuses)
       refuses.withLockedValue { $0 = SplitMix(seed: start) }
       var limits = Carriage.Limits()
       limits.keptBytes = 64 << 20
-      exchange = Exchange(identity: identity, prefix: "s", limits: limits) { payload, subject in
+      exchange = Exchange(
+        identity: identity, prefix: "s", limits: limits, replays: stores
+      ) { payload, subject in
         guard isConnected.withLockedValue({ $0 }) else { return .disconnected }
         guard refuses.withLockedValue({ $0.below(100) >= full }) else { return .full(waiting: 0) }
         outbox.withLockedValue { $0.append((payload, subject)) }
@@ -103,6 +116,7 @@ public struct Simulation {
   private var wire: [(at: NIODeadline, to: Identity, payload: ByteBuffer)] = []
   private var starts: UInt64 = 0
   private var engineIsUp = true
+  private var store = SimulatedStore()
   private var isHealing = false
   private var broken: [String] = []
 
@@ -131,14 +145,15 @@ public struct Simulation {
     isHealing = true
     engineIsUp = true
     for process in processes { connect(process) }
-    for step in 0..<2_000 { advance(step) }
+    // Longer than a message is waited for that a process has taken with it.
+    for step in 0..<4_500 { advance(step) }
     check()
     return broken
   }
 
   private mutating func start(_ name: String) -> Process {
     starts += 1
-    return Process(name: name, start: random.next() | 1, full: faults.full)
+    return Process(name: name, start: random.next() | 1, full: faults.full, stores: faults.stores)
   }
 
   // MARK: Faults
@@ -149,6 +164,7 @@ public struct Simulation {
       wire = []
       for process in processes { engineIsUp ? connect(process) : disconnect(process) }
     }
+    if faults.empties, random.chance(20) { store.empty() }
     if faults.splits {
       for process in processes where random.chance(20) {
         process.isConnected.withLockedValue { $0 } ? disconnect(process) : connect(process)
@@ -226,9 +242,10 @@ public struct Simulation {
         }
       }
       take(process)
+      read(process)
       // The carriage sends in one go what was posted.
       for type in Simulation.types where process.exchange.isToSend(type) {
-        process.exchange.send(type, at: now)
+        while process.exchange.send(type, at: now) {}
       }
       carry(process)
     }
@@ -240,6 +257,7 @@ public struct Simulation {
       return outbox
     }
     for (payload, subject) in payloads {
+      if faults.stores { store.append(payload, to: subject) }
       for other in processes where other !== process && other.subjects.contains(subject) {
         guard other.isConnected.withLockedValue({ $0 }) else { continue }
         for _ in 0..<(!isHealing && random.below(100) < faults.duplicate ? 2 : 1) {
@@ -247,6 +265,36 @@ public struct Simulation {
           let delay = TimeAmount.milliseconds(Int64(random.below(max(1, faults.delay))))
           wire.append((now + delay, other.identity, payload))
         }
+      }
+    }
+  }
+
+  private mutating func read(_ process: Process) {
+    if let (time, reading) = process.reading, time <= now {
+      process.reading = nil
+      let subject = process.exchange.subject(of: reading.type)
+      if engineIsUp, isHealing || !random.chance(5) {
+        let page = store.page(subject, after: reading.position)
+        process.exchange.take(page, reading, at: now)
+        if let place = reading.position, !place.epoch.isEmpty, place.epoch != page.end.epoch {
+          process.emptied.insert(reading.type)
+        }
+      } else {
+        _ = process.exchange.fail(reading, at: now)
+      }
+      take(process)
+    }
+    if process.reading == nil,
+      let reading = process.exchange.nextReading(at: now, where: { _ in true })
+    {
+      let delay = TimeAmount.milliseconds(Int64(random.below(max(1, faults.delay))))
+      process.reading = (now + delay, reading)
+    }
+    // What is posted once a process knows its sender and the store is in the store behind that place.
+    for sender in processes where process.joined[sender.identity] != nil {
+      for type in Simulation.types where process.exchange.knowsTheStore(type) {
+        let key = Process.Inflow(sender: sender.identity, type: type)
+        process.covered[key] = process.covered[key] ?? sender.posted[type] ?? 0
       }
     }
   }
@@ -338,6 +386,7 @@ public struct Simulation {
           }
         }
       }
+      checkStore(at: process)
       if process.latest != processes[0].latest {
         broken.append("\(process.identity) has another latest value than the first process.")
       }
@@ -345,6 +394,61 @@ public struct Simulation {
       if waiting > 0 { broken.append("\(waiting) messages of \(process.identity) never left.") }
       if process.exchange.counts.skipped > 0 {
         broken.append("\(process.identity) skipped something: \(process.reports)")
+      }
+    }
+  }
+}
+
+extension Simulation {
+  /// What a process has said that has ended is heard if the engine still has it, and a store that was emptied is told.
+  private mutating func checkStore(at process: Process) {
+    for type in process.emptied where !process.reports.contains(.storeBeganAnew(type: type)) {
+      broken.append("\(process.identity) was not told that the store of \(type) was emptied.")
+    }
+    for sender in gone {
+      for type in Simulation.types {
+        let key = Process.Inflow(sender: sender.identity, type: type)
+        guard let covered = process.covered[key] else { continue }
+        let heard = Set(process.delivered[key] ?? [])
+        let missing = store.numbers(of: sender.identity, process.exchange.subject(of: type))
+          .filter { $0 > covered && !heard.contains($0) }
+        if !missing.isEmpty {
+          broken.append(
+            "\(process.identity) misses \(missing.prefix(5)) of \(sender.identity) to \(type), "
+              + "which the engine has.")
+        }
+      }
+    }
+  }
+}
+
+/// What a simulated engine stores.
+private struct SimulatedStore {
+  private var epoch = 0
+  private var payloads: [String: [ByteBuffer]] = [:]
+
+  mutating func append(_ payload: ByteBuffer, to subject: String) {
+    payloads[subject, default: []].append(payload)
+  }
+
+  mutating func empty() { (epoch, payloads) = (epoch + 1, [:]) }
+
+  func page(_ subject: String, after position: StoredPosition?) -> StoredPayloads {
+    let all = payloads[subject] ?? []
+    let isKnown = position?.epoch == "\(epoch)"
+    let start = position == nil ? all.count : isKnown ? position.flatMap { Int($0.offset) } ?? 0 : 0
+    let end = min(all.count, start + 8)
+    return StoredPayloads(
+      Array(all[start..<end]), end: .init(epoch: "\(epoch)", offset: "\(end)"),
+      hasMore: end < all.count)
+  }
+
+  /// The numbers of a process's messages.
+  func numbers(of sender: Identity, _ subject: String) -> [UInt64] {
+    (payloads[subject] ?? []).flatMap { payload -> [UInt64] in
+      guard let packet = try? Packet(payload), packet.sender == sender else { return [] }
+      return packet.contents.compactMap { content in
+        if case .message(_, let sequence, _) = content { sequence } else { nil }
       }
     }
   }

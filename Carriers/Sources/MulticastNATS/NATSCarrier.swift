@@ -73,10 +73,17 @@ public final class NATSCarrier: Carrier {
   /// The client waits when the network does, so that nobody else has to.
   private let queue = DispatchQueue(label: "NATSCarrier")
   private let outgoing: NIOLockedValueBox<Batches<(payload: ByteBuffer, subject: String)>?>
+  private let prepare: @Sendable (Connection) -> String?
 
   /// Creates a carrier that is not connected yet.
-  public init(_ configuration: Configuration) {
+  public convenience init(_ configuration: Configuration) {
+    self.init(configuration) { _ in nil }
+  }
+
+  /// - Parameter prepare: Prepares a new connection before anybody is told of it. Returns what the server refuses.
+  init(_ configuration: Configuration, prepare: @escaping @Sendable (Connection) -> String?) {
     self.configuration = configuration
+    self.prepare = prepare
     outgoing = NIOLockedValueBox(nil)
     let batches = Batches<(payload: ByteBuffer, subject: String)>(
       on: queue, limit: configuration.waitingBytes
@@ -141,6 +148,7 @@ public final class NATSCarrier: Carrier {
       return Array(state.subscriptions.keys)
     }
     for subject in subjects { subscribe(connection, subject, receiver) }
+    if let refused = prepare(connection) { receiver.tell(.problem(refused)) }
     // The server knows the subscriptions before anybody is told of the connection.
     let flushed = unsafe natsConnection_FlushTimeout(pointer, 2_000)
     guard flushed == NATS_OK, unsafe !natsConnection_IsClosed(pointer) else {
@@ -150,12 +158,14 @@ public final class NATSCarrier: Carrier {
   }
 
   /// Returns why the options are refused.
-  private func configure(_ options: OpaquePointer?) -> String? {
+  func configure(_ options: OpaquePointer?) -> String? {
     var statuses: [natsStatus] = []
     unsafe statuses.append(natsOptions_SetURL(options, configuration.urls.joined(separator: ",")))
     // Its own reconnection gives up where a password is wrong for a while.
     unsafe statuses.append(natsOptions_SetAllowReconnect(options, false))
     unsafe statuses.append(natsOptions_SetNoEcho(options, true))
+    // What leaves together is one payload already: nobody is woken to collect more.
+    unsafe statuses.append(natsOptions_SetSendAsap(options, true))
     unsafe statuses.append(natsOptions_SetTimeout(options, 2_000))
     unsafe statuses.append(natsOptions_SetWriteDeadline(options, 2_000))
     unsafe statuses.append(natsOptions_SetPingInterval(options, 5_000))
@@ -282,7 +292,7 @@ public final class NATSCarrier: Carrier {
 // but the creation of the value happens on the carrier's queue, on which it is also destroyed, after it was
 // taken out of the state. So nobody uses it afterwards. The closure is the receiver, which lives as long as
 // the process.
-@safe private struct Connection: @unchecked Sendable {
+@safe struct Connection: @unchecked Sendable {
   let pointer: OpaquePointer
   let closure: UnsafeMutableRawPointer?
 }
@@ -352,7 +362,7 @@ private func lastError(of connection: OpaquePointer?) -> String? {
 }
 
 /// The last error of this thread.
-private func reason(of status: natsStatus) -> String {
+func reason(of status: natsStatus) -> String {
   let sentence = unsafe nats_GetLastError(nil).map { unsafe String(cString: $0) } ?? ""
   return sentence.isEmpty ? name(of: status) : "\(name(of: status)): \(sentence)"
 }

@@ -8,60 +8,6 @@ import NIOPosix
 /// One connection in RESP3 publishes and receives. A ping each five seconds notices a server that stands
 /// still.
 public final class RedisCarrier: Carrier {
-  /// Where the server is, and who asks.
-  public struct Configuration: Sendable {
-    /// The host.
-    public var host: String
-    /// The port.
-    public var port: Int
-    /// The user; nil for the default one.
-    public var user: String?
-    /// The password; nil for a server without one.
-    public var password: String?
-    /// What the connection is called in the server's lists.
-    public var name: String
-    /// The largest payload.
-    public var payloadLimit = 1 << 20
-    /// How many bytes may wait for the network.
-    public var waitingBytes = 8 << 20
-
-    /// Creates a configuration.
-    ///
-    /// - Parameter url: `redis://user:password@host:port`, of which the host is enough.
-    /// - Throws: `InvalidURL`.
-    public init(url: String, name: String = "multicast") throws {
-      guard url.hasPrefix("redis://") else { throw InvalidURL(url: url) }
-      let parts = url.dropFirst(8).split(separator: "@", omittingEmptySubsequences: false)
-      guard parts.count <= 2, let place = parts.last?.split(separator: "/").first else {
-        throw InvalidURL(url: url)
-      }
-      let address = place.split(separator: ":", omittingEmptySubsequences: false)
-      guard address.count <= 2, !address[0].isEmpty,
-        let port = address.count == 2 ? UInt16(address[1]) : 6_379
-      else { throw InvalidURL(url: url) }
-      host = String(address[0])
-      self.port = Int(port)
-      self.name = name
-      guard parts.count == 2 else { return }
-      let names = parts[0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      user = names[0].isEmpty ? nil : String(names[0])
-      password = names.count == 2 ? String(names[1]) : nil
-    }
-
-    var greeting: [String] {
-      var words = ["HELLO", "3"]
-      if let password { words += ["AUTH", user ?? "default", password] }
-      return words + ["SETNAME", name.filter { $0 != " " && $0 != "\n" }]
-    }
-  }
-
-  /// An address that is none of a Redis server.
-  public struct InvalidURL: Error, CustomStringConvertible {
-    let url: String
-    /// A sentence for whoever has configured it.
-    public var description: String { "\(url) is no address like redis://user:password@host:port." }
-  }
-
   private struct State {
     var subjects: Set<String> = []
     var channel: (any Channel)?
@@ -87,7 +33,6 @@ public final class RedisCarrier: Carrier {
 
   private func connect(_ receive: @escaping @Sendable (CarrierEvent) -> Void) {
     guard !state.withLockedValue({ $0.isClosed }) else { return }
-    let place = "\(configuration.host):\(configuration.port)"
     let receive: @Sendable (CarrierEvent) -> Void = { [weak self] event in
       switch event {
       case .connected: self?.state.withLockedValue { $0.isReady = true }
@@ -96,37 +41,27 @@ public final class RedisCarrier: Carrier {
       }
       receive(event)
     }
-    ClientBootstrap(group: loop)
-      .connectTimeout(.seconds(2))
-      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-      .channelInitializer { [self] channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandlers(
-            ByteToMessageHandler(RESPDecoder()),
-            RedisSession(
-              greeting: configuration.greeting, place: place,
-              subjects: { [state] in state.withLockedValue { Array($0.subjects) } },
-              receive: receive))
+    configuration.connect(on: loop) { [configuration, state] in
+      RedisSession(
+        configuration, subjects: { state.withLockedValue { Array($0.subjects) } }, receive: receive)
+    }
+    .whenComplete { [self] result in
+      switch result {
+      case .success(let channel):
+        let isClosed = state.withLockedValue { state in
+          (state.channel, state.waiting) = (channel, 0)
+          return state.isClosed
         }
-      }
-      .connect(host: configuration.host, port: configuration.port)
-      .whenComplete { [self] result in
-        switch result {
-        case .success(let channel):
-          let isClosed = state.withLockedValue { state in
-            (state.channel, state.waiting) = (channel, 0)
-            return state.isClosed
-          }
-          if isClosed { channel.close(promise: nil) }
-          channel.closeFuture.whenComplete { [self] _ in
-            state.withLockedValue { $0.channel = nil }
-            again(receive)
-          }
-        case .failure(let error):
-          receive(.disconnected("There is no Redis server at \(place): \(error)"))
+        if isClosed { channel.close(promise: nil) }
+        channel.closeFuture.whenComplete { [self] _ in
+          state.withLockedValue { $0.channel = nil }
           again(receive)
         }
+      case .failure(let error):
+        receive(.disconnected("There is no Redis server at \(configuration.place): \(error)"))
+        again(receive)
       }
+    }
   }
 
   private func again(_ receive: @escaping @Sendable (CarrierEvent) -> Void) {
@@ -213,11 +148,11 @@ private final class RedisSession: ChannelInboundHandler {
   typealias InboundIn = RESP
   static let pause = TimeAmount.seconds(5)
 
-  private let greeting: [String]
-  private let place: String
+  private let configuration: RedisCarrier.Configuration
   private let subjects: @Sendable () -> [String]
   private let receive: @Sendable (CarrierEvent) -> Void
-  private var reason = "The server has closed the connection."
+  /// Why it ends, as far as it is known first.
+  private var reason: String?
   private var isGreeted = false
   private var asked: Set<String> = []
   private var unanswered = 0
@@ -226,24 +161,24 @@ private final class RedisSession: ChannelInboundHandler {
   private var ping: RepeatedTask?
 
   init(
-    greeting: [String], place: String, subjects: @escaping @Sendable () -> [String],
+    _ configuration: RedisCarrier.Configuration, subjects: @escaping @Sendable () -> [String],
     receive: @escaping @Sendable (CarrierEvent) -> Void
   ) {
-    self.greeting = greeting
-    self.place = place
+    self.configuration = configuration
     self.subjects = subjects
     self.receive = receive
   }
 
   func channelActive(context: ChannelHandlerContext) {
-    send(greeting, context)
+    send(configuration.greeting, context)
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     ping = context.eventLoop.scheduleRepeatedTask(initialDelay: Self.pause, delay: Self.pause) {
       _ in
       let (session, context) = bound.value
       guard session.hasAnswered else {
-        session.reason = "The server at \(session.place) has not answered for 5 s."
-        return context.close(promise: nil)
+        return session.end(
+          "The server at \(session.configuration.place) has not answered for 5 s.\(session.hint)",
+          context)
       }
       session.hasAnswered = false
       session.send(["PING"], context)
@@ -255,11 +190,9 @@ private final class RedisSession: ChannelInboundHandler {
     switch unwrapInboundIn(data) {
     case .push(let values) where values.count >= 3: pushed(values, context)
     case .error(let text):
-      guard isGreeted else {
-        reason = "The server at \(place) refuses: \(text)"
-        return context.close(promise: nil)
-      }
-      receive(.problem("The server at \(place) refuses: \(text)"))
+      let refusal = "The server at \(configuration.place) refuses: \(text)"
+      guard isGreeted else { return end(refusal, context) }
+      receive(.problem(refusal))
       answered(context)
     case _ where !isGreeted:
       isGreeted = true
@@ -301,13 +234,29 @@ private final class RedisSession: ChannelInboundHandler {
     context.writeAndFlush(NIOAny(bytes), promise: nil)
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    reason = "\(error)"
+  private func end(_ reason: String, _ context: ChannelHandlerContext) {
+    self.reason = self.reason ?? reason
     context.close(promise: nil)
+  }
+
+  private var hint: String {
+    if isGreeted { return "" }
+    return configuration.isEncrypted
+      ? " Perhaps it knows no TLS: redis://." : " Perhaps it wants TLS: rediss://."
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    let reason = error is RESP.Malformed ? "It does not speak Redis's protocol." : "\(error)."
+    // What TLS refuses it says itself.
+    end(
+      "The connection with \(configuration.place) is lost: \(reason)"
+        + (configuration.isEncrypted ? "" : hint), context)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     ping?.cancel()
-    receive(.disconnected(reason))
+    receive(
+      .disconnected(
+        reason ?? "The server at \(configuration.place) has closed the connection.\(hint)"))
   }
 }

@@ -1,14 +1,16 @@
 import MulticastCarrier
 import NIOConcurrencyHelpers
 import NIOCore
-import NIOPosix
 
 /// A carrier over the channels of a Redis or Valkey server, which keeps what was published in a stream for each
 /// topic. So a process that was away also receives what one has said that has ended meanwhile.
+///
+/// The server keeps the streams as well as it keeps everything else: without persistence, until it ends.
 public final class RedisStreamCarrier: ReplayingCarrier {
   private let live: RedisCarrier
   private let configuration: RedisCarrier.Configuration
   private let length: Int
+  private let state = NIOLockedValueBox<(query: RedisQuery?, isClosed: Bool)>((nil, false))
 
   /// Creates a carrier that is not connected yet.
   ///
@@ -36,8 +38,15 @@ public final class RedisStreamCarrier: ReplayingCarrier {
     try live.publish(payload, to: subject)
   }
 
-  /// Sends what waits, and closes the connection.
-  public func close() async { await live.close() }
+  /// Sends what waits, and closes the connections.
+  public func close() async {
+    await live.close()
+    let query = state.withLockedValue { state in
+      state.isClosed = true
+      return state.query.take()
+    }
+    query?.close()
+  }
 
   /// Publishes a payload, and appends it to the stream of its subject before.
   public func store(_ payload: ByteBuffer, to subject: String) throws(CarrierError) {
@@ -46,101 +55,94 @@ public final class RedisStreamCarrier: ReplayingCarrier {
       payload, to: subject, after: words.map { ByteBuffer(string: $0) } + [payload])
   }
 
-  /// Returns what the server has in the stream of a subject, over a connection of its own.
-  public func stored(_ subject: String, inTheLast time: TimeAmount) async throws -> [ByteBuffer] {
-    let query = try await RedisQuery.connect(configuration)
-    defer { query.close() }
-    guard case .list(let clock) = try await query.ask("TIME"),
-      let seconds = clock.first?.text.flatMap({ Int64($0) })
-    else { throw RESP.Malformed() }
-    var start = "\(seconds * 1_000 - time.nanoseconds / 1_000_000)"
-    var payloads: [ByteBuffer] = []
-    while payloads.count < length {
-      let answer = try await query.ask("XRANGE", stream(subject), start, "+", "COUNT", "1000")
-      guard case .list(let entries) = answer, !entries.isEmpty else { break }
-      for entry in entries {
-        guard case .list(let parts) = entry, parts.count == 2, let id = parts[0].text,
-          case .list(let fields) = parts[1], fields.count == 2, case .bytes(let payload) = fields[1]
-        else { throw RESP.Malformed() }
-        start = "(\(id)"
-        payloads.append(payload)
+  /// Reads in the stream of a subject, over a connection of its own.
+  public func stored(
+    _ subject: String, after position: StoredPosition?
+  ) async throws -> StoredPayloads {
+    let known = state.withLockedValue { $0.query.take() }
+    if let known {
+      do { return try await read(known, stream(subject), after: position) } catch {
+        // It may have been closed since it was used last.
+        known.close()
       }
     }
-    return payloads
+    let query = try await RedisQuery.connect(configuration)
+    do { return try await read(query, stream(subject), after: position) } catch {
+      query.close()
+      throw error
+    }
   }
 
   private func stream(_ subject: String) -> String { "stream.\(subject)" }
-}
 
-/// A connection that asks one thing after the other.
-private final class RedisQuery: Sendable {
-  private let channel: any Channel
-  private let answers: Answers
-
-  private init(_ channel: any Channel, _ answers: Answers) {
-    self.channel = channel
-    self.answers = answers
-  }
-
-  static func connect(_ configuration: RedisCarrier.Configuration) async throws -> RedisQuery {
-    let answers = Answers()
-    let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .connectTimeout(.seconds(2))
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandlers(
-            ByteToMessageHandler(RESPDecoder()), Reader(answers))
-        }
+  private func read(
+    _ query: RedisQuery, _ stream: String, after position: StoredPosition?
+  ) async throws -> StoredPayloads {
+    let start = "0-0"
+    let count = 64
+    var place = position
+    while true {
+      // In one step, so that the entries are of the store whose epoch is told.
+      let answer = try await query.ask(
+        ["MULTI"], ["XINFO", "GROUPS", stream], ["XREVRANGE", stream, "+", "-", "COUNT", "1"],
+        ["XRANGE", stream, "(\(place?.offset ?? start)", "+", "COUNT", "\(count)"], ["EXEC"])
+      guard case .list(let answers) = answer, answers.count == 3 else { throw RESP.Malformed() }
+      guard let epoch = epoch(in: answers[0]) else {
+        try await begin(stream, query)
+        continue
       }
-      .connect(host: configuration.host, port: configuration.port).get()
-    let query = RedisQuery(channel, answers)
-    _ = try await query.ask(configuration.greeting)
-    return query
-  }
-
-  func ask(_ words: String...) async throws -> RESP { try await ask(words) }
-
-  private func ask(_ words: [String]) async throws -> RESP {
-    let promise = channel.eventLoop.makePromise(of: RESP.self)
-    let timeout = channel.eventLoop.scheduleTask(in: .seconds(5)) {
-      promise.fail(ChannelError.connectTimeout(.seconds(5)))
-    }
-    defer { timeout.cancel() }
-    answers.waiting.withLockedValue { $0.append(promise) }
-    var bytes = ByteBuffer()
-    RESP.write(words.map { ByteBuffer(string: $0) }, into: &bytes)
-    channel.writeAndFlush(bytes, promise: nil)
-    let answer = try await promise.futureResult.get()
-    if case .error = answer { throw RESP.Malformed() }
-    return answer
-  }
-
-  func close() { channel.close(promise: nil) }
-
-  private final class Answers: Sendable {
-    let waiting = NIOLockedValueBox<[EventLoopPromise<RESP>]>([])
-  }
-
-  private final class Reader: ChannelInboundHandler {
-    typealias InboundIn = RESP
-    private let answers: Answers
-    init(_ answers: Answers) { self.answers = answers }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      let answer = unwrapInboundIn(data)
-      answers.waiting.withLockedValue { $0.isEmpty ? nil : $0.removeFirst() }?.succeed(answer)
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      context.close(promise: nil)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-      let waiting = answers.waiting.withLockedValue { waiting in
-        defer { waiting = [] }
-        return waiting
+      var page = StoredPayloads([], end: .init(epoch: epoch, offset: start), hasMore: false)
+      if let known = place, known.epoch != epoch {
+        place = page.end
+        continue
       }
-      for promise in waiting { promise.fail(ChannelError.eof) }
+      let entries = try entries(in: answers[place == nil ? 1 : 2])
+      page.end.offset = entries.last?.id ?? place?.offset ?? start
+      if place != nil {
+        page.payloads = entries.map(\.payload)
+        page.hasMore = entries.count == count
+      }
+      state.withLockedValue { $0.isClosed ? query.close() : ($0.query = query) }
+      return page
+    }
+  }
+
+  private func entries(in answer: RESP) throws -> [(id: String, payload: ByteBuffer)] {
+    guard case .list(let entries) = answer else { throw RESP.Malformed() }
+    return try entries.map { entry in
+      guard case .list(let parts) = entry, parts.count == 2, let id = parts[0].text,
+        case .list(let fields) = parts[1], fields.count == 2, case .bytes(let payload) = fields[1]
+      else { throw RESP.Malformed() }
+      return (id, payload)
+    }
+  }
+
+  // MARK: The epoch
+
+  // A group of readers belongs to the stream, and ends with it. This one has no readers: the place at which it
+  // stands is a number that no other stream's has, and so tells this stream from one that was made after it.
+
+  private static let group = "multicast"
+
+  private func epoch(in answer: RESP) -> String? {
+    guard case .list(let groups) = answer else { return nil }
+    for case .list(let fields) in groups {
+      let pairs = Dictionary(
+        zip(
+          fields.indices.filter { $0 % 2 == 0 }.map { fields[$0].text ?? "" },
+          fields.indices.filter { $0 % 2 == 1 }.map { fields[$0].text ?? "" }),
+        uniquingKeysWith: { $1 })
+      if pairs["name"] == Self.group { return pairs["last-delivered-id"] }
+    }
+    return nil
+  }
+
+  private func begin(_ stream: String, _ query: RedisQuery) async throws {
+    let epoch = "\(UInt64.random(in: 1 ... .max))-\(UInt64.random(in: 0 ... .max))"
+    do {
+      try await query.ask(["XGROUP", "CREATE", stream, Self.group, epoch, "MKSTREAM"])
+    } catch let refusal as RedisQuery.Refusal where refusal.description.hasPrefix("BUSYGROUP") {
+      // Another process has been faster.
     }
   }
 }

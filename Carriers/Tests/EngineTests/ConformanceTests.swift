@@ -15,6 +15,25 @@ func carrier(_ engine: Engine, user: String? = nil) throws -> any Carrier {
   }
 }
 
+/// A carrier of the engine whose engine stores what is published.
+func storingCarrier(_ engine: Engine) throws -> any Carrier {
+  switch engine.kind {
+  case .nats: JetStreamCarrier(try .init(urls: engine.url, name: "test"))
+  case .redis: RedisStreamCarrier(try .init(url: engine.url, name: "test"))
+  }
+}
+
+extension Engine {
+  /// Starts an engine that stores, with an empty store.
+  ///
+  /// - Parameter old: A nats-server that has ended, whose store is used.
+  init(storing kind: Kind, port: Int? = nil, in old: Engine? = nil) async throws {
+    let store = old?.program.path("store") ?? "FOLDER/store"
+    try await self.init(
+      kind, port: port, configuration: kind == .nats ? "jetstream { store_dir: \"\(store)\" }" : "")
+  }
+}
+
 @Suite(.timeLimit(.minutes(60))) struct ConformanceTests {
   @Test(arguments: Engine.Kind.allCases) func conforms(_ kind: Engine.Kind) async throws {
     let engine = try await Engine(kind)
@@ -32,31 +51,41 @@ func carrier(_ engine: Engine, user: String? = nil) throws -> any Carrier {
     #expect(broken.isEmpty)
   }
 
-  @Test func streamsConformAndAreKept() async throws {
-    let engine = try await Engine(.redis)
-    let broken = try await CarrierConformance { try RedisStreamCarrier(.init(url: engine.url)) }
-      .check()
+  @Test(arguments: Engine.Kind.allCases) func storesConform(_ kind: Engine.Kind) async throws {
+    let engine = try await Engine(storing: kind)
+    let broken = try await CarrierConformance { try storingCarrier(engine) }.check()
     #expect(broken.isEmpty)
-    let carrier = try RedisStreamCarrier(.init(url: engine.url))
-    let isConnected = NIOLockedValueBox(false)
-    carrier.open { if case .connected = $0 { isConnected.withLockedValue { $0 = true } } }
-    try await eventually("it is connected") { isConnected.withLockedValue { $0 } }
-    let payloads = (0..<2_500).map { ByteBuffer(integer: $0) }
-    for payload in payloads { try carrier.store(payload, to: "kept") }
-    try carrier.publish(ByteBuffer(string: "not kept"), to: "kept")
-    try await eventually("all are stored") {
-      // A question that is not answered in time is asked again.
-      (try? await carrier.stored("kept", inTheLast: .hours(1))) == payloads
-    }
-    try await eventually("nothing else is stored") {
-      (try? await carrier.stored("other", inTheLast: .hours(1))) == []
-    }
-    await carrier.close()
+  }
+
+  @Test(arguments: Engine.Kind.allCases) func aStoreThatIsGoneIsNotBelieved(
+    _ kind: Engine.Kind
+  ) async throws {
+    var engine = try await Engine(storing: kind)
+    let first = engine
+    let conformance = CarrierConformance { try storingCarrier(first) }
+    // With the engine, which comes back without what it had, and while it runs.
+    let restarted = try await conformance.checkStore(emptied: {
+      try await engine.program.kill9()
+      engine = try await Engine(storing: kind, port: engine.port)
+    })
+    #expect(restarted.isEmpty)
+    guard kind == .redis else { return }
+    let emptied = try await conformance.checkStore(emptied: {
+      let program = try Program("redis-cli", ["-p", "\(engine.port)", "flushall"])
+      #expect(try await program.status() == 0)
+    })
+    #expect(emptied.isEmpty)
   }
 
   @Test func memoryConforms() async throws {
     let hub = InMemoryCarrier.Hub()
     let broken = try await CarrierConformance { InMemoryCarrier(hub: hub) }.check()
     #expect(broken.isEmpty)
+    let store = InMemoryStoreCarrier.Store()
+    let conformance = CarrierConformance { InMemoryStoreCarrier(store) }
+    let stored = try await conformance.check()
+    #expect(stored.isEmpty)
+    let emptied = try await conformance.checkStore(emptied: { store.empty() })
+    #expect(emptied.isEmpty)
   }
 }

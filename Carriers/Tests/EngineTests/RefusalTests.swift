@@ -138,8 +138,8 @@ import Testing
     for (one, two) in [(one, two), (two, one)] {
       _ = try await one.reports { $0 == .joined(two.carriage.identity) }
     }
-    engine.program.signal(SIGSTOP)
     let stalled = ContinuousClock.now
+    engine.program.signal(SIGSTOP)
     // Nobody waits for it: it goes on after all posts have returned.
     for number in 0..<1_000 { one.post(number) }
     #expect(one.numbers.withLockedValue { $0.count } == 1_000)
@@ -159,12 +159,14 @@ import Testing
     for url in ["nonsense", "nats://", "http://127.0.0.1", "nats://host:port", "redis://h:1"] {
       #expect(throws: NATSCarrier.InvalidURL.self) { try NATSCarrier.Configuration(urls: url) }
     }
-    for url in ["nonsense", "redis://", "nats://h:1", "redis://host:port"] {
+    for url in ["nonsense", "redis://", "rediss://", "nats://h:1", "redis://host:port"] {
       #expect(throws: RedisCarrier.InvalidURL.self) { try RedisCarrier.Configuration(url: url) }
     }
     let redis = try RedisCarrier.Configuration(url: "redis://me:se:cret@host:7000/0")
     #expect(redis.user == "me" && redis.password == "se:cret")
-    #expect(redis.host == "host" && redis.port == 7_000)
+    #expect(redis.host == "host" && redis.port == 7_000 && !redis.isEncrypted)
+    let secure = try RedisCarrier.Configuration(url: "rediss://host")
+    #expect(secure.host == "host" && secure.port == 6_379 && secure.isEncrypted)
 
     // Nobody is there; a password is missing; the server wants TLS.
     let gone = try await Engine(.nats)
@@ -198,6 +200,81 @@ import Testing
     withExtendedLifetime((secret, encrypted)) {}
   }
 
+  @Test func tellsThatAStoreDoesNotAnswer() async throws {
+    let engine = try await Engine(.redis)
+    let reader = RedisStreamCarrier(
+      try .init(url: "redis://127.0.0.1:\(engine.port)", name: "test"))
+    _ = try await reader.stored("subject", after: nil)
+    engine.program.signal(SIGSTOP)
+    let error = await #expect(throws: (any Error).self) {
+      try await reader.stored("subject", after: nil)
+    }
+    #expect(error.map { "\($0)" }?.contains("has not answered for 5 s") == true)
+    engine.program.signal(SIGCONT)
+    try await eventually("it answers again") {
+      (try? await reader.stored("subject", after: nil)) != nil
+    }
+    await reader.close()
+  }
+
+  @Test func tellsWhatIsWrongWithAnEncryptedConnection() async throws {
+    let (authority, stranger) = (try Authority(), try Authority())
+    let engine = try await Engine(.redis, configuration: authority.redisConfiguration)
+    func configuration(_ scheme: String, _ authority: Authority?) throws
+      -> RedisCarrier.Configuration
+    {
+      var configuration = try RedisCarrier.Configuration(
+        url: "\(scheme)://localhost:\(engine.port)", name: "test")
+      configuration.certificateAuthority = authority?.program.path("ca.pem")
+      return configuration
+    }
+    // With the right authority it connects, and carries.
+    let right = try configuration("rediss", authority)
+    let (one, two) = (Site(RedisCarrier(right), "one"), Site(RedisStreamCarrier(right), "two"))
+    for (one, two) in [(one, two), (two, one)] {
+      _ = try await one.reports { $0 == .joined(two.carriage.identity) }
+    }
+    one.post(1)
+    try await eventually("it is carried") { two.numbers.withLockedValue { $0 } == [1] }
+    let reader = RedisStreamCarrier(right)
+    let page = try await reader.stored("subject", after: nil)
+    #expect(page.payloads.isEmpty)
+    await reader.close()
+    await one.stop()
+    await two.stop()
+
+    // With another one, with that of the system, and with a file that is none, it says why not, and so it does
+    // without encryption.
+    var noFile = right
+    noFile.certificateAuthority = authority.program.path("none.pem")
+    for (configuration, words) in [
+      (try configuration("rediss", stranger), ["certificate_verify_failed"]),
+      (try configuration("rediss", nil), ["certificate_verify_failed"]),
+      (noFile, ["none.pem"]), (try configuration("redis", nil), ["tls"]),
+    ] {
+      let start = ContinuousClock.now
+      let site = Site(RedisCarrier(configuration), "one")
+      let told = try await site.reports {
+        guard case .disconnected(let reason) = $0 else { return false }
+        return words.contains { reason.lowercased().contains($0) }
+      }
+      measured("redis: \(words[0]) is told after", milliseconds(start, told))
+      print("MEASURED what is told:", site.reasons.last ?? "")
+      await site.stop()
+    }
+    // And the other way round.
+    let plain = try await Engine(.redis)
+    var mistaken = right
+    mistaken.port = plain.port
+    let site = Site(RedisCarrier(mistaken), "one")
+    try await eventually("it is told") {
+      site.reasons.contains { $0.lowercased().contains("ssl") || $0.lowercased().contains("tls") }
+    }
+    print("MEASURED what is told:", site.reasons.last ?? "")
+    await site.stop()
+    withExtendedLifetime((engine, plain)) {}
+  }
+
   /// Certificates for this machine, made with `openssl`.
   private struct Authority {
     let program: Program
@@ -219,6 +296,17 @@ import Testing
         ])
       while program.isRunning { usleep(10_000) }
       try #require(program.text("out").contains("done"), "\(program.text("err"))")
+    }
+
+    var redisConfiguration: String {
+      """
+      port 0
+      tls-port PORT
+      tls-auth-clients no
+      tls-cert-file \(program.path("cert.pem"))
+      tls-key-file \(program.path("key.pem"))
+      tls-ca-cert-file \(program.path("ca.pem"))
+      """
     }
 
     var configuration: String {

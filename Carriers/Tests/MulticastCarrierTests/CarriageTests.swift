@@ -336,11 +336,16 @@ import Testing
       try await one.skips("It has no header.")
       try stranger.send(raw: Array("{\"format\":1}\n".utf8))
       try stranger.send(raw: [0x4D, 9, 0])
-      try await one.skips("Its header has format 9, and this program knows 2.")
-      try stranger.send(raw: [0x4D, 2, 0, 0, 0])
-      try stranger.send(raw: [0x4D, 2, 3, 0, 0, 0, 0] + [UInt8](repeating: 0xFF, count: 40))
-      try stranger.send(raw: [0x4D, 2, 200])
-      try await one.skips("Its header cannot be decoded.")
+      try await one.skips("Its header has format 9, and this program knows 3.")
+      try stranger.send(raw: [0x4D, 3, 0, 0, 0])
+      try stranger.send(raw: [0x4D, 3, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 8))
+      let start = [0x4D, 3, 0, 0, 0, 0] + [UInt8](repeating: 7, count: 8)
+      try stranger.send(raw: start + [3] + [UInt8](repeating: 0xFF, count: 40))
+      try stranger.send(raw: start + [200])
+      try await one.skips("It cannot be taken apart.")
+      try await eventually("all are counted") {
+        one.carriage.state.withLockedValue { $0.exchange.counts.skipped } == 7
+      }
       try stranger.send(.beat([:]))
       try stranger.send(.message(Note(number: 1), 1, type: "letter"))
       try await one.skips("This program does not know letter.")
@@ -352,6 +357,21 @@ import Testing
       try stranger.send(.message(Note(number: 3), 3, version: 9, oldest: 2))
       try stranger.send(.message(Note(number: 4), 4, version: 1, oldest: 1))
       try await one.hears([3, 4])
+    }
+  }
+
+  @Test func decodesTheRestWhereOneCannotBeDecoded() async throws {
+    let one = Site(hub, "one")
+    let stranger = Stranger(hub, Identity(name: "stranger", start: 7))
+    try await withSites(one) {
+      let bodies = [
+        #"{"number":1,"text":"","value":0}"#, #"{"number":2"#,
+        #""text":"","value":0}"#, #"{"number":4,"text":"","value":0}"#,
+      ]
+      try stranger.send(.beat([:]))
+      try stranger.send(.several(bodies))
+      try await one.hears([1, 4])
+      try await one.skips("note of stranger#7 cannot be decoded")
     }
   }
 
@@ -762,6 +782,8 @@ struct Stranger {
       Note, UInt64, type: String = "note", version: UInt32 = 2, oldest: UInt32 = 1,
       after: [Identity: UInt64] = [:])
     case bytes([UInt8], UInt64)
+    /// The first messages, in one payload.
+    case several([String])
     case beat([String: UInt64])
     case latest(Note, UInt64)
   }
@@ -773,6 +795,7 @@ struct Stranger {
   func send(_ forgery: Forgery) throws {
     var body = ByteBuffer()
     let content: Packet.Content
+    var more: [Packet.Content] = []
     switch forgery {
     case .message(let note, let sequence, let type, let version, let oldest, let after):
       try JSONCodec<Note>().encode(note, into: &body)
@@ -782,14 +805,21 @@ struct Stranger {
     case .bytes(let bytes, let sequence):
       let envelope = Envelope(type: "note", body: ByteBuffer(bytes: bytes))
       content = .message(envelope, sequence: sequence, after: [:])
+    case .several(let bodies):
+      more = bodies.enumerated().map { index, text in
+        let envelope = Envelope(type: "note", body: ByteBuffer(string: text))
+        return .message(envelope, sequence: UInt64(index) + 1, after: [:])
+      }
+      content = more.removeFirst()
     case .beat(let last): content = .beat(Places(last: last))
     case .latest(let note, let counter):
       try JSONCodec<Note>().encode(note, into: &body)
       content = .latest(
         Envelope(type: "latest", body: body), Stamp(counter: counter, author: identity))
     }
-    let payload = Packet(sender: identity, content: content).payload()
-    try carrier.publish(payload, to: "multicast.control")
+    var packet = Packet(sender: identity, content)
+    packet.contents += more
+    try carrier.publish(packet.payload(), to: "multicast.control")
   }
 
   func leave() { carrier.disconnect() }

@@ -7,31 +7,168 @@ import Testing
 
 /// The protocol between the processes, in a time of its own.
 @Suite struct ExchangeTests {
-  /// Whoever comes back a moment later than the sender still gets what has waited for long.
-  @Test func keepsWhatHasWaitedAsLongAsWhatHasNot() throws {
-    let sent = NIOLockedValueBox<[ByteBuffer]>([])
-    var one = Exchange(
-      identity: Identity(name: "one", start: 1), prefix: "test", limits: Carriage.Limits()
-    ) { payload, _ in
+  private let sent = NIOLockedValueBox<[ByteBuffer]>([])
+
+  private func exchange(
+    _ name: String = "one", limits: Carriage.Limits = .init(), payloadLimit: Int = .max
+  ) -> Exchange {
+    var exchange = Exchange(
+      identity: Identity(name: name, start: 1), prefix: "test", limits: limits
+    ) { [sent] payload, _ in
+      guard payload.readableBytes <= payloadLimit else {
+        return .tooLarge(bytes: payload.readableBytes, limit: payloadLimit)
+      }
       sent.withLockedValue { $0.append(payload) }
       return nil
     }
-    one.carry("note", .init())
+    exchange.carry("note", .init())
+    return exchange
+  }
+
+  private func note(_ bytes: Int = 10) -> Envelope {
+    Envelope(type: "note", body: ByteBuffer(repeating: 0, count: bytes))
+  }
+
+  /// The numbers of the messages in each payload that was sent since the last call.
+  private func takeSent() throws -> [[UInt64]] {
+    let payloads = sent.withLockedValue { sent in
+      defer { sent = [] }
+      return sent
+    }
+    return try payloads.map { payload in
+      try Packet(payload).contents.compactMap {
+        if case .message(_, let sequence, _) = $0 { sequence } else { nil }
+      }
+    }
+    .filter { !$0.isEmpty }
+  }
+
+  /// Whoever comes back a moment later than the sender still gets what has waited for long.
+  @Test func keepsWhatHasWaitedAsLongAsWhatHasNot() throws {
+    var one = exchange()
     var now = NIODeadline.uptimeNanoseconds(1)
-    let note = Envelope(type: "note", body: ByteBuffer(string: "1"))
-    #expect(one.post(note, payloadLimit: 1_000, at: now) == nil)
+    #expect(one.post(note(), payloadLimit: 1_000, at: now) == nil)
     now = now + .minutes(10)
     one.connect(at: now)
-    for (seconds, count) in [(29, 1), (40, 0)] as [(Int64, Int)] {
+    for (seconds, numbers) in [(29, [[1]]), (40, [])] as [(Int64, [[UInt64]])] {
       one.tick(at: now + .seconds(seconds))
-      sent.withLockedValue { $0 = [] }
+      _ = try takeSent()
       let question = Packet(
-        sender: Identity(name: "two", start: 2), content: .ask(type: "note", 1...1, nonce: 7))
+        sender: Identity(name: "two", start: 2), .ask(type: "note", 1...1, nonce: 7))
       one.receive(question.payload(), at: now + .seconds(seconds))
-      let answers = try sent.withLockedValue { $0 }.filter {
-        if case .message = try Packet($0).content { true } else { false }
-      }
-      #expect(answers.count == count)
+      #expect(try takeSent() == numbers)
     }
+  }
+
+  // MARK: Several in one payload
+
+  @Test func whatWaitsSharesAPayload() throws {
+    let now = NIODeadline.uptimeNanoseconds(1)
+    var one = exchange()
+    one.connect(at: now)
+    for _ in 1...3 { #expect(one.post(note(), payloadLimit: .max, at: now) == nil) }
+    #expect(one.send("note", at: now) == false)
+    let payloads = sent.withLockedValue { $0 }
+    #expect(try takeSent() == [[1, 2, 3]])
+
+    // It is received as if each had come alone.
+    var two = exchange("two")
+    for payload in payloads { two.receive(payload, at: now) }
+    two.tick(at: now + .minutes(1))
+    #expect(two.takeDeliveries().map(\.sequence) == [1, 2, 3])
+
+    // So is what is sent again.
+    let question = Packet(
+      sender: Identity(name: "two", start: 1), .ask(type: "note", 2...3, nonce: 7))
+    _ = try takeSent()
+    one.receive(question.payload(), at: now)
+    #expect(try takeSent() == [[2, 3]])
+  }
+
+  @Test func whoIsAboutToSendWaitsForWhatComesMeanwhile() throws {
+    let now = NIODeadline.uptimeNanoseconds(1)
+    var one = exchange()
+    one.connect(at: now)
+    func post(_ one: inout Exchange, _ size: Int) {
+      #expect(one.post(note(size), payloadLimit: .max, at: now) == nil)
+    }
+    post(&one, 10)
+    #expect(one.isToSend("note") == true)
+    post(&one, 10)
+    #expect(one.isToSend("note") == false)
+    #expect(one.send("note", at: now) == true)
+    post(&one, 10)
+    #expect(one.send("note", at: now) == true)
+    #expect(try takeSent() == [])
+    #expect(one.send("note", at: now) == false)
+    #expect(try takeSent() == [[1, 2, 3]])
+
+    // It waits no longer than until a payload is full.
+    post(&one, 10)
+    #expect(one.isToSend("note") == true)
+    post(&one, 40_000)
+    #expect(one.send("note", at: now) == false)
+    #expect(try takeSent() == [[4], [5]])
+  }
+
+  @Test func aPayloadOfSeveralStaysSmall() throws {
+    let now = NIODeadline.uptimeNanoseconds(1)
+    var one = exchange()
+    one.connect(at: now)
+    for size in [12_000, 12_000, 12_000, 80_000, 10] {
+      #expect(one.post(note(size), payloadLimit: .max, at: now) == nil)
+    }
+    #expect(one.send("note", at: now) == false)
+    #expect(try takeSent() == [[1, 2], [3], [4], [5]])
+  }
+
+  @Test func messagesLeaveAloneWhereTheirPayloadIsRefused() throws {
+    let now = NIODeadline.uptimeNanoseconds(1)
+    var one = exchange(payloadLimit: 1_000)
+    one.connect(at: now)
+    for size in [500, 500, 2_000, 500] {
+      // The limit has changed since.
+      #expect(one.post(note(size), payloadLimit: .max, at: now) == nil)
+    }
+    #expect(one.send("note", at: now) == false)
+    #expect(try takeSent() == [[1], [2], [4]])
+    #expect(one.counts.kept == 1)
+    #expect(one.waitingToLeave.messages == 0)
+  }
+
+  @Test func whatWaitsSharesAPayloadAlsoWhereNoMoreIsKept() throws {
+    let now = NIODeadline.uptimeNanoseconds(1)
+    var limits = Carriage.Limits()
+    limits.keptBytes = 10_000
+    var one = exchange(limits: limits)
+    one.connect(at: now)
+    for _ in 1...100 {
+      #expect(one.post(note(500), payloadLimit: .max, at: now) == nil)
+      #expect(one.post(note(500), payloadLimit: .max, at: now) == nil)
+      #expect(one.send("note", at: now) == false)
+    }
+    let payloads = try takeSent()
+    #expect(payloads.map(\.count) == Array(repeating: 2, count: 100))
+    #expect(one.counts.dropped == 0)
+
+    // What waits for a moment only leaves before it is given up.
+    for _ in 1...100 { #expect(one.post(note(500), payloadLimit: .max, at: now) == nil) }
+    #expect(one.send("note", at: now) == false)
+    #expect(try takeSent().joined().map { $0 } == Array(201...300))
+    #expect(one.counts.dropped == 0)
+  }
+
+  @Test func aContentThatIsOfNoUseSpoilsNoOther() {
+    let now = NIODeadline.uptimeNanoseconds(1)
+    var two = exchange("two")
+    let other = Envelope(type: "other", body: ByteBuffer())
+    var packet = Packet(sender: Identity(name: "one", start: 1), .beat(Places()))
+    packet.contents += [
+      .message(note(), sequence: 1, after: [:]), .message(other, sequence: 1, after: [:]),
+      .message(note(), sequence: 2, after: [:]),
+    ]
+    two.receive(packet.payload(), at: now)
+    #expect(two.takeDeliveries().map(\.sequence) == [1, 2])
+    #expect(two.counts.skipped == 1)
   }
 }

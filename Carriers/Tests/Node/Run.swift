@@ -9,7 +9,7 @@ import NIOConcurrencyHelpers
 import ServiceLifecycle
 
 /// What a process of the tests does: `engine=<url> name=<name> peers=<n> rate=<per second> count=<n>
-/// states=<n>`.
+/// states=<n> scheme=stores repair=<seconds> after=<path of a file>`.
 struct Options {
   let values: [String: String]
   init(_ words: some Sequence<String>) {
@@ -50,11 +50,13 @@ final class Lines: Sendable {
   }
 }
 
-func carrier(_ url: String, name: String, streams: Bool = false) throws -> any Carrier {
-  if streams { return RedisStreamCarrier(try .init(url: url, name: name)) }
-  return url.hasPrefix("redis")
-    ? RedisCarrier(try .init(url: url, name: name))
-    : NATSCarrier(try .init(urls: url, name: name))
+func carrier(_ url: String, name: String, stores: Bool = false) throws -> any Carrier {
+  if url.hasPrefix("redis") {
+    let configuration = try RedisCarrier.Configuration(url: url, name: name)
+    return stores ? RedisStreamCarrier(configuration) : RedisCarrier(configuration)
+  }
+  let configuration = try NATSCarrier.Configuration(urls: url, name: name)
+  return stores ? JetStreamCarrier(configuration) : NATSCarrier(configuration)
 }
 
 /// Tells what it posts and hears, one line each, until it is terminated.
@@ -64,11 +66,13 @@ func run(_ options: Options) async throws {
   lines.add("started")
   LoggingSystem.bootstrap(StreamLogHandler.standardError)
   let center = MulticastCenter(carrying: .carriage)
+  var limits = Carriage.Limits.patient
+  if options.number("repair") > 0 { limits.repairTime = .seconds(Int64(options.number("repair"))) }
   let carriage = Carriage(
     center: center,
     carrier: try carrier(
-      options.text("engine"), name: name, streams: options.text("scheme") == "streams"), name: name,
-    prefix: options.text("scheme") == "streams" ? "streams" : "multicast", limits: .patient)
+      options.text("engine"), name: name, stores: options.text("scheme") == "stores"), name: name,
+    prefix: options.text("scheme") == "stores" ? "stores" : "multicast", limits: limits)
   carriage.carry(.note, as: "note")
   center.observe(.note, owner: lines) { lines, note in
     lines.add("note \(note.sender) \(note.number)")
@@ -81,6 +85,12 @@ func run(_ options: Options) async throws {
   }
   center.observe(.carriage, owner: lines) { lines, report in lines.add("report \(report)") }
 
+  if options.text("scheme") == "stores" {
+    Task {
+      while !carriage.knowsItsPlaces { try await Task.sleep(for: .milliseconds(10)) }
+      lines.add("report place")
+    }
+  }
   let poster = Poster(options, center, carriage)
   let writer = Writer(lines: lines)
   // They end in the opposite order: the carriage sends what the poster has posted.
@@ -121,6 +131,10 @@ private struct Poster: Service {
     let name = options.text("name")
     try? await cancelWhenGracefulShutdown {
       while carriage.condition.lag.count < options.number("peers") {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      let go = options.text("after")
+      while !go.isEmpty, !FileManager.default.fileExists(atPath: go) {
         try await Task.sleep(for: .milliseconds(10))
       }
       if options.number("posts") > 0 {
