@@ -41,7 +41,6 @@ extension Carriage {
       "A type has letters, digits, points, hyphens and underscores: \(type)")
     let keepsLatest = topic.keepsLatest || overflow == .keepLatest
     let queue = DispatchQueue(label: "Carriage.\(type)")
-    let comesBack = direction == .both
     let lane =
       direction == .outgoing
       ? nil
@@ -49,13 +48,13 @@ extension Carriage {
         [weak self, center] deliveries in
         guard let self else { return }
         decode(deliveries, codec) { delivery, message in
-          CarriageContext.$current.withValue(context(of: delivery, comesBack)) {
+          CarriageContext.$current.withValue(context(of: delivery)) {
             _ = center.post(topic, message)
           }
         }
       } postAndWait: { [weak self, center] delivery in
         guard let self, let message = decode(delivery, codec) else { return }
-        await CarriageContext.$current.withValue(context(of: delivery, comesBack)) {
+        await CarriageContext.$current.withValue(context(of: delivery)) {
           _ = await center.postAndWait(topic, message)
         }
       }
@@ -124,19 +123,18 @@ extension Carriage {
       throw .tooLarge(bytes: bytes.readableBytes, limit: carrier.payloadLimit - 1_024)
     }
     let name = "\(topic)"
-    let mark: Mark?
+    var context = CarriageContext.current
+    let cause = context.mark?.cause
     let refusal: CarrierError?
-    (mark, refusal) = state.withLockedValue { state in
+    (context.mark, refusal) = state.withLockedValue { state in
       guard !state.isClosed else { return (nil, .closed) }
       guard let type = state.topics.first(where: { $0.value.topic == name })?.key else {
         return (nil, .notCarried(name))
       }
       if let waiting = state.exchange.isFull(type, size) { return (nil, .full(waiting: waiting)) }
-      return (Mark(.encoded(bytes), of: type, by: identity), nil)
+      return (Mark(.encoded(bytes), of: type, by: identity, because: cause), nil)
     }
     if let refusal { throw refusal }
-    var context = CarriageContext.current
-    context.mark = mark
     await CarriageContext.$current.withValue(context) {
       _ = await center.postAndWait(topic, message)
     }
@@ -189,19 +187,14 @@ extension Carriage {
     }
   }
 
-  /// The context in which a message is posted that came in. If it comes back, the context tells the carriage
-  /// that it came in.
-  private func context(of delivery: Exchange.Delivery, _ comesBack: Bool) -> CarriageContext {
+  /// The context in which a message is posted that came in. It tells the carriage so, if the message comes back.
+  private func context(of delivery: Exchange.Delivery) -> CarriageContext {
     let envelope = delivery.envelope
-    var context = CarriageContext()
-    context.metadata = envelope.metadata
-    context.sender = delivery.sender
-    context.type = envelope.type
-    context.origin = envelope.origin
-    if comesBack {
-      context.mark = Mark(.cameIn(delivery.stamp), of: envelope.type, by: identity)
-    }
-    return context
+    let cause = Mark.Cause(
+      sender: delivery.sender, type: envelope.type, origin: envelope.origin)
+    return CarriageContext(
+      metadata: envelope.metadata,
+      mark: Mark(.cameIn(delivery.stamp), of: envelope.type, by: identity, because: cause))
   }
 
   /// Publishes what was posted in this process, and takes note of what has come in.
@@ -221,6 +214,7 @@ extension Carriage {
         return handle { state, _ in state.exchange.keep(type, error) }
       }
     }
+    let cause = context.mark?.cause
     let limit = carrier.payloadLimit
     var sends = false
     handle { state, now in
@@ -228,15 +222,15 @@ extension Carriage {
       guard !state.isClosed else { return state.exchange.keep(type, .closed) }
       var envelope = Envelope(type: type, body: body)
       (envelope.version, envelope.oldest) = (carried.version, carried.oldest)
-      if context.sender == nil {
+      if let cause {
+        envelope.origin = Origin(root: cause.origin.root, hops: cause.origin.hops &+ 1)
+      } else {
         state.roots += 1
         envelope.origin = Origin(root: identity.start &+ state.roots, hops: 0)
-      } else {
-        envelope.origin = Origin(root: context.origin.root, hops: context.origin.hops &+ 1)
       }
       envelope.metadata = context.metadata
       _ = state.exchange.post(
-        envelope, recurs: context.type == type, payloadLimit: limit, at: now)
+        envelope, recurs: cause?.type == type, payloadLimit: limit, at: now)
       sends = state.exchange.isToSend(type)
     }
     if sends { send(type, on: queue) }

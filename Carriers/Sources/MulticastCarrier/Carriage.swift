@@ -31,17 +31,30 @@ public final class Carriage: Sendable {
     )
     var isClosed = false
 
-    /// Leaves what has come in to the lane of its topic.
-    mutating func leave(_ delivery: Exchange.Delivery) {
-      let envelope = delivery.envelope
-      guard let topic = topics[envelope.type], let lane = topic.lane else { return }
-      guard topic.version >= envelope.oldest else {
-        return exchange.skip(
-          "\(envelope.type) has version \(envelope.version), which version \(envelope.oldest) can "
-            + "read, and this program knows \(topic.version).")
+    /// Leaves what has come in to the lanes of its topics.
+    mutating func leaveDeliveries() {
+      var rest = exchange.takeDeliveries()[...]
+      while let first = rest.first?.envelope {
+        let ofOneTopic = rest.prefix { $0.envelope.type == first.type }
+        rest = rest[ofOneTopic.endIndex...]
+        leave(ofOneTopic, of: first.type)
       }
-      let dropped = lane.add(delivery)
-      if dropped > 0 { exchange.drop(envelope.type, .incoming, dropped) }
+    }
+
+    private mutating func leave(_ deliveries: ArraySlice<Exchange.Delivery>, of type: String) {
+      guard let topic = topics[type], let lane = topic.lane else { return }
+      var rest = deliveries
+      repeat {
+        let readable = rest.prefix { topic.version >= $0.envelope.oldest }
+        let dropped = lane.add(readable)
+        if dropped > 0 { exchange.drop(type, .incoming, dropped) }
+        rest = rest[readable.endIndex...]
+        if let newer = rest.popFirst()?.envelope {
+          exchange.skip(
+            "\(type) has version \(newer.version), which version \(newer.oldest) can read, "
+              + "and this program knows \(topic.version).")
+        }
+      } while !rest.isEmpty
     }
 
     mutating func currentCondition() -> CarriageState {
@@ -149,7 +162,7 @@ extension Carriage {
     let reports = state.withLockedValue { state in
       body(&state, now)
       // Under the lock, so that threads do not change the order.
-      for delivery in state.exchange.takeDeliveries() { state.leave(delivery) }
+      state.leaveDeliveries()
       return state.exchange.takeReports(at: now)
     }
     for report in reports { home.async { self.tell(report) } }

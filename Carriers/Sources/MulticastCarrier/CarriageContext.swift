@@ -12,11 +12,7 @@ public struct CarriageContext: Sendable {
   public internal(set) var metadata: [String: String] = [:]
 
   /// The process whose message set off this call; nil if no message of another process did.
-  public internal(set) var sender: Identity?
-
-  /// What the topic of this message is called outside of the program.
-  var type: String?
-  var origin = Origin(root: 0, hops: 0)
+  public var sender: Identity? { mark?.cause?.sender }
 
   /// The message that a carriage posts with this context.
   var mark: Mark?

@@ -71,8 +71,10 @@ extension Exchange {
         if let next = state.inflows[envelope.type]?.next, next > 1 { after[peer] = next - 1 }
       }
     }
-    let payload = packet(
-      .message(envelope, sequence: (rings[envelope.type]?.last ?? 0) + 1, after: after))
+    // Not with `packet`, which copies the exchange.
+    let sequence = (rings[envelope.type]?.last ?? 0) + 1
+    let payload = Packet.payload(
+      header, .message(envelope, sequence: sequence, after: after))
     let size = payload.readableBytes
     guard size <= payloadLimit else { return .tooLarge(bytes: size, limit: payloadLimit) }
     guard makeRoom(size + Carriage.overhead, for: topic, at: now) else {

@@ -7,7 +7,20 @@ extension Exchange {
       // Some engines bring back what was published here.
       guard packet.sender != identity else { return }
       try meet(packet.sender, at: now)
-      for content in packet.contents { receive(content, from: packet.sender, at: now) }
+      var messages: [Inflow.Held] = []
+      for content in packet.contents {
+        if case .message(let envelope, let sequence, let after) = content {
+          if envelope.type != messages.first?.envelope.type {
+            receive(&messages, from: packet.sender)
+          }
+          messages.append(
+            Inflow.Held(sequence: sequence, envelope: envelope, after: after, time: now))
+        } else {
+          receive(&messages, from: packet.sender)
+          receive(content, from: packet.sender, at: now)
+        }
+      }
+      receive(&messages, from: packet.sender)
       if peers[packet.sender]?.places == nil { ask(whoIs: packet.sender, at: now) }
     } catch { skip(error.reason) }
   }
@@ -22,9 +35,7 @@ extension Exchange {
     _ content: Packet.Content, from peer: Identity, at now: NIODeadline
   ) {
     switch content {
-    case .message(let envelope, let sequence, let after):
-      let message = Inflow.Held(sequence: sequence, envelope: envelope, after: after, time: now)
-      do throws(Unreadable) { try take(message, from: peer) } catch { skip(error.reason) }
+    case .message: break  // together with those behind it
     case .latest(let envelope, let stamp):
       do throws(Unreadable) { try take(envelope, stamp, from: peer) } catch { skip(error.reason) }
     case .hello(let places):
@@ -71,18 +82,29 @@ extension Exchange {
     return topic
   }
 
-  private mutating func take(_ message: Inflow.Held, from peer: Identity) throws(Unreadable) {
-    let type = message.envelope.type
-    let topic = try topic(type, keepsLatest: false)
-    let step = peers[peer]?.take(message, isCausal: topic.isCausal, limit: limits.heldBytes)
-    switch step {
-    case nil: break
-    case .old: counts.repeated += 1
-    case .early, .full: break  // If it is not held, it is asked for later.
-    case .taken: deliver(message, from: peer)
-    case .next: release(type, topic, of: peer, at: message.time)
-    case .implausible:
-      throw Unreadable("Message \(message.sequence) of \(peer) to \(type) is not to be believed.")
+  /// Receives messages to one topic that came together, and empties the array.
+  private mutating func receive(_ messages: inout [Inflow.Held], from peer: Identity) {
+    guard let type = messages.first?.envelope.type else { return }
+    var rest = messages[...]
+    messages = []
+    let topic: Carried
+    do throws(Unreadable) { topic = try self.topic(type, keepsLatest: false) } catch {
+      return skip(error.reason, count: rest.count)
+    }
+    while let steps = peers[peer]?.take(rest, type, topic.isCausal, limit: limits.heldBytes) {
+      for message in rest.prefix(steps.taken) { deliver(message, from: peer) }
+      rest = rest.dropFirst(steps.taken)
+      guard let message = rest.popFirst(), let step = steps.then else { return }
+      switch step {
+      case .old: counts.repeated += 1
+      case .early, .full: break  // If it is not held, it is asked for later.
+      case .taken: break
+      case .next: release(type, topic, of: peer, at: message.time)
+      case .implausible:
+        skip(
+          Unreadable("Message \(message.sequence) of \(peer) to \(type) is not to be believed.")
+            .reason)
+      }
     }
   }
 

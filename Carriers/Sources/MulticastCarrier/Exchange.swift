@@ -50,10 +50,12 @@ package struct Exchange: Sendable {
     var replayed = NIODeadline.distantPast
     var inflows: [String: Inflow] = [:]
 
-    mutating func take(_ message: Inflow.Held, isCausal: Bool, limit: Int) -> Inflow.Step {
+    mutating func take(
+      _ messages: ArraySlice<Inflow.Held>, _ type: String, _ isCausal: Bool, limit: Int
+    ) -> (taken: Int, then: Inflow.Step?) {
       let places = places
-      return inflows[message.envelope.type, default: Inflow(message.envelope.type, places)]
-        .take(message, isCausal: isCausal, limit: limit)
+      return inflows[type, default: Inflow(type, places)]
+        .take(messages, isCausal: isCausal, limit: limit)
     }
   }
 

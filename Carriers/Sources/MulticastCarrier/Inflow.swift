@@ -65,7 +65,20 @@ struct Inflow: Sendable {
   /// A message that is `taken` is the next one. One that is `next` is released with those behind it.
   enum Step: Equatable { case old, taken, next, early, implausible, full }
 
-  mutating func take(_ message: Held, isCausal: Bool, limit: Int) -> Step {
+  /// Takes messages as long as each is the next one. Returns how many, and the step of the one behind them.
+  mutating func take(
+    _ messages: ArraySlice<Held>, isCausal: Bool, limit: Int
+  ) -> (taken: Int, then: Step?) {
+    var taken = 0
+    for message in messages {
+      let step = take(message, isCausal: isCausal, limit: limit)
+      guard step == .taken else { return (taken, step) }
+      taken += 1
+    }
+    return (taken, nil)
+  }
+
+  private mutating func take(_ message: Held, isCausal: Bool, limit: Int) -> Step {
     if let next {
       if message.sequence == next, held.isEmpty, !isCausal, question == nil, !isInDoubt {
         (self.next, delivered) = (next + 1, next)

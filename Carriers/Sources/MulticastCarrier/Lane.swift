@@ -66,32 +66,37 @@ final class Lane: Sendable {
   /// Posts nothing any more.
   func end() { state.withLockedValue { ($0.hasEnded, $0.waiting, $0.bytes) = (true, [], 0) } }
 
-  /// Takes a message. Returns how many were given up for it, itself included.
-  func add(_ message: Exchange.Delivery) -> Int {
+  /// Takes messages. Returns how many were given up, of these or of those that waited.
+  func add(_ messages: ArraySlice<Exchange.Delivery>) -> Int {
     let (dropped, schedules) = state.withLockedValue { state -> (Int, Bool) in
-      guard !state.hasEnded else { return (0, false) }
-      var dropped = 0
-      func isFull() -> Bool {
-        state.waiting.count >= limits.waitingMessages
-          || (state.bytes + message.bytes > limits.waitingBytes && !state.waiting.isEmpty)
-      }
-      if keepsLatest {
-        // The one that waits is no longer the latest, and nobody misses it.
-        state.waiting.removeAll(keepingCapacity: true)
-        state.bytes = 0
-      } else if isFull(), overflow == .dropNewest {
-        return (1, false)
-      }
-      while isFull() {
-        state.bytes -= state.waiting.removeFirst().bytes
-        dropped += 1
-      }
-      state.waiting.append(message)
-      state.bytes += message.bytes
+      guard !state.hasEnded, !messages.isEmpty else { return (0, false) }
+      let dropped = messages.reduce(0) { $0 + add($1, to: &state) }
       defer { state.isScheduled = true }
       return (dropped, !state.isScheduled)
     }
     if schedules { queue.async { self.drain() } }
+    return dropped
+  }
+
+  private func add(_ message: Exchange.Delivery, to state: inout State) -> Int {
+    var dropped = 0
+    func isFull(_ state: State) -> Bool {
+      state.waiting.count >= limits.waitingMessages
+        || (state.bytes + message.bytes > limits.waitingBytes && !state.waiting.isEmpty)
+    }
+    if keepsLatest {
+      // The one that waits is no longer the latest, and nobody misses it.
+      state.waiting.removeAll(keepingCapacity: true)
+      state.bytes = 0
+    } else if overflow == .dropNewest, isFull(state) {
+      return 1
+    }
+    while isFull(state) {
+      state.bytes -= state.waiting.removeFirst().bytes
+      dropped += 1
+    }
+    state.waiting.append(message)
+    state.bytes += message.bytes
     return dropped
   }
 

@@ -12,15 +12,24 @@ final class Mark: Sendable {
     case encoded(ByteBuffer)
   }
 
+  /// The message of another process that has set off the post, or is the post.
+  struct Cause: Sendable {
+    let sender: Identity
+    let type: String
+    let origin: Origin
+  }
+
+  let cause: Cause?
   private let carriage: Identity
   private let type: String
   private let message: Message
   private let isTaken = Atomic(false)
 
-  init(_ message: Message, of type: String, by carriage: Identity) {
+  init(_ message: Message, of type: String, by carriage: Identity, because cause: Cause?) {
     self.message = message
     self.type = type
     self.carriage = carriage
+    self.cause = cause
   }
 
   /// Returns the message once, to its carriage.

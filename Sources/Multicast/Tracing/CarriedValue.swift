@@ -24,14 +24,20 @@ public struct CarriedValue: Sendable {
 }
 
 /// A captured value on its way from a post to a call.
-protocol CarriedBinding: Sendable {
+protocol CarriedBinding: AnyObject, Sendable {
   func restore(_ body: () -> Void)
   func restore(_ body: () async -> Void) async
 }
 
-private struct BoundValue<Value: Sendable>: CarriedBinding {
-  let local: TaskLocal<Value>
-  let value: Value
+// A class: as a structure it would be boxed, and its generic metadata looked up twice for each post.
+private final class BoundValue<Value: Sendable>: CarriedBinding {
+  private let local: TaskLocal<Value>
+  private let value: Value
+
+  init(local: TaskLocal<Value>, value: Value) {
+    self.local = local
+    self.value = value
+  }
 
   func restore(_ body: () -> Void) { local.withValue(value, operation: body) }
   func restore(_ body: () async -> Void) async { await local.withValue(value, operation: body) }

@@ -49,25 +49,26 @@ final class PostTrace: Sendable {
 
   /// Delivers the post now, or as a pending one. `body` calls its clients.
   func deliver(follows: Bool, _ body: (DeliveryPass?) -> Int?) -> Int? {
-    guard follows else { return report(waited: nil, in: nil, body) }
+    guard follows else { return report(hasWaited: false, in: nil, body) }
     var called: Int?
-    restore { called = report(waited: moment.elapsed, in: nil, body) }
+    restore { called = report(hasWaited: true, in: nil, body) }
     return called
   }
 
   /// Handles a letter in a home; nil for the posting thread. `body` calls the clients.
-  func handle(in home: DeliveryEvent.Home?, _ body: (DeliveryPass?) -> Void) {
-    restore { report(waited: moment.elapsed, in: home, body) }
+  func handle(in home: @autoclosure () -> DeliveryEvent.Home?, _ body: (DeliveryPass?) -> Void) {
+    restore { report(hasWaited: true, in: home(), body) }
   }
 
   /// Handles a letter in a task. `body` calls and awaits the client.
   func handle(
-    in home: DeliveryEvent.Home?, client: (any Any.Type)?, _ body: () async -> Void
+    in home: @autoclosure () -> DeliveryEvent.Home?, client: (any Any.Type)?,
+    _ body: () async -> Void
   ) async {
     await restore {
       // A client that was removed or deallocated is not called.
       guard let client, let reporter else { return await body() }
-      let pass = begin(reporter, waited: moment.elapsed, in: home)
+      let pass = begin(reporter, hasWaited: true, in: home())
       let start = Moment.now
       await body()
       pass.called(client, since: start)
@@ -76,18 +77,20 @@ final class PostTrace: Sendable {
   }
 
   private func report<Result>(
-    waited: DeliveryEvent.Duration?, in home: DeliveryEvent.Home?, _ body: (DeliveryPass?) -> Result
+    hasWaited: Bool, in home: @autoclosure () -> DeliveryEvent.Home?,
+    _ body: (DeliveryPass?) -> Result
   ) -> Result {
-    let pass = reporter.map { begin($0, waited: waited, in: home) }
+    let pass = reporter.map { begin($0, hasWaited: hasWaited, in: home()) }
     defer { pass?.end() }
     return body(pass)
   }
 
   private func begin(
-    _ reporter: DeliveryReporter, waited: DeliveryEvent.Duration?, in home: DeliveryEvent.Home?
+    _ reporter: DeliveryReporter, hasWaited: Bool, in home: DeliveryEvent.Home?
   ) -> DeliveryPass {
     DeliveryPass(
-      .post, subject, from: site, delivery: delivery, in: home, waited: waited, of: reporter)
+      .post, subject, from: site, delivery: delivery, in: home,
+      waited: hasWaited ? moment.elapsed : nil, of: reporter)
   }
 
   private func restore(_ body: () -> Void) {
