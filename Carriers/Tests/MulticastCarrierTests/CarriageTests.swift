@@ -360,6 +360,19 @@ import Testing
     }
   }
 
+  @Test func readsTheRestWhereSomeAreOfALaterVersion() async throws {
+    let one = Site(hub, "one")
+    let stranger = Stranger(hub, Identity(name: "stranger", start: 7))
+    try await withSites(one) {
+      let bodies = (1...5).map { "{\"number\":\($0),\"text\":\"\",\"value\":0}" }
+      try stranger.send(.beat([:]))
+      try stranger.send(.several(bodies, newer: 1..<3))
+      try await one.skips("note has version 9, which version 3 can read")
+      try await one.hears([1, 4, 5])
+      #expect(one.carriage.state.withLockedValue { $0.exchange.counts.skipped } == 2)
+    }
+  }
+
   @Test func decodesTheRestWhereOneCannotBeDecoded() async throws {
     let one = Site(hub, "one")
     let stranger = Stranger(hub, Identity(name: "stranger", start: 7))
@@ -782,8 +795,8 @@ struct Stranger {
       Note, UInt64, type: String = "note", version: UInt32 = 2, oldest: UInt32 = 1,
       after: [Identity: UInt64] = [:])
     case bytes([UInt8], UInt64)
-    /// The first messages, in one payload.
-    case several([String])
+    /// The first messages, in one payload. Those at some places cannot be read by this version.
+    case several([String], newer: Range<Int> = 0..<0)
     case beat([String: UInt64])
     case latest(Note, UInt64)
   }
@@ -805,9 +818,10 @@ struct Stranger {
     case .bytes(let bytes, let sequence):
       let envelope = Envelope(type: "note", body: ByteBuffer(bytes: bytes))
       content = .message(envelope, sequence: sequence, after: [:])
-    case .several(let bodies):
+    case .several(let bodies, let newer):
       more = bodies.enumerated().map { index, text in
-        let envelope = Envelope(type: "note", body: ByteBuffer(string: text))
+        var envelope = Envelope(type: "note", body: ByteBuffer(string: text))
+        if newer.contains(index) { (envelope.version, envelope.oldest) = (9, 3) }
         return .message(envelope, sequence: UInt64(index) + 1, after: [:])
       }
       content = more.removeFirst()
