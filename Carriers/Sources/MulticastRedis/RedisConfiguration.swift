@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -27,7 +28,11 @@ extension RedisCarrier {
 
     /// Creates a configuration.
     ///
-    /// - Parameter url: `redis://user:password@host:port` or `rediss://…`, of which the host is enough.
+    /// A database's number behind the port means nothing: channels have none, and streams are in database 0.
+    ///
+    /// - Parameter url: `redis://user:password@host:port` or `rediss://…`, of which the host is enough. A
+    ///   password is `redis://:password@host`. What a URL cannot have in a user or password is encoded: `%40`
+    ///   for `@`.
     /// - Throws: `InvalidURL`.
     public init(url: String, name: String = "multicast") throws {
       isEncrypted = url.hasPrefix("rediss://")
@@ -46,8 +51,9 @@ extension RedisCarrier {
       self.name = name
       guard parts.count == 2 else { return }
       let names = parts[0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      user = names[0].isEmpty ? nil : String(names[0])
-      password = names.count == 2 ? String(names[1]) : nil
+      func decoded(_ name: Substring) -> String { name.removingPercentEncoding ?? String(name) }
+      user = names[0].isEmpty ? nil : decoded(names[0])
+      password = names.count == 2 ? decoded(names[1]) : nil
     }
   }
 

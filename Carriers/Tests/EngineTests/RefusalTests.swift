@@ -166,6 +166,8 @@ import Testing
     let redis = try RedisCarrier.Configuration(url: "redis://me:se:cret@host:7000/0")
     #expect(redis.user == "me" && redis.password == "se:cret")
     #expect(redis.host == "host" && redis.port == 7_000 && !redis.isEncrypted)
+    let encoded = try RedisCarrier.Configuration(url: "redis://m%3Ae:s%40%2Fcret@host")
+    #expect(encoded.user == "m:e" && encoded.password == "s@/cret" && encoded.host == "host")
     let secure = try RedisCarrier.Configuration(url: "rediss://host")
     #expect(secure.host == "host" && secure.port == 6_379 && secure.isEncrypted)
 
@@ -199,6 +201,16 @@ import Testing
     _ = try await with.reports { $0 == .connected }
     await with.stop()
     withExtendedLifetime((secret, encrypted)) {}
+  }
+
+  @Test func tellsThatAServerHasNoStore() async throws {
+    let engine = try await Engine(.nats)
+    let site = Site(JetStreamCarrier(try .init(urls: engine.url)), "one")
+    _ = try await site.reports {
+      if case .problem(let reason) = $0 { reason.contains("without JetStream") } else { false }
+    }
+    await site.stop()
+    withExtendedLifetime(engine) {}
   }
 
   @Test func tellsThatAStoreDoesNotAnswer() async throws {
