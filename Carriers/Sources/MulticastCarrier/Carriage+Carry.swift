@@ -16,7 +16,7 @@ extension Carriage {
   ///   - oldestReader: The oldest version of a program that can read them. By default, the same version.
   ///   - direction: Which way the messages go.
   ///   - overflow: What becomes of them when too many wait. A topic that keeps its latest has `.keepLatest`.
-  ///   - followsCauses: Whether a message waits, for a tenth of a second at most, for those of other
+  ///   - followsCauses: Whether a message waits, for about a tenth of a second, for those of other
   ///     processes to this topic that its sender had heard.
   public func carry<Message: Codable & Sendable>(
     _ topic: Topic<Message>, as type: String, version: Int = 1, oldestReader: Int? = nil,

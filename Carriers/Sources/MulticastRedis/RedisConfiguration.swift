@@ -1,4 +1,5 @@
 import Foundation
+import MulticastCarrier
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -60,8 +61,10 @@ extension RedisCarrier {
   /// An address that is none of a Redis server.
   public struct InvalidURL: Error, CustomStringConvertible {
     let url: String
-    /// A sentence for whoever has configured it.
-    public var description: String { "\(url) is no address like redis://user:password@host:port." }
+    /// A sentence for whoever has configured it, without the user and the password.
+    public var description: String {
+      "\(withoutCredentials(url)) is no address like redis://user:password@host:port."
+    }
   }
 }
 

@@ -163,6 +163,16 @@ import Testing
     for url in ["nonsense", "redis://", "rediss://", "nats://h:1", "redis://host:port"] {
       #expect(throws: RedisCarrier.InvalidURL.self) { try RedisCarrier.Configuration(url: url) }
     }
+    // The sentence may be logged, and the password may not.
+    let ours = #expect(throws: RedisCarrier.InvalidURL.self) {
+      try RedisCarrier.Configuration(url: "redis://me:secr@et@host:port")
+    }
+    let theirs = #expect(throws: NATSCarrier.InvalidURL.self) {
+      try NATSCarrier.Configuration(urls: "nats://me:secr@et@host:port")
+    }
+    for text in [ours?.description, theirs?.description] {
+      #expect(text?.contains("://…@host:port is no") == true)
+    }
     let redis = try RedisCarrier.Configuration(url: "redis://me:se:cret@host:7000/0")
     #expect(redis.user == "me" && redis.password == "se:cret")
     #expect(redis.host == "host" && redis.port == 7_000 && !redis.isEncrypted)
