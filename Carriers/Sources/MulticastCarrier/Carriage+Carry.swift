@@ -5,6 +5,9 @@ import NIOCore
 extension Carriage {
   /// Carries a topic from now on, with its messages in JSON.
   ///
+  /// The program stops if the type has other characters, or is carried already. All processes carry a type
+  /// with one type of messages and one codec: what a process cannot decode, it skips and reports.
+  ///
   /// - Parameters:
   ///   - topic: The topic.
   ///   - type: What the topic is called outside of this program: letters, digits, `.`, `-` and `_`. Each
@@ -13,7 +16,7 @@ extension Carriage {
   ///   - oldestReader: The oldest version of a program that can read them. By default, the same version.
   ///   - direction: Which way the messages go.
   ///   - overflow: What becomes of them when too many wait. A topic that keeps its latest has `.keepLatest`.
-  ///   - followsCauses: Whether a message waits, for a tenth of a second at most, for those of other
+  ///   - followsCauses: Whether a message waits, for about a tenth of a second, for those of other
   ///     processes to this topic that its sender had heard.
   public func carry<Message: Codable & Sendable>(
     _ topic: Topic<Message>, as type: String, version: Int = 1, oldestReader: Int? = nil,
@@ -32,12 +35,7 @@ extension Carriage {
     overflow: Overflow = .dropOldest, followsCauses: Bool = false
   ) {
     precondition(
-      !type.isEmpty
-        && type.utf8.allSatisfy { byte in
-          let scalar = Unicode.Scalar(byte)
-          return scalar.properties.isAlphabetic && scalar.isASCII
-            || "0123456789.-_".utf8.contains(byte)
-        },
+      Carriage.isSubject(type),
       "A type has letters, digits, points, hyphens and underscores: \(type)")
     let keepsLatest = topic.keepsLatest || overflow == .keepLatest
     let queue = DispatchQueue(label: "Carriage.\(type)")
@@ -67,7 +65,7 @@ extension Carriage {
       return state.topics.updateValue(
         Carried(
           topic: "\(topic)", version: UInt32(version), oldest: UInt32(oldestReader ?? version),
-          queue: queue, observation: nil, lane: lane), forKey: type)
+          queue: queue, codec: codec, observation: nil, lane: lane), forKey: type)
     }
     precondition(old == nil, "\(type) is carried already.")
     if direction != .incoming {
@@ -81,7 +79,7 @@ extension Carriage {
         guard let carried = state.topics[type] else { return }
         state.topics[type] = Carried(
           topic: carried.topic, version: carried.version, oldest: carried.oldest, queue: queue,
-          observation: observation, lane: carried.lane)
+          codec: codec, observation: observation, lane: carried.lane)
       }
     }
     if direction != .outgoing {
@@ -100,37 +98,35 @@ extension Carriage {
     carrier.unsubscribe(from: subject)
   }
 
-  /// Posts a message that is certain to be carried, as far as this process can know.
+  /// Posts a message that is certain to be carried, as far as this process can know, with the codec that the
+  /// topic is carried with.
+  ///
+  /// Before the carriage runs, and while the engine cannot be reached, the message waits.
   ///
   /// - Returns: When everybody in this process has had the message.
-  /// - Throws: A `CarrierError`, if the message cannot be encoded, is too large, or if too much waits
-  ///   already. Then
-  ///   nobody gets the message.
-  public func post<Message: Codable & Sendable>(
+  /// - Throws: A `CarrierError`, if the topic is not carried, if the message cannot be encoded or is too
+  ///   large, or if too much waits already. Then nobody gets the message.
+  public func post<Message>(
     _ topic: Topic<Message>, _ message: Message
   ) async throws(CarrierError) {
-    try await post(topic, message, codec: JSONCodec())
-  }
-
-  /// Posts a message that is certain to be carried, with the codec of its topic. Otherwise the same as with
-  /// JSON.
-  public func post<Message>(
-    _ topic: Topic<Message>, _ message: Message, codec: some MessageCodec<Message>
-  ) async throws(CarrierError) {
+    let name = "\(topic)"
+    let carried = state.withLockedValue { state in
+      state.topics.first { $0.value.topic == name }
+    }
+    guard let (type, description) = carried,
+      let codec = description.codec as? any MessageCodec<Message>
+    else { throw .notCarried(name) }
     let bytes = try encode(message, codec)
     let size = bytes.readableBytes + 1_024
     guard size <= carrier.payloadLimit else {
       throw .tooLarge(bytes: bytes.readableBytes, limit: carrier.payloadLimit - 1_024)
     }
-    let name = "\(topic)"
     var context = CarriageContext.current
     let cause = context.mark?.cause
     let refusal: CarrierError?
     (context.mark, refusal) = state.withLockedValue { state in
       guard !state.isClosed else { return (nil, .closed) }
-      guard let type = state.topics.first(where: { $0.value.topic == name })?.key else {
-        return (nil, .notCarried(name))
-      }
+      guard state.topics[type] != nil else { return (nil, .notCarried(name)) }
       if let waiting = state.exchange.isFull(type, size) { return (nil, .full(waiting: waiting)) }
       return (Mark(.encoded(bytes), of: type, by: identity, because: cause), nil)
     }

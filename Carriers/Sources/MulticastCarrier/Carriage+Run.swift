@@ -11,7 +11,13 @@ extension Carriage: Service {
   ///
   /// A carriage runs once.
   public func run() async {
-    let (control, own) = state.withLockedValue { ($0.exchange.control, $0.exchange.inbox) }
+    let (control, own) = state.withLockedValue { state in
+      if case .alone(let since, _) = state.condition.connection {
+        state.condition.connection = .alone(
+          since: since, reason: "The engine has not answered yet.")
+      }
+      return (state.exchange.control, state.exchange.inbox)
+    }
     carrier.subscribe(to: control)
     carrier.subscribe(to: own)
     carrier.open { [weak self] event in self?.take(event) }
@@ -27,7 +33,8 @@ extension Carriage: Service {
 
   /// Sends what waits, tells the others that this process ends, and ends.
   ///
-  /// What is posted afterwards stays in this process, and is reported.
+  /// What is posted afterwards stays in this process, and is reported. `run` calls this at its end. It does not
+  /// return because of it: cancel its task, or shut its service group down.
   public func close() async {
     guard !state.withLockedValue({ $0.isClosed }) else { return }
     await afterAllThatWasPosted()

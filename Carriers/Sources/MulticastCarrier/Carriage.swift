@@ -18,6 +18,8 @@ import NIOCore
 public final class Carriage: Sendable {
   /// What each message costs in addition to its bytes.
   package static let overhead = 64
+  /// How many sentences of an engine are known, so that each is told once.
+  private static let knownProblems = 1_000
 
   struct State {
     var exchange: Exchange
@@ -26,6 +28,8 @@ public final class Carriage: Sendable {
     var roots: UInt64 = 0
     var condition = CarriageState(
       connection: .alone(since: .now, reason: "The carriage does not run yet."))
+    /// What the engine has refused since the connection was lost before.
+    var problems: Set<String> = []
     var told = (
       state: CarriageState?.none, counts: Exchange.Counts(), time: NIODeadline.distantPast
     )
@@ -76,6 +80,7 @@ public final class Carriage: Sendable {
     let oldest: UInt32
     /// The home of the carriage for this topic.
     let queue: DispatchQueue
+    let codec: any MessageCodec
     let observation: TopicObservation?
     let lane: Lane?
   }
@@ -97,13 +102,17 @@ public final class Carriage: Sendable {
   ///   - center: The center. It was created with `carrying: .carriage`.
   ///   - carrier: The connection to an engine.
   ///   - name: The name of this process among the others. It may be the same after each start.
-  ///   - prefix: The beginning of all subjects. Only processes with the same prefix hear each other.
+  ///   - prefix: The beginning of all subjects: letters, digits, `.`, `-` and `_`. Only processes with the
+  ///     same prefix hear each other.
   ///   - limits: How much is kept, and how much may wait.
   ///   - logger: Receives each report.
   public init(
     center: MulticastCenter, carrier: any Carrier, name: String, prefix: String = "multicast",
     limits: Limits = Limits(), logger: Logger = Logger(label: "MulticastCarrier")
   ) {
+    precondition(
+      Carriage.isSubject(prefix),
+      "A prefix has letters, digits, points, hyphens and underscores: \(prefix)")
     identity = Identity(name: name)
     self.center = center
     self.carrier = carrier
@@ -134,6 +143,16 @@ public final class Carriage: Sendable {
 
   /// The state of this moment. It is posted to `.carriageState`, too.
   public var condition: CarriageState { state.withLockedValue { $0.currentCondition() } }
+
+  /// Whether all engines take it as a subject, or as a part of one.
+  static func isSubject(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.utf8.allSatisfy { byte in
+        let scalar = Unicode.Scalar(byte)
+        return scalar.properties.isAlphabetic && scalar.isASCII
+          || "0123456789.-_".utf8.contains(byte)
+      }
+  }
 
   /// Whether what a post has in its context reaches a handler at home in a queue.
   private func centerCarriesTheContext() -> Bool {
@@ -194,14 +213,17 @@ extension Carriage {
         }
         state.condition.connection = .alone(since: since, reason: reason)
         state.condition.problem = nil
+        state.problems = []
         return true
       }
       guard isNew else { return }
       logger.warning("Not connected.", metadata: ["reason": "\(reason)"])
     case .problem(let reason):
       let isNew = state.withLockedValue { state in
-        defer { state.condition.problem = reason }
-        return state.condition.problem != reason
+        state.condition.problem = reason
+        // A refusal may come with each message, and name one topic after the other.
+        if state.problems.count == Carriage.knownProblems { state.problems = [] }
+        return state.problems.insert(reason).inserted
       }
       guard isNew else { return }
       logger.error("The engine refuses something.", metadata: ["reason": "\(reason)"])
@@ -224,7 +246,9 @@ extension Carriage {
         "What the engine had stored is gone, and with it what processes said that have ended.",
         metadata: ["type": "\(type)"])
     case .kept(let type, let reason, let count):
-      logger.error(
+      // A handler may answer what comes in while the carriage ends.
+      logger.log(
+        level: reason == .closed ? .notice : .error,
         "Messages stay in this process.",
         metadata: ["type": "\(type)", "reason": "\(reason)", "count": "\(count)"])
     case .dropped(let type, let way, let count):
@@ -236,7 +260,8 @@ extension Carriage {
     tellCondition(at: .now())
   }
 
-  /// Posts the state if it has changed: at once if the connection has, and otherwise once a second at most.
+  /// Posts the state if it has changed: at once if the connection has or the engine refuses something, and
+  /// otherwise once a second at most.
   func tellCondition(at now: NIODeadline) {
     let (new, record) = state.withLockedValue {
       state -> (CarriageState?, (Exchange.Counts, Exchange.Counts, CarriageState)?) in

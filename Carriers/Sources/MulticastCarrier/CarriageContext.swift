@@ -18,12 +18,27 @@ public struct CarriageContext: Sendable {
   var mark: Mark?
 
   /// Calls a body whose posts have this metadata.
+  ///
+  /// - Returns: What the body returns.
+  @discardableResult
   public static func with<Result>(
     metadata: [String: String], _ body: () throws -> Result
   ) rethrows -> Result {
     var context = current
     context.metadata = metadata
     return try $current.withValue(context, operation: body)
+  }
+
+  /// Calls a body that awaits, such as one with `Carriage.post`, and whose posts have this metadata.
+  ///
+  /// - Returns: What the body returns.
+  @discardableResult
+  nonisolated(nonsending) public static func with<Result>(
+    metadata: [String: String], _ body: nonisolated(nonsending) () async throws -> Result
+  ) async rethrows -> Result {
+    var context = current
+    context.metadata = metadata
+    return try await $current.withValue(context, operation: body)
   }
 }
 

@@ -7,7 +7,8 @@ public enum CarriageReport: Sendable, Equatable {
   /// The engine cannot be reached, for this reason. What is posted waits, and what the others post is
   /// missing until they are reached again.
   case disconnected(String)
-  /// The engine refuses or drops something while the connection stands. The sentence is the engine's.
+  /// The engine refuses or drops something while the connection stands. The sentence is the engine's, and is
+  /// told once as long as the connection stands.
   case problem(String)
   /// A process is there. From now on, its messages are complete.
   case joined(Identity)

@@ -30,6 +30,6 @@ public struct CarriageState: Sendable, Equatable {
 
 extension Topic where Message == CarriageState {
   /// The state of the carriage. It is posted at most once a second, and at once when the connection
-  /// changes.
+  /// changes or the engine refuses something new.
   public static var carriageState: Self { Topic("MulticastCarrier.state", keepsLatest: true) }
 }

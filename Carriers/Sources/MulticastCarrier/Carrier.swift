@@ -4,7 +4,8 @@ import NIOCore
 /// to.
 ///
 /// A carrier may lose, repeat and reorder payloads: a ``Carriage`` repairs that. It must not change them.
-/// `CarrierConformance`, in `MulticastCarrierTesting`, tests an engine's carrier.
+/// `CarrierConformance`, in `MulticastCarrierTesting`, tests an engine's carrier. A payload is a `ByteBuffer`
+/// of `NIOCore`, of the package swift-nio.
 public protocol Carrier: Sendable {
   /// The size in bytes of the largest payload that the engine takes.
   var payloadLimit: Int { get }
@@ -21,13 +22,15 @@ public protocol Carrier: Sendable {
 
   /// Receives the payloads that others publish to a subject, over this connection and all later ones.
   ///
+  /// It may receive its own payloads, too: a carriage skips them. May be called before `open`.
+  ///
   /// - Parameter subject: Letters, digits, `.`, `-` and `_`.
   func subscribe(to subject: String)
 
   /// Receives the payloads of a subject no longer.
   func unsubscribe(from subject: String)
 
-  /// Hands a payload over. Never waits for the network.
+  /// Hands a payload over. Never waits for the network. May be called on several threads at once.
   ///
   /// - Throws: `CarrierError.tooLarge`; `.full` if too many bytes wait for the network; `.disconnected`.
   func publish(_ payload: ByteBuffer, to subject: String) throws(CarrierError)

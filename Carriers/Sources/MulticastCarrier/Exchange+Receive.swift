@@ -141,12 +141,16 @@ extension Exchange {
   /// Whether all that the sender had heard when it posted this was delivered here, or has had the time to
   /// come.
   func isReady(_ message: Inflow.Held, at now: NIODeadline) -> Bool {
-    guard !message.after.isEmpty, now - message.time < limits.holdBack else { return true }
+    let age = now - message.time
+    guard !message.after.isEmpty, age < limits.holdBack * 10 else { return true }
     return message.after.allSatisfy { peer, sequence in
       guard peer != identity else { return true }
       // Who has not told its places yet may be the first to be heard.
-      guard let next = peers[peer]?.inflows[message.envelope.type]?.next else { return false }
-      return next > sequence
+      guard let inflow = peers[peer]?.inflows[message.envelope.type], let next = inflow.next else {
+        return age >= limits.holdBack
+      }
+      // One that is here and waits itself goes first, in its own time. Only what is forged waits in a circle.
+      return next > sequence || age >= limits.holdBack && !inflow.holds(sequence)
     }
   }
 

@@ -44,6 +44,12 @@ struct Inflow: Sendable {
     return told >= next || isInDoubt || (held.first.map { $0.sequence > next } ?? false)
   }
 
+  /// Whether a message is here, and does not wait for one of this sender that is missing.
+  func holds(_ sequence: UInt64) -> Bool {
+    guard let first = held.first, let last = held.last else { return false }
+    return first.sequence == next && last.sequence >= sequence
+  }
+
   /// How many messages are known and have not been delivered.
   var lag: UInt64 {
     guard let next else { return UInt64(held.count) }

@@ -22,7 +22,8 @@ extension Carriage {
     public var peerTime = TimeAmount.seconds(5)
     /// How long later messages wait for one that is missing.
     public var repairTime = TimeAmount.seconds(10)
-    /// How long an answer waits for its question, in a topic with `followsCauses`.
+    /// How long an answer waits for its question, in a topic with `followsCauses`. It waits on for one that is here
+    /// and waits itself, ten times as long at most.
     public var holdBack = TimeAmount.milliseconds(100)
     /// How many messages one post may set off in a process, in a chain that goes to and fro between
     /// processes.

@@ -3,6 +3,10 @@ import NIOCore
 import NIOFoundationCompat
 
 /// How the messages of a topic become bytes.
+///
+/// It is called on several threads at once. A message whose encoding throws stays in this process, and is
+/// reported as `.kept`. Bytes whose decoding throws are skipped, and reported as `.skipped`. `ByteBuffer` is of
+/// `NIOCore`, of the package swift-nio.
 public protocol MessageCodec<Message>: Sendable {
   associatedtype Message: Sendable
 
@@ -14,7 +18,8 @@ public protocol MessageCodec<Message>: Sendable {
 
   /// Makes the messages of one process that came in together, where that costs less than one by one.
   ///
-  /// If it throws, they are decoded one by one. The default does so, too.
+  /// If it throws, or returns another number of messages, they are decoded one by one. The default does so,
+  /// too.
   func decode(together bodies: [ByteBuffer]) throws -> [Message]
 }
 

@@ -8,8 +8,8 @@ public protocol ReplayingCarrier: Carrier {
   /// Hands a payload over, to be stored and carried. Otherwise the same as `publish`.
   func store(_ payload: ByteBuffer, to subject: String) throws(CarrierError)
 
-  /// Reads what was stored to a subject after a position, in the order of the store: as much as is good to have at
-  /// once.
+  /// Reads what was stored to a subject after a position, in the order of the store: a page of a few payloads,
+  /// such as 64, so that a long store does not fill the memory. ``StoredPayloads/hasMore`` tells of the rest.
   ///
   /// - Parameter position: Where an earlier reading has ended. With nil, nothing is read but where the store ends.
   ///   One of another epoch is not believed: then the payloads begin with the first that this store has.

@@ -93,7 +93,9 @@ extension CarrierConformance {
 
     // A position leads on, in another process as well.
     let page = try await one.page(subject, start.end)
-    expect(page.hasMore && page.payloads.count < payloads.count, "All comes at once.")
+    expect(
+      page.hasMore && page.payloads.count < payloads.count,
+      "A page has the whole store, or does not tell that there is more.")
     expect(
       try await two.all(subject, page.end).payloads == Array(payloads[page.payloads.count...]),
       "A position does not lead on where it was read.")

@@ -11,6 +11,9 @@ import NIOCore
 ///   #expect(broken.isEmpty)
 /// }
 /// ```
+///
+/// The engine may lose, repeat and reorder nothing meanwhile. What never happens is waited for, for twenty
+/// minutes, and then thrown as an error that names it.
 public struct CarrierConformance: Sendable {
   let make: @Sendable () throws -> any Carrier
 

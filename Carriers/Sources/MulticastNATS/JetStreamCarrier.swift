@@ -85,7 +85,8 @@ private struct Refusal: Error, CustomStringConvertible {
   /// Throws unless all is well.
   static func check(_ status: natsStatus) throws {
     guard status == NATS_OK else {
-      throw Refusal(description: "The server refuses a stream: \(reason(of: status))")
+      let hint = status == NATS_NO_RESPONDERS ? ". Perhaps it runs without JetStream." : ""
+      throw Refusal(description: "The server refuses a stream: \(reason(of: status))\(hint)")
     }
   }
 }

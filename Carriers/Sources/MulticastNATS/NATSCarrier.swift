@@ -55,8 +55,10 @@ public final class NATSCarrier: Carrier {
   /// An address that is none of a nats-server.
   public struct InvalidURL: Error, CustomStringConvertible {
     let url: String
-    /// A sentence for whoever has configured it.
-    public var description: String { "\(url) is no address like nats://user:password@host:port." }
+    /// A sentence for whoever has configured it, without the user and the password.
+    public var description: String {
+      "\(withoutCredentials(url)) is no address like nats://user:password@host:port."
+    }
   }
 
   private struct State: Sendable {

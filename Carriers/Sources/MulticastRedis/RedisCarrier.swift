@@ -58,7 +58,7 @@ public final class RedisCarrier: Carrier {
           again(receive)
         }
       case .failure(let error):
-        receive(.disconnected("There is no Redis server at \(configuration.place): \(error)"))
+        receive(.disconnected("No connection with \(configuration.place): \(error)"))
         again(receive)
       }
     }

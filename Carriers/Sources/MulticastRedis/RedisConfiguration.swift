@@ -1,3 +1,5 @@
+import Foundation
+import MulticastCarrier
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -27,7 +29,11 @@ extension RedisCarrier {
 
     /// Creates a configuration.
     ///
-    /// - Parameter url: `redis://user:password@host:port` or `rediss://…`, of which the host is enough.
+    /// A database's number behind the port means nothing: channels have none, and streams are in database 0.
+    ///
+    /// - Parameter url: `redis://user:password@host:port` or `rediss://…`, of which the host is enough. A
+    ///   password is `redis://:password@host`. What a URL cannot have in a user or password is encoded: `%40`
+    ///   for `@`.
     /// - Throws: `InvalidURL`.
     public init(url: String, name: String = "multicast") throws {
       isEncrypted = url.hasPrefix("rediss://")
@@ -46,16 +52,19 @@ extension RedisCarrier {
       self.name = name
       guard parts.count == 2 else { return }
       let names = parts[0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      user = names[0].isEmpty ? nil : String(names[0])
-      password = names.count == 2 ? String(names[1]) : nil
+      func decoded(_ name: Substring) -> String { name.removingPercentEncoding ?? String(name) }
+      user = names[0].isEmpty ? nil : decoded(names[0])
+      password = names.count == 2 ? decoded(names[1]) : nil
     }
   }
 
   /// An address that is none of a Redis server.
   public struct InvalidURL: Error, CustomStringConvertible {
     let url: String
-    /// A sentence for whoever has configured it.
-    public var description: String { "\(url) is no address like redis://user:password@host:port." }
+    /// A sentence for whoever has configured it, without the user and the password.
+    public var description: String {
+      "\(withoutCredentials(url)) is no address like redis://user:password@host:port."
+    }
   }
 }
 

@@ -163,9 +163,21 @@ import Testing
     for url in ["nonsense", "redis://", "rediss://", "nats://h:1", "redis://host:port"] {
       #expect(throws: RedisCarrier.InvalidURL.self) { try RedisCarrier.Configuration(url: url) }
     }
+    // The sentence may be logged, and the password may not.
+    let ours = #expect(throws: RedisCarrier.InvalidURL.self) {
+      try RedisCarrier.Configuration(url: "redis://me:secr@et@host:port")
+    }
+    let theirs = #expect(throws: NATSCarrier.InvalidURL.self) {
+      try NATSCarrier.Configuration(urls: "nats://me:secr@et@host:port")
+    }
+    for text in [ours?.description, theirs?.description] {
+      #expect(text?.contains("://…@host:port is no") == true)
+    }
     let redis = try RedisCarrier.Configuration(url: "redis://me:se:cret@host:7000/0")
     #expect(redis.user == "me" && redis.password == "se:cret")
     #expect(redis.host == "host" && redis.port == 7_000 && !redis.isEncrypted)
+    let encoded = try RedisCarrier.Configuration(url: "redis://m%3Ae:s%40%2Fcret@host")
+    #expect(encoded.user == "m:e" && encoded.password == "s@/cret" && encoded.host == "host")
     let secure = try RedisCarrier.Configuration(url: "rediss://host")
     #expect(secure.host == "host" && secure.port == 6_379 && secure.isEncrypted)
 
@@ -199,6 +211,16 @@ import Testing
     _ = try await with.reports { $0 == .connected }
     await with.stop()
     withExtendedLifetime((secret, encrypted)) {}
+  }
+
+  @Test func tellsThatAServerHasNoStore() async throws {
+    let engine = try await Engine(.nats)
+    let site = Site(JetStreamCarrier(try .init(urls: engine.url)), "one")
+    _ = try await site.reports {
+      if case .problem(let reason) = $0 { reason.contains("without JetStream") } else { false }
+    }
+    await site.stop()
+    withExtendedLifetime(engine) {}
   }
 
   @Test func tellsThatAStoreDoesNotAnswer() async throws {

@@ -1,4 +1,5 @@
 import Dispatch
+import Logging
 import Multicast
 import MulticastCarrierTesting
 import NIOConcurrencyHelpers
@@ -587,6 +588,64 @@ import Testing
     }
   }
 
+  @Test func metadataGoesWithAPostThatIsCertain() async throws {
+    let one = Site(hub, "one")
+    let two = Site(hub, "two")
+    try await withSites(one, two) {
+      let seen = NIOLockedValueBox<[String]>([])
+      two.center.observe(.note, owner: two) { _, note in
+        let trace = CarriageContext.current.metadata["trace"] ?? ""
+        seen.withLockedValue { $0.append("\(note.number) \(trace)") }
+      }
+      try await CarriageContext.with(metadata: ["trace": "4bf9"]) {
+        try await one.carriage.post(.note, Note(number: 1))
+      }
+      CarriageContext.with(metadata: ["trace": "07ac"]) {
+        one.center.post(.note, Note(number: 2))
+      }
+      try await eventually("both are seen") { seen.withLockedValue { $0.count } == 2 }
+      #expect(seen.withLockedValue { $0 } == ["1 4bf9", "2 07ac"])
+    }
+  }
+
+  @Test func aCertainPostHasTheCodecOfItsTopic() async throws {
+    func site(_ name: String) -> Site {
+      Site(hub, name) { $0.carry(.note, as: "note", codec: NumberCodec()) }
+    }
+    let one = site("one")
+    let two = site("two")
+    try await withSites(one, two) {
+      try await one.carriage.post(.note, Note(number: 7))
+      one.post(8)
+      try await two.hears([7, 8])
+    }
+  }
+
+  // MARK: What an engine tells
+
+  @Test func tellsEachRefusalOnce() async throws {
+    let site = Teller(
+      [.connected] + (0..<100).map { .problem("No right to \($0 % 2).") } + [.disconnected("End.")])
+    try await site.run { site in
+      try await eventually("all is told") { site.reports.last == .disconnected("End.") }
+      #expect(
+        site.reports == [
+          .connected, .problem("No right to 0."), .problem("No right to 1."), .disconnected("End."),
+        ])
+    }
+  }
+
+  @Test func saysThatAnEngineHasNotAnsweredYet() async throws {
+    let site = Teller([])
+    func reason() -> String? {
+      if case .alone(_, let reason) = site.carriage.condition.connection { reason } else { nil }
+    }
+    #expect(reason() == "The carriage does not run yet.")
+    try await site.run { _ in
+      try await eventually("it runs") { reason() == "The engine has not answered yet." }
+    }
+  }
+
   // MARK: Latest values
 
   @Test func aLateProcessReceivesTheLatestValue() async throws {
@@ -679,6 +738,9 @@ import Testing
     try await two.hears([1, 2, 3])
     one.post(4)
     try await one.reports { $0 == .kept(type: "note", reason: .closed, count: 1) }
+    // An answer to what comes in while it ends is no error.
+    let lines = one.log.lines.withLockedValue { $0 }.filter { $0.text.contains("stay in this") }
+    #expect(lines.map(\.level) == [.notice])
     #expect(one.carriage.condition.connection == .closed)
     await #expect(throws: CarrierError.closed) {
       try await one.carriage.post(.note, Note(number: 5))
@@ -777,6 +839,14 @@ import Testing
       _ = Carriage(center: MulticastCenter(), carrier: InMemoryCarrier(), name: "one")
     }
   }
+
+  @Test func aPrefixThatNoEngineTakesIsRefused() async {
+    await #expect(processExitsWith: .failure) {
+      _ = Carriage(
+        center: MulticastCenter(carrying: .carriage), carrier: InMemoryCarrier(), name: "one",
+        prefix: "two words")
+    }
+  }
 }
 
 /// Somebody who publishes what he likes.
@@ -837,6 +907,57 @@ struct Stranger {
   }
 
   func leave() { carrier.disconnect() }
+}
+
+/// A carriage whose engine tells what a test wants.
+private final class Teller: Sendable {
+  private struct Engine: Carrier {
+    let events: [CarrierEvent]
+    let payloadLimit = 1 << 20
+    func open(_ receive: @escaping @Sendable (CarrierEvent) -> Void) {
+      DispatchQueue(label: "Teller").async { for event in self.events { receive(event) } }
+    }
+    func subscribe(to subject: String) {}
+    func unsubscribe(from subject: String) {}
+    func publish(_ payload: ByteBuffer, to subject: String) throws(CarrierError) {}
+    func close() async {}
+  }
+
+  let carriage: Carriage
+  private let center = MulticastCenter(carrying: .carriage)
+  private let heard = NIOLockedValueBox<[CarriageReport]>([])
+
+  init(_ events: [CarrierEvent]) {
+    carriage = Carriage(
+      center: center, carrier: Engine(events: events), name: "one",
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    center.observe(.carriage, owner: self) { site, report in
+      site.heard.withLockedValue { $0.append(report) }
+    }
+  }
+
+  var reports: [CarriageReport] { heard.withLockedValue { $0 } }
+
+  func run(_ body: (Teller) async throws -> Void) async throws {
+    let task = Task { [carriage] in await carriage.run() }
+    try await body(self)
+    task.cancel()
+    await task.value
+  }
+}
+
+/// A codec whose bytes are no JSON.
+private struct NumberCodec: MessageCodec {
+  struct Unreadable: Error {}
+
+  func encode(_ note: Note, into bytes: inout ByteBuffer) { bytes.writeInteger(note.number) }
+
+  func decode(_ bytes: ByteBuffer) throws -> Note {
+    guard bytes.readableBytes == 8,
+      let number = bytes.getInteger(at: bytes.readerIndex, as: Int.self)
+    else { throw Unreadable() }
+    return Note(number: number)
+  }
 }
 
 /// A carrier that waits at a gate before each payload of a topic.

@@ -60,6 +60,53 @@ import Testing
     }
   }
 
+  // MARK: Causes
+
+  /// As it is for a process that is new, for some seconds after another one has left.
+  @Test func aQuestionThatFollowsAStrangerIsStillHeardBeforeItsAnswer() throws {
+    let start = NIODeadline.uptimeNanoseconds(1)
+    // In every order of the names.
+    for (author, other) in [("a", "b"), ("b", "a")] {
+      var one = exchange()
+      one.carry("note", .init(isCausal: true))
+      one.connect(at: start)
+      func receive(_ name: String, _ content: Packet.Content, after time: TimeAmount) {
+        one.receive(
+          Packet(sender: Identity(name: name, start: 2), content).payload(), at: start + time)
+      }
+      for name in [author, other] { receive(name, .beat(Places()), after: .zero) }
+      let question = Identity(name: author, start: 2)
+      let stranger = Identity(name: "stranger", start: 2)
+      receive(
+        other, .message(note(), sequence: 1, after: [question: 1]), after: .milliseconds(10))
+      receive(
+        author, .message(note(), sequence: 1, after: [stranger: 9]), after: .milliseconds(60))
+      for time in stride(from: Int64(50), through: 150, by: 10) {
+        one.tick(at: start + .milliseconds(time))
+      }
+      #expect(one.takeDeliveries().isEmpty)
+      one.tick(at: start + .milliseconds(200))
+      #expect(one.takeDeliveries().map(\.sender.name) == [author, other])
+    }
+  }
+
+  /// What nobody honest sends.
+  @Test func aCircleOfCausesEnds() {
+    let start = NIODeadline.uptimeNanoseconds(1)
+    var one = exchange()
+    one.carry("note", .init(isCausal: true))
+    one.connect(at: start)
+    let (a, b) = (Identity(name: "a", start: 2), Identity(name: "b", start: 2))
+    for (sender, cause) in [(a, b), (b, a)] {
+      one.receive(Packet(sender: sender, .beat(Places())).payload(), at: start)
+      one.receive(
+        Packet(sender: sender, .message(note(), sequence: 1, after: [cause: 1])).payload(),
+        at: start)
+    }
+    one.tick(at: start + .seconds(2))
+    #expect(one.takeDeliveries().count == 2)
+  }
+
   // MARK: Several in one payload
 
   @Test func whatWaitsSharesAPayload() throws {

@@ -152,7 +152,7 @@ import Testing
     try await ann.say("alone")
     try await ann.hears("alone")
     try await eventually("it is told") {
-      servers[0].program.text("err").contains("There is no Redis server at")
+      servers[0].program.text("err").contains("No connection with")
     }
     engine = try await ChatServerTests.engine(port: engine.port)
     try await know([ann, bob], servers)
