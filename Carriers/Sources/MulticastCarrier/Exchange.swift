@@ -37,7 +37,7 @@ package struct Exchange: Sendable {
     package let sequence: UInt64
     /// For a latest value.
     package let stamp: Stamp?
-    var bytes: Int { envelope.body.readableBytes + Carriage.overhead }
+    var bytes: Int { envelope.cost }
   }
 
   struct Peer {
@@ -166,6 +166,6 @@ extension Exchange {
   /// The processes that are here, and how many of their messages are known and not delivered.
   package var lags: [Identity: UInt64] {
     peers.filter { $0.value.isHere && $0.value.places != nil }
-      .mapValues { $0.inflows.values.reduce(0) { $0 + $1.lag } }
+      .mapValues { $0.inflows.values.reduce(0) { $0 &+ $1.lag } }
   }
 }
