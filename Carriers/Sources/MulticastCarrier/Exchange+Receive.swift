@@ -78,7 +78,8 @@ extension Exchange {
     switch step {
     case nil: break
     case .old: counts.repeated += 1
-    case .early, .full: break  // If it is not held, it is asked for later.
+    case .early: break
+    case .full: isFull = true  // It is asked for later.
     case .taken: deliver(message, from: peer)
     case .next: release(type, topic, of: peer, at: message.time)
     case .implausible:

@@ -77,6 +77,8 @@ package struct Exchange: Sendable {
   let handOver: Send
   /// Only where the engine stores what is published.
   var replays: Replays?
+  /// Whether something could not be held since this was false.
+  var isFull = false
 
   var carried: [String: Carried] = [:]
   var rings: [String: Ring] = [:]

@@ -243,4 +243,90 @@ import Testing
     let payload = try #require(sent.withLockedValue { $0.last })
     #expect(payload.storageCapacity < 1_024)
   }
+
+  // MARK: What an engine has stored
+
+  /// Reads all that is due, in pages of eight payloads.
+  private func read(_ store: [ByteBuffer], _ exchange: inout Exchange, at now: NIODeadline) {
+    while let reading = exchange.nextReading(at: now, where: { _ in true }) {
+      let start = reading.position.map { Int($0.offset) ?? 0 } ?? store.count
+      let end = min(store.count, start + 8)
+      exchange.take(
+        StoredPayloads(
+          Array(store[start..<end]), end: .init(epoch: "store", offset: "\(end)"),
+          hasMore: end < store.count), reading, at: now)
+    }
+  }
+
+  /// A process was away. Another one that it may not have known has said more than may be held, and has ended; and
+  /// what it said first, the store may have let go.
+  @Test(arguments: [false, true]) func readsMoreThanMayBeHeld(isKnown: Bool) {
+    var limits = Carriage.Limits()
+    limits.heldBytes = 10_000
+    var one = Exchange(
+      identity: Identity(name: "one", start: 1), prefix: "test", limits: limits, replays: true
+    ) { _, _ in nil }
+    one.carry("note", .init())
+    var now = NIODeadline.uptimeNanoseconds(1)
+    one.connect(at: now)
+    read([], &one, at: now)
+    let two = Identity(name: "two", start: 1)
+    if isKnown { one.receive(Packet(sender: two, .beat(Places())).payload(), at: now) }
+    one.disconnect()
+    let store = (100...200 as ClosedRange<UInt64>).map {
+      Packet(sender: two, .message(note(1_000), sequence: $0, after: [:])).payload()
+    }
+    one.connect(at: now)
+    var heard: [UInt64] = []
+    for _ in 1...6_000 {
+      now = now + .milliseconds(50)
+      one.tick(at: now)
+      read(store, &one, at: now)
+      heard += one.takeDeliveries().map(\.sequence)
+    }
+    #expect(heard == Array(100...200))
+    #expect(one.counts.missing == (isKnown ? 99 : 0))
+  }
+
+  /// One reading brings no more than the handlers of its topic may have waiting.
+  @Test func readsNoMoreAtOnceThanMayWait() {
+    var limits = Carriage.Limits()
+    limits.waitingMessages = 100
+    var one = Exchange(
+      identity: Identity(name: "one", start: 1), prefix: "test", limits: limits, replays: true
+    ) { _, _ in nil }
+    one.carry("note", .init())
+    var now = NIODeadline.uptimeNanoseconds(1)
+    one.connect(at: now)
+    read([], &one, at: now)
+    let two = Identity(name: "two", start: 1)
+    one.receive(Packet(sender: two, .beat(Places())).payload(), at: now)
+    one.disconnect()
+    let store = (0..<40 as Range<UInt64>).map { number in
+      var packet = Packet(sender: two, .message(note(), sequence: number * 10 + 1, after: [:]))
+      for next in 2...10 as ClosedRange<UInt64> {
+        packet.contents.append(.message(note(), sequence: number * 10 + next, after: [:]))
+      }
+      return packet.payload()
+    }
+    one.connect(at: now)
+    var heard: [UInt64] = []
+    for _ in 1...1_000 {
+      now = now + .milliseconds(50)
+      one.tick(at: now)
+      var waiting: [UInt64] = []
+      while let reading = one.nextReading(at: now, where: { _ in waiting.count <= 50 }) {
+        let start = reading.position.map { Int($0.offset) ?? 0 } ?? store.count
+        let end = min(store.count, start + 8)
+        one.take(
+          StoredPayloads(
+            Array(store[start..<end]), end: .init(epoch: "store", offset: "\(end)"),
+            hasMore: end < store.count), reading, at: now)
+        waiting += one.takeDeliveries().map(\.sequence)
+      }
+      #expect(waiting.count <= 100)
+      heard += waiting
+    }
+    #expect(heard == Array(1...400))
+  }
 }
