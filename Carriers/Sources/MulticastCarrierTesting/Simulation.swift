@@ -91,7 +91,7 @@ public struct Simulation {
       refuses.withLockedValue { $0 = SplitMix(seed: start) }
       var limits = Carriage.Limits()
       limits.keptBytes = 64 << 20
-      if faults.holdsLittle { limits.heldBytes = 500 }
+      if faults.holdsLittle { limits.heldBytes = 600 }
       exchange = Exchange(
         identity: identity, prefix: "s", limits: limits, replays: faults.stores
       ) { payload, subject in
@@ -408,6 +408,10 @@ public struct Simulation {
 extension Simulation {
   /// What a process has said that has ended is heard if the engine still has it, and a store that was emptied is told.
   private mutating func checkStore(at process: Process) {
+    // Otherwise nothing that follows would be asked for.
+    for type in Simulation.types where faults.stores && !process.exchange.knowsTheStore(type) {
+      broken.append("\(process.identity) has never read in the store of \(type).")
+    }
     for type in process.emptied where !process.reports.contains(.storeBeganAnew(type: type)) {
       broken.append("\(process.identity) was not told that the store of \(type) was emptied.")
     }
