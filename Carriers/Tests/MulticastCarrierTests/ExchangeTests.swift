@@ -291,7 +291,7 @@ import Testing
   /// One reading brings no more than the handlers of its topic may have waiting.
   @Test func readsNoMoreAtOnceThanMayWait() {
     var limits = Carriage.Limits()
-    limits.waitingMessages = 100
+    limits.waitingMessages = 60
     var one = Exchange(
       identity: Identity(name: "one", start: 1), prefix: "test", limits: limits, replays: true
     ) { _, _ in nil }
@@ -315,7 +315,7 @@ import Testing
       now = now + .milliseconds(50)
       one.tick(at: now)
       var waiting: [UInt64] = []
-      while let reading = one.nextReading(at: now, where: { _ in waiting.count <= 50 }) {
+      while let reading = one.nextReading(at: now, where: { _ in waiting.count <= 30 }) {
         let start = reading.position.map { Int($0.offset) ?? 0 } ?? store.count
         let end = min(store.count, start + 8)
         one.take(
@@ -324,7 +324,7 @@ import Testing
             hasMore: end < store.count), reading, at: now)
         waiting += one.takeDeliveries().map(\.sequence)
       }
-      #expect(waiting.count <= 100)
+      #expect(waiting.count <= 60)
       heard += waiting
     }
     #expect(heard == Array(1...400))
