@@ -4,7 +4,8 @@ extension Carriage {
   /// Reads on in what the engine has stored, if that is due.
   func readOn() {
     guard let carrier = carrier as? any ReplayingCarrier else { return }
-    let next = state.withLockedValue { state in
+    let next = state.withLockedValue { state -> (Replays.Reading, String)? in
+      guard !state.isClosed else { return nil }
       let topics = state.topics
       // Its handlers keep up, or nothing more is read: so nothing is given up because it comes all at once.
       let reading = state.exchange.nextReading(at: .now()) { topics[$0]?.lane?.isBusy != true }

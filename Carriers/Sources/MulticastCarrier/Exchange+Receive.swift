@@ -97,8 +97,8 @@ extension Exchange {
       guard let message = rest.popFirst(), let step = steps.then else { return }
       switch step {
       case .old: counts.repeated += 1
-      case .early, .full: break  // If it is not held, it is asked for later.
-      case .taken: break
+      case .early, .taken: break
+      case .full: isFull = true  // It is asked for later.
       case .next: release(type, topic, of: peer, at: message.time)
       case .implausible:
         skip(

@@ -43,7 +43,7 @@ extension Exchange {
     _ type: String, _ topic: Carried, of peer: Identity, through last: UInt64, at now: NIODeadline
   ) {
     while let gap = peers[peer]?.inflows[type]?.giveUp(through: last) {
-      counts.missing += gap.missing
+      counts.missing &+= gap.missing
       let place = CarriageReport.Place(sender: peer, type: type, sequence: gap.since)
       reports.append(.gapPossible(since: place, missing: gap.missing))
       release(type, topic, of: peer, at: now)

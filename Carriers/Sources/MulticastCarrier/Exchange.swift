@@ -37,7 +37,7 @@ package struct Exchange: Sendable {
     package let sequence: UInt64
     /// For a latest value.
     package let stamp: Stamp?
-    var bytes: Int { envelope.body.readableBytes + Carriage.overhead }
+    var bytes: Int { envelope.cost }
   }
 
   struct Peer {
@@ -79,6 +79,8 @@ package struct Exchange: Sendable {
   let handOver: Send
   /// Only where the engine stores what is published.
   var replays: Replays?
+  /// Whether something could not be held since this was false.
+  var isFull = false
 
   var carried: [String: Carried] = [:]
   var rings: [String: Ring] = [:]
@@ -168,6 +170,6 @@ extension Exchange {
   /// The processes that are here, and how many of their messages are known and not delivered.
   package var lags: [Identity: UInt64] {
     peers.filter { $0.value.isHere && $0.value.places != nil }
-      .mapValues { $0.inflows.values.reduce(0) { $0 + $1.lag } }
+      .mapValues { $0.inflows.values.reduce(0) { $0 &+ $1.lag } }
   }
 }

@@ -8,7 +8,7 @@ struct Inflow: Sendable {
     let envelope: Envelope
     let after: [Identity: UInt64]
     let time: NIODeadline
-    var bytes: Int { envelope.body.readableBytes + Carriage.overhead }
+    var bytes: Int { envelope.cost + after.count * Carriage.overhead }
   }
 
   struct Question {

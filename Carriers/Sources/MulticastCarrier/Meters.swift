@@ -29,7 +29,7 @@ struct Meters: Sendable {
     published.increment(by: new.published - old.published)
     delivered.increment(by: new.delivered - old.delivered)
     repaired.increment(by: new.repaired - old.repaired)
-    missing.increment(by: Int(clamping: new.missing - old.missing))
+    missing.increment(by: Int(clamping: new.missing &- old.missing))
     dropped.increment(by: new.dropped - old.dropped)
     skipped.increment(by: new.skipped - old.skipped)
     kept.increment(by: new.kept - old.kept)

@@ -55,6 +55,13 @@ package struct Envelope: Sendable, Equatable {
   package var metadata: [String: String] = [:]
   package var body: ByteBuffer
 
+  /// What it counts where it waits.
+  var cost: Int {
+    metadata.reduce(body.readableBytes + Carriage.overhead) {
+      $0 + $1.key.utf8.count + $1.value.utf8.count
+    }
+  }
+
   /// Creates an envelope of the first version.
   package init(type: String, body: ByteBuffer) {
     self.type = type
@@ -242,8 +249,8 @@ extension Packet.Content {
     guard let kind = bytes.readInteger(as: UInt8.self) else { return nil }
     switch kind {
     case 0:
-      guard let sequence = bytes.readInteger(as: UInt64.self), sequence > 0,
-        let after = bytes.readPairs({ $0.readIdentity() }, { $0.readInteger(as: UInt64.self) }),
+      guard let sequence = bytes.readSequence(), sequence > 0,
+        let after = bytes.readPairs({ $0.readIdentity() }, { $0.readSequence() }),
         let envelope = bytes.readEnvelope()
       else { return nil }
       self = .message(envelope, sequence: sequence, after: after)
@@ -252,21 +259,21 @@ extension Packet.Content {
       self = .latest(envelope, stamp)
     case 2, 3, 4:
       guard
-        let last = bytes.readPairs({ $0.readText() }, { $0.readInteger(as: UInt64.self) }),
+        let last = bytes.readPairs({ $0.readText() }, { $0.readSequence() }),
         let latest = bytes.readPairs({ $0.readText() }, { $0.readStamp() })
       else { return nil }
       let places = Places(last: last, latest: latest)
       self = kind == 2 ? .hello(places) : kind == 3 ? .beat(places) : .bye(places)
     case 5:
       guard let type = bytes.readText(),
-        let (from, through, nonce) = bytes.readMultipleIntegers(
-          as: (UInt64, UInt64, UInt64).self), from > 0, from <= through
+        let from = bytes.readSequence(), let through = bytes.readSequence(),
+        let nonce = bytes.readInteger(as: UInt64.self), from > 0, from <= through
       else { return nil }
       self = .ask(type: type, from...through, nonce: nonce)
     case 6:
       guard let type = bytes.readText(),
-        let (nonce, last, through, lost) = bytes.readMultipleIntegers(
-          as: (UInt64, UInt64, UInt64, UInt64).self)
+        let nonce = bytes.readInteger(as: UInt64.self), let last = bytes.readSequence(),
+        let through = bytes.readSequence(), let lost = bytes.readSequence()
       else { return nil }
       self = .answer(
         type: type, nonce: nonce, .init(last: last, through: through, lostThrough: lost))
@@ -282,6 +289,11 @@ extension ByteBuffer {
   fileprivate mutating func readText() -> String? {
     guard let count = readInteger(as: UInt32.self) else { return nil }
     return readString(length: Int(count))
+  }
+
+  /// The number of a message. With one near its end, nobody could count on.
+  fileprivate mutating func readSequence() -> UInt64? {
+    readInteger(as: UInt64.self).flatMap { $0 < 1 << 62 ? $0 : nil }
   }
 
   fileprivate mutating func readIdentity() -> Identity? {

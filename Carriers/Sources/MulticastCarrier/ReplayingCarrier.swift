@@ -20,7 +20,7 @@ public protocol ReplayingCarrier: Carrier {
 
 /// A place in what an engine has stored to a subject.
 public struct StoredPosition: Sendable, Hashable {
-  /// Which store it is. An engine whose store was deleted, emptied or made anew has another one.
+  /// Which store it is. An engine whose store was deleted or made anew has another one.
   public var epoch: String
   /// What the engine calls the last payload before this place. In another epoch it means nothing.
   public var offset: String

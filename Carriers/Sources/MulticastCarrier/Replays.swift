@@ -102,20 +102,31 @@ package struct Replays: Sendable {
 
   /// Takes what was read.
   ///
-  /// - Parameter misses: Whether something of the topic is missing. Then the place does not move on: it may have to
-  ///   be read again.
+  /// - Parameters:
+  ///   - misses: Whether something of the topic is missing. Then the place does not move on: it may have to be read
+  ///     again.
+  ///   - isFull: Whether something could not be held, because earlier messages are missing. It is read again. Nobody
+  ///     waits for it, so that those can be given up.
   /// - Returns: Whether the store was begun anew.
   mutating func take(
-    _ page: StoredPayloads, _ reading: Reading, misses: Bool, at now: NIODeadline
+    _ page: StoredPayloads, _ reading: Reading, misses: Bool, isFull: Bool = false,
+    at now: NIODeadline
   ) -> Bool {
     // The connection may have been lost meanwhile, or the topic.
-    guard underWay == reading, var topic = topics[reading.type] else { return false }
+    guard underWay == reading else { return false }
     underWay = nil
+    guard var topic = topics[reading.type] else { return false }
     defer { topics[reading.type] = topic }
     topic.failures = 0
     let beganAnew =
       topic.position.map { $0 != Replays.start && $0.epoch != page.end.epoch } ?? false
     guard reading.isMark else {
+      guard !isFull else {
+        topic.ended = topic.begun
+        topic.asked = max(topic.asked, topic.ended + 1)
+        topic.due = now + .seconds(1)
+        return false
+      }
       topic.position = page.end
       topic.due = .distantPast
       guard !page.hasMore else { return beganAnew }
@@ -134,6 +145,13 @@ package struct Replays: Sendable {
       topic.mark = page.end
     }
     return false
+  }
+
+  /// Reads the same again when there is room.
+  mutating func putOff(_ reading: Reading) {
+    guard underWay == reading else { return }
+    underWay = nil
+    topics[reading.type]?.due = .distantPast
   }
 
   /// Takes note that the engine has not brought what was to be read. Returns whether it did before.

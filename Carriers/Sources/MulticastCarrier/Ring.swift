@@ -54,13 +54,14 @@ struct Ring {
     var end = start + 1
     var bytes = entries[start].payload.readableBytes
     while end <= Int(range.upperBound - first) {
-      bytes += entries[end].payload.readableBytes - header
-      guard bytes <= size else { break }
+      let more = entries[end].payload.readableBytes - header
+      guard bytes + more <= size else { break }
+      bytes += more
       end += 1
     }
     guard end > start + 1 else { return (entries[start].payload, 1) }
     var payload = ByteBuffer()
-    payload.reserveCapacity(size)
+    payload.reserveCapacity(bytes)
     payload.writeImmutableBuffer(entries[start].payload)
     for index in start + 1..<end {
       let view = entries[index].payload.readableBytesView

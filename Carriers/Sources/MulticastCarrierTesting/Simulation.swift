@@ -29,6 +29,8 @@ public struct Simulation {
     public var stores = false
     /// Whether it loses all of that from time to time.
     public var empties = false
+    /// Whether little is held of what comes too early.
+    public var holdsLittle = false
 
     /// Creates a network without faults.
     public init() {}
@@ -49,6 +51,7 @@ public struct Simulation {
       processRestarts = random.chance(2)
       stores = random.chance(2)
       empties = stores && random.chance(3)
+      holdsLittle = random.chance(3)
     }
   }
 
@@ -82,17 +85,20 @@ public struct Simulation {
       let type: String
     }
 
-    init(name: String, start: UInt64, full: Int, stores: Bool) {
+    init(name: String, start: UInt64, _ faults: Faults) {
       identity = Identity(name: name, start: start)
       let (isConnected, outbox, refuses) = (isConnected, outbox, refuses)
       refuses.withLockedValue { $0 = SplitMix(seed: start) }
       var limits = Carriage.Limits()
       limits.keptBytes = 64 << 20
+      if faults.holdsLittle { limits.heldBytes = 600 }
       exchange = Exchange(
-        identity: identity, prefix: "s", limits: limits, replays: stores
+        identity: identity, prefix: "s", limits: limits, replays: faults.stores
       ) { payload, subject in
         guard isConnected.withLockedValue({ $0 }) else { return .disconnected }
-        guard refuses.withLockedValue({ $0.below(100) >= full }) else { return .full(waiting: 0) }
+        guard refuses.withLockedValue({ $0.below(100) >= faults.full }) else {
+          return .full(waiting: 0)
+        }
         outbox.withLockedValue { $0.append((payload, subject)) }
         return nil
       }
@@ -153,7 +159,7 @@ public struct Simulation {
 
   private mutating func start(_ name: String) -> Process {
     starts += 1
-    return Process(name: name, start: random.next() | 1, full: faults.full, stores: faults.stores)
+    return Process(name: name, start: random.next() | 1, faults)
   }
 
   // MARK: Faults
@@ -402,6 +408,10 @@ public struct Simulation {
 extension Simulation {
   /// What a process has said that has ended is heard if the engine still has it, and a store that was emptied is told.
   private mutating func checkStore(at process: Process) {
+    // Otherwise nothing that follows would be asked for.
+    for type in Simulation.types where faults.stores && !process.exchange.knowsTheStore(type) {
+      broken.append("\(process.identity) has never read in the store of \(type).")
+    }
     for type in process.emptied where !process.reports.contains(.storeBeganAnew(type: type)) {
       broken.append("\(process.identity) was not told that the store of \(type) was emptied.")
     }

@@ -152,6 +152,7 @@ private final class JetStreamReader: Sendable {
   private let live: NATSCarrier
   private let queue = DispatchQueue(label: "JetStreamReader")
   private let handle = NIOLockedValueBox<Handle?>(nil)
+  private let isClosed = NIOLockedValueBox(false)
 
   // Sendable: the client guards what the pointers lead to with locks of its own while it exists. They are made, used
   // and destroyed on the queue; or when the reader ends, which nothing on the queue outlives.
@@ -168,6 +169,7 @@ private final class JetStreamReader: Sendable {
   deinit { disconnect() }
 
   func close() async {
+    isClosed.withLockedValue { $0 = true }
     await withCheckedContinuation { done in
       queue.async {
         self.disconnect()
@@ -191,6 +193,7 @@ private final class JetStreamReader: Sendable {
   }
 
   private func page(_ subject: String, after position: StoredPosition?) throws -> StoredPayloads {
+    guard !isClosed.withLockedValue({ $0 }) else { throw CarrierError.closed }
     do {
       let context = try unsafe connect()
       let (epoch, last) = try unsafe stream.state(context)

@@ -75,7 +75,7 @@ extension RedisCarrier.Configuration {
   var greeting: [String] {
     var words = ["HELLO", "3"]
     if let password { words += ["AUTH", user ?? "default", password] }
-    return words + ["SETNAME", name.filter { $0 != " " && $0 != "\n" }]
+    return words + ["SETNAME", name.filter { $0.isASCII && ("!"..."~").contains($0) }]
   }
 
   /// Opens a connection, of which a handler reads the server's values.

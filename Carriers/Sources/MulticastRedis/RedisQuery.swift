@@ -24,7 +24,10 @@ final class RedisQuery: Sendable {
       Reader(answers)
     }.get()
     let query = RedisQuery(channel, answers)
-    _ = try await query.ask(configuration.greeting)
+    do { try await query.ask(configuration.greeting) } catch {
+      query.close()
+      throw error
+    }
     return query
   }
 

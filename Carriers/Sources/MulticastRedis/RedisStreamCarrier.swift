@@ -10,7 +10,14 @@ public final class RedisStreamCarrier: ReplayingCarrier {
   private let live: RedisCarrier
   private let configuration: RedisCarrier.Configuration
   private let length: Int
-  private let state = NIOLockedValueBox<(query: RedisQuery?, isClosed: Bool)>((nil, false))
+  private let state = NIOLockedValueBox(State())
+
+  private struct State {
+    var query: RedisQuery?
+    var isClosed = false
+    /// How many payloads are asked for: more while they are small, and after a failure one, which comes in time.
+    var count = 1
+  }
 
   /// Creates a carrier that is not connected yet.
   ///
@@ -59,16 +66,19 @@ public final class RedisStreamCarrier: ReplayingCarrier {
   public func stored(
     _ subject: String, after position: StoredPosition?
   ) async throws -> StoredPayloads {
-    let known = state.withLockedValue { $0.query.take() }
+    let (known, isClosed) = state.withLockedValue { ($0.query.take(), $0.isClosed) }
+    guard !isClosed else { throw CarrierError.closed }
     if let known {
       do { return try await read(known, stream(subject), after: position) } catch {
         // It may have been closed since it was used last.
         known.close()
+        state.withLockedValue { $0.count = 1 }
       }
     }
     let query = try await RedisQuery.connect(configuration)
     do { return try await read(query, stream(subject), after: position) } catch {
       query.close()
+      state.withLockedValue { $0.count = 1 }
       throw error
     }
   }
@@ -79,14 +89,15 @@ public final class RedisStreamCarrier: ReplayingCarrier {
     _ query: RedisQuery, _ stream: String, after position: StoredPosition?
   ) async throws -> StoredPayloads {
     let start = "0-0"
-    let count = 64
+    let count = state.withLockedValue { $0.count }
     var place = position
     while true {
       // In one step, so that the entries are of the store whose epoch is told.
-      let answer = try await query.ask(
-        ["MULTI"], ["XINFO", "GROUPS", stream], ["XREVRANGE", stream, "+", "-", "COUNT", "1"],
-        ["XRANGE", stream, "(\(place?.offset ?? start)", "+", "COUNT", "\(count)"], ["EXEC"])
-      guard case .list(let answers) = answer, answers.count == 3 else { throw RESP.Malformed() }
+      let words =
+        place.map { ["XRANGE", stream, "(\($0.offset)", "+", "COUNT", "\(count)"] }
+        ?? ["XREVRANGE", stream, "+", "-", "COUNT", "1"]
+      let answer = try await query.ask(["MULTI"], ["XINFO", "GROUPS", stream], words, ["EXEC"])
+      guard case .list(let answers) = answer, answers.count == 2 else { throw RESP.Malformed() }
       guard let epoch = epoch(in: answers[0]) else {
         try await begin(stream, query)
         continue
@@ -96,13 +107,22 @@ public final class RedisStreamCarrier: ReplayingCarrier {
         place = page.end
         continue
       }
-      let entries = try entries(in: answers[place == nil ? 1 : 2])
+      let entries = try entries(in: answers[1])
       page.end.offset = entries.last?.id ?? place?.offset ?? start
       if place != nil {
         page.payloads = entries.map(\.payload)
         page.hasMore = entries.count == count
+        let bytes = page.payloads.reduce(0) { $0 + $1.readableBytes }
+        state.withLockedValue {
+          $0.count = bytes < 1 << 18 ? min(64, count * 2) : max(1, count / 2)
+        }
       }
-      state.withLockedValue { $0.isClosed ? query.close() : ($0.query = query) }
+      let isKept = state.withLockedValue { state in
+        guard !state.isClosed, state.query == nil else { return false }
+        state.query = query
+        return true
+      }
+      if !isKept { query.close() }
       return page
     }
   }
@@ -111,8 +131,11 @@ public final class RedisStreamCarrier: ReplayingCarrier {
     guard case .list(let entries) = answer else { throw RESP.Malformed() }
     return try entries.map { entry in
       guard case .list(let parts) = entry, parts.count == 2, let id = parts[0].text,
-        case .list(let fields) = parts[1], fields.count == 2, case .bytes(let payload) = fields[1]
+        case .list(let fields) = parts[1]
       else { throw RESP.Malformed() }
+      // What somebody else has appended is no payload of a carriage, which tells that.
+      guard fields.count == 2, fields[0].text == "payload", case .bytes(let payload) = fields[1]
+      else { return (id, ByteBuffer()) }
       return (id, payload)
     }
   }

@@ -748,6 +748,24 @@ import Testing
     await two.stop()
   }
 
+  @Test func readsNothingAfterItsEnd() async throws {
+    let carrier = StalledStore()
+    let carriage = Carriage(
+      center: MulticastCenter(carrying: .carriage), carrier: carrier, name: "one",
+      limits: .patient, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    carriage.carry(.note, as: "note")
+    carriage.carry(.other, as: "other")
+    let task = Task { await carriage.run() }
+    try await eventually("it reads") { carrier.readings.withLockedValue { $0.count } == 1 }
+    task.cancel()
+    await task.value
+    // What was under way comes late.
+    for reading in carrier.readings.withLockedValue({ $0 }) { reading.resume() }
+    try await eventually("it lets go") { carrier.hasAnswered.withLockedValue { $0 } }
+    for _ in 1...20 { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(carrier.readings.withLockedValue { $0.count } == 1)
+  }
+
   @Test func theStateIsATopic() async throws {
     let one = Site(hub, "one")
     let two = Site(hub, "two")
@@ -979,6 +997,33 @@ private final class Stalled: Carrier {
     try carrier.publish(payload, to: subject)
   }
   func close() async { await carrier.close() }
+}
+
+/// A carrier whose store answers when it is told to.
+private final class StalledStore: ReplayingCarrier {
+  let readings = NIOLockedValueBox<[CheckedContinuation<Void, Never>]>([])
+  let hasAnswered = NIOLockedValueBox(false)
+  private let carrier = InMemoryCarrier()
+
+  var payloadLimit: Int { carrier.payloadLimit }
+  func open(_ receive: @escaping @Sendable (CarrierEvent) -> Void) { carrier.open(receive) }
+  func subscribe(to subject: String) { carrier.subscribe(to: subject) }
+  func unsubscribe(from subject: String) { carrier.unsubscribe(from: subject) }
+  func publish(_ payload: ByteBuffer, to subject: String) throws(CarrierError) {
+    try carrier.publish(payload, to: subject)
+  }
+  func store(_ payload: ByteBuffer, to subject: String) throws(CarrierError) {
+    try carrier.publish(payload, to: subject)
+  }
+  func stored(
+    _ subject: String, after position: StoredPosition?
+  ) async throws -> StoredPayloads {
+    await withCheckedContinuation { reading in readings.withLockedValue { $0.append(reading) } }
+    hasAnswered.withLockedValue { $0 = true }
+    return StoredPayloads([], end: .init(epoch: "one", offset: "0"), hasMore: false)
+  }
+  /// Tells of no end: its own is none of the engine's.
+  func close() async {}
 }
 
 private struct CountingCodec: MessageCodec {

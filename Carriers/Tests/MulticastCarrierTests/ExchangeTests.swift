@@ -1,9 +1,9 @@
-import MulticastCarrierTesting
 import NIOConcurrencyHelpers
 import NIOCore
 import Testing
 
 @testable import MulticastCarrier
+@testable import MulticastCarrierTesting
 
 /// The protocol between the processes, in a time of its own.
 @Suite struct ExchangeTests {
@@ -217,5 +217,163 @@ import Testing
     two.receive(packet.payload(), at: now)
     #expect(two.takeDeliveries().map(\.sequence) == [1, 2])
     #expect(two.counts.skipped == 1)
+  }
+
+  // MARK: Strangers
+
+  /// Whoever may publish to the engine may send any numbers.
+  @Test(arguments: 0..<8) func livesThroughAnyNumbers(seed: UInt64) {
+    var random = SplitMix(seed: seed)
+    let numbers: [UInt64] = [0, 1, 2, 3, 1 << 62 - 1, 1 << 62, .max - 1, .max]
+    var one = exchange()
+    one.carry("other", .init(isCausal: true))
+    var now = NIODeadline.uptimeNanoseconds(1)
+    one.connect(at: now)
+    let kinds: [(Places) -> Packet.Content] = [
+      Packet.Content.hello, Packet.Content.beat, Packet.Content.bye,
+    ]
+    func number() -> UInt64 { numbers[random.below(numbers.count)] }
+    for _ in 0..<2_000 {
+      let type = random.chance(2) ? "note" : "other"
+      let sender = Identity(name: "stranger", start: 1 + number() % 3)
+      // Who is asked can answer anything.
+      let nonces = sent.withLockedValue { $0 }.compactMap { try? Packet($0) }.flatMap(\.contents)
+        .compactMap { content in
+          if case .ask(_, _, let nonce) = content { nonce } else { nil }
+        }
+      sent.withLockedValue { $0 = [] }
+      var contents: [Packet.Content] = [
+        .message(
+          Envelope(type: type, body: ByteBuffer()), sequence: number(), after: [sender: number()]),
+        kinds[random.below(3)](Places(last: [type: number()])),
+        .ask(type: type, 1...max(1, number()), nonce: 7),
+      ]
+      contents += nonces.map {
+        .answer(
+          type: type, nonce: $0,
+          .init(last: number(), through: number(), lostThrough: number()))
+      }
+      for content in contents where random.chance(2) {
+        one.receive(Packet(sender: sender, content).payload(), at: now)
+      }
+      now = now + .milliseconds(Int64(random.below(2_000)))
+      one.tick(at: now)
+      // What is told is counted together.
+      _ = (one.lags, one.takeDeliveries(), one.takeReports(at: now))
+    }
+  }
+
+  /// What waits for a message that is missing is bounded, whatever it consists of.
+  @Test func countsAllThatIsHeld() {
+    let now = NIODeadline.uptimeNanoseconds(1)
+    var limits = Carriage.Limits()
+    limits.heldBytes = 10_000
+    var two = exchange("two", limits: limits)
+    let one = Identity(name: "one", start: 1)
+    two.receive(Packet(sender: one, .beat(Places())).payload(), at: now)
+    var large = note()
+    large.metadata = ["key": String(repeating: "a", count: 1_000)]
+    for number in 2...100 as ClosedRange<UInt64> {
+      two.receive(
+        Packet(sender: one, .message(large, sequence: number, after: [:])).payload(), at: now)
+    }
+    two.receive(Packet(sender: one, .message(large, sequence: 1, after: [:])).payload(), at: now)
+    #expect(two.takeDeliveries().count < 11)
+  }
+
+  @Test func aPayloadOfSeveralTakesNoMoreMemoryThanItsBytes() throws {
+    let now = NIODeadline.uptimeNanoseconds(1)
+    var one = exchange()
+    one.connect(at: now)
+    for _ in 1...2 { #expect(one.post(note(), payloadLimit: .max, at: now) == nil) }
+    #expect(one.send("note", at: now) == false)
+    let payload = try #require(sent.withLockedValue { $0.last })
+    #expect(payload.storageCapacity < 1_024)
+  }
+
+  // MARK: What an engine has stored
+
+  /// Reads all that is due, in pages of eight payloads.
+  private func read(_ store: [ByteBuffer], _ exchange: inout Exchange, at now: NIODeadline) {
+    while let reading = exchange.nextReading(at: now, where: { _ in true }) {
+      let start = reading.position.map { Int($0.offset) ?? 0 } ?? store.count
+      let end = min(store.count, start + 8)
+      exchange.take(
+        StoredPayloads(
+          Array(store[start..<end]), end: .init(epoch: "store", offset: "\(end)"),
+          hasMore: end < store.count), reading, at: now)
+    }
+  }
+
+  /// A process was away. Another one that it may not have known has said more than may be held, and has ended; and
+  /// what it said first, the store may have let go.
+  @Test(arguments: [false, true]) func readsMoreThanMayBeHeld(isKnown: Bool) {
+    var limits = Carriage.Limits()
+    limits.heldBytes = 10_000
+    var one = Exchange(
+      identity: Identity(name: "one", start: 1), prefix: "test", limits: limits, replays: true
+    ) { _, _ in nil }
+    one.carry("note", .init())
+    var now = NIODeadline.uptimeNanoseconds(1)
+    one.connect(at: now)
+    read([], &one, at: now)
+    let two = Identity(name: "two", start: 1)
+    if isKnown { one.receive(Packet(sender: two, .beat(Places())).payload(), at: now) }
+    one.disconnect()
+    let store = (100...200 as ClosedRange<UInt64>).map {
+      Packet(sender: two, .message(note(1_000), sequence: $0, after: [:])).payload()
+    }
+    one.connect(at: now)
+    var heard: [UInt64] = []
+    for _ in 1...6_000 {
+      now = now + .milliseconds(50)
+      one.tick(at: now)
+      read(store, &one, at: now)
+      heard += one.takeDeliveries().map(\.sequence)
+    }
+    #expect(heard == Array(100...200))
+    #expect(one.counts.missing == (isKnown ? 99 : 0))
+  }
+
+  /// One reading brings no more than the handlers of its topic may have waiting.
+  @Test func readsNoMoreAtOnceThanMayWait() {
+    var limits = Carriage.Limits()
+    limits.waitingMessages = 60
+    var one = Exchange(
+      identity: Identity(name: "one", start: 1), prefix: "test", limits: limits, replays: true
+    ) { _, _ in nil }
+    one.carry("note", .init())
+    var now = NIODeadline.uptimeNanoseconds(1)
+    one.connect(at: now)
+    read([], &one, at: now)
+    let two = Identity(name: "two", start: 1)
+    one.receive(Packet(sender: two, .beat(Places())).payload(), at: now)
+    one.disconnect()
+    let store = (0..<40 as Range<UInt64>).map { number in
+      var packet = Packet(sender: two, .message(note(), sequence: number * 10 + 1, after: [:]))
+      for next in 2...10 as ClosedRange<UInt64> {
+        packet.contents.append(.message(note(), sequence: number * 10 + next, after: [:]))
+      }
+      return packet.payload()
+    }
+    one.connect(at: now)
+    var heard: [UInt64] = []
+    for _ in 1...1_000 {
+      now = now + .milliseconds(50)
+      one.tick(at: now)
+      var waiting: [UInt64] = []
+      while let reading = one.nextReading(at: now, where: { _ in waiting.count <= 30 }) {
+        let start = reading.position.map { Int($0.offset) ?? 0 } ?? store.count
+        let end = min(store.count, start + 8)
+        one.take(
+          StoredPayloads(
+            Array(store[start..<end]), end: .init(epoch: "store", offset: "\(end)"),
+            hasMore: end < store.count), reading, at: now)
+        waiting += one.takeDeliveries().map(\.sequence)
+      }
+      #expect(waiting.count <= 60)
+      heard += waiting
+    }
+    #expect(heard == Array(1...400))
   }
 }

@@ -136,4 +136,16 @@ import Testing
     let place = try place()
     #expect(place == "7")
   }
+
+  /// A topic may be carried no longer while it is read.
+  @Test mutating func readsOnAfterATopicIsForgotten() throws {
+    replays.ask("note")
+    let next = next()
+    let reading = try #require(next)
+    replays.forget("note")
+    replays.ask("other")
+    _ = replays.take(page(7), reading, misses: false, at: now)
+    let another = self.next()
+    #expect(another?.type == "other")
+  }
 }
