@@ -60,15 +60,24 @@ public final class Program: Sendable {
   }
 
   /// Whether it runs.
+  public var isRunning: Bool { exitStatus == nil }
+
+  /// Its status, or the number of the signal that has ended it; nil as long as it runs.
   ///
   /// The system is asked. For Foundation, a program runs as long as anything that it has started.
-  public var isRunning: Bool {
+  private var exitStatus: Int32? {
     process.withLockedValue { process in
       var end = unsafe siginfo_t()
       let status = unsafe waitid(
         P_PID, id_t(process.processIdentifier), &end, WEXITED | WNOHANG | WNOWAIT)
       // Foundation may have asked for its end before.
-      return status == 0 ? unsafe end.si_signo == 0 : process.isRunning
+      guard status == 0 else { return process.isRunning ? nil : process.terminationStatus }
+      guard unsafe end.si_signo != 0 else { return nil }
+      #if canImport(Darwin)
+        return unsafe end.si_status
+      #else
+        return unsafe end._sifields._sigchld.si_status
+      #endif
     }
   }
 
@@ -82,10 +91,15 @@ public final class Program: Sendable {
     try await eventually("the program ends") { !self.isRunning }
   }
 
-  /// Waits for its end, and for that of all that it has started and that has its output.
+  /// Waits for its end.
+  ///
+  /// - Returns: Its status, or the number of the signal that has ended it.
   public func status() async throws -> Int32 {
-    try await eventually("the program ends") { !self.process.withLockedValue { $0.isRunning } }
-    return process.withLockedValue { $0.terminationStatus }
+    while true {
+      try await end()
+      // Foundation may be about to take it.
+      if let exitStatus { return exitStatus }
+    }
   }
 
   /// Kills it, and waits for its end.
