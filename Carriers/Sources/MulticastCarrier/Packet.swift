@@ -57,9 +57,10 @@ package struct Envelope: Sendable, Equatable {
 
   /// What it counts where it waits.
   var cost: Int {
-    metadata.reduce(body.readableBytes + Carriage.overhead) {
-      $0 + $1.key.utf8.count + $1.value.utf8.count
-    }
+    let own = body.readableBytes + Carriage.overhead
+    // Asked for each message several times, and most have none.
+    guard !metadata.isEmpty else { return own }
+    return metadata.reduce(own) { $0 + $1.key.utf8.count + $1.value.utf8.count }
   }
 
   /// Creates an envelope of the first version.
