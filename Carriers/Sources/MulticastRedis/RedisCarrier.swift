@@ -125,10 +125,12 @@ public final class RedisCarrier: Carrier {
       return state.channel
     }
     guard let channel else { return }
-    // What was written before this leaves before it.
     let end = channel.eventLoop.makePromise(of: Void.self)
     let timeout = channel.eventLoop.scheduleTask(in: .seconds(10)) { end.succeed() }
-    channel.writeAndFlush(ByteBuffer()).whenComplete { _ in end.succeed() }
+    channel.eventLoop.execute {
+      let session = try? channel.pipeline.syncOperations.handler(type: RedisSession.self)
+      session?.finish(channel, end) ?? end.succeed()
+    }
     try? await end.futureResult.get()
     timeout.cancel()
     try? await channel.close()
@@ -159,6 +161,7 @@ private final class RedisSession: ChannelInboundHandler {
   private var isReady = false
   private var hasAnswered = true
   private var ping: RepeatedTask?
+  private var finished: EventLoopPromise<Void>?
 
   init(
     _ configuration: RedisCarrier.Configuration, subjects: @escaping @Sendable () -> [String],
@@ -198,6 +201,7 @@ private final class RedisSession: ChannelInboundHandler {
       isGreeted = true
       subscribe(context)
       if unanswered == 0 { answered(context) }
+    case .bytes: finished?.succeed()
     default: break  // the number of receivers of a payload, or the answer to a ping
     }
   }
@@ -234,6 +238,15 @@ private final class RedisSession: ChannelInboundHandler {
     context.writeAndFlush(NIOAny(bytes), promise: nil)
   }
 
+  /// Completes a promise when the server has handled all that was written before, or the connection has ended.
+  ///
+  /// A connection that is closed while answers wait to be read is reset, and what the server has not read is lost.
+  func finish(_ channel: any Channel, _ promise: EventLoopPromise<Void>) {
+    guard channel.isActive else { return promise.succeed() }
+    finished = promise
+    channel.send("PING", "end")  // The answer is "end", and not that of other pings.
+  }
+
   private func end(_ reason: String, _ context: ChannelHandlerContext) {
     self.reason = self.reason ?? reason
     context.close(promise: nil)
@@ -255,6 +268,7 @@ private final class RedisSession: ChannelInboundHandler {
 
   func channelInactive(context: ChannelHandlerContext) {
     ping?.cancel()
+    finished?.succeed()
     receive(
       .disconnected(
         reason ?? "The server at \(configuration.place) has closed the connection.\(hint)"))

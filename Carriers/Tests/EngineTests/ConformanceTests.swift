@@ -77,6 +77,43 @@ extension Engine {
     #expect(emptied.isEmpty)
   }
 
+  @Test(arguments: Engine.Kind.allCases) func sendsAllThatWaitsAtItsEnd(
+    _ kind: Engine.Kind
+  ) async throws {
+    let engine = try await Engine(kind)
+    let heard = NIOLockedValueBox<[UInt32]>([])
+    let isReady = NIOLockedValueBox(false)
+    let receiver = try carrier(engine)
+    receiver.subscribe(to: "subject")
+    receiver.open { event in
+      switch event {
+      case .connected: isReady.withLockedValue { $0 = true }
+      case .payload(let payload):
+        guard let number = payload.getInteger(at: 0, as: UInt32.self) else { return }
+        heard.withLockedValue { $0.append(number) }
+      default: break
+      }
+    }
+    try await eventually("it is connected") { isReady.withLockedValue { $0 } }
+    for round in 1...3 {
+      let sender = try carrier(engine)
+      sender.open { _ in }
+      // So much that the engine is still busy with it when all is written.
+      for number in 0..<10_000 as Range<UInt32> {
+        try await eventually("it is taken") {
+          (try? sender.publish(ByteBuffer(integer: number), to: "subject")) != nil
+        }
+      }
+      await sender.close()
+      try await eventually("the end arrives") {
+        heard.withLockedValue { $0.count } >= round * 10_000
+      }
+    }
+    #expect(heard.withLockedValue { $0 } == (1...3).flatMap { _ in 0..<10_000 })
+    await receiver.close()
+    withExtendedLifetime(engine) {}
+  }
+
   @Test func memoryConforms() async throws {
     let hub = InMemoryCarrier.Hub()
     let broken = try await CarrierConformance { InMemoryCarrier(hub: hub) }.check()
