@@ -1,7 +1,10 @@
 import Foundation
 import Multicast
 
-/// A pipe that Ctrl-C closes: a signal handler may do that, and any thread may ask. It changes only in `main`.
+/// A pipe that Ctrl-C closes: a signal handler may do that, and any thread may ask.
+///
+/// Unsafe, because both read it without a lock. It is filled once, before the handler is installed and the scan, which
+/// asks, begins. Nothing changes or frees it afterwards.
 nonisolated(unsafe) private let interruption = UnsafeMutablePointer<Int32>.allocate(capacity: 2)
 
 /// Whether Ctrl-C was pressed.

@@ -75,12 +75,7 @@ extension Carriage {
         carriage, message in
         carriage.heard(message, type, codec, on: queue)
       }
-      state.withLockedValue { state in
-        guard let carried = state.topics[type] else { return }
-        state.topics[type] = Carried(
-          topic: carried.topic, version: carried.version, oldest: carried.oldest, queue: queue,
-          codec: codec, observation: observation, lane: carried.lane)
-      }
+      state.withLockedValue { $0.topics[type]?.observation = observation }
     }
     if direction != .outgoing {
       carrier.subscribe(to: state.withLockedValue { $0.exchange.subject(of: type) })

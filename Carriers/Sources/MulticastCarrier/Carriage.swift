@@ -81,7 +81,7 @@ public final class Carriage: Sendable {
     /// The home of the carriage for this topic.
     let queue: DispatchQueue
     let codec: any MessageCodec
-    let observation: TopicObservation?
+    var observation: TopicObservation?
     let lane: Lane?
   }
 

@@ -46,10 +46,7 @@ public final class NATSCarrier: Carrier {
       self.name = name
     }
 
-    var tells: String {
-      urls.map { url in url.split(separator: "@").last.map(String.init) ?? url }
-        .joined(separator: ", ")
-    }
+    var tells: String { urls.map(withoutCredentials).joined(separator: ", ") }
   }
 
   /// An address that is none of a nats-server.

@@ -293,16 +293,35 @@ import Testing
 
   // MARK: What an engine has stored
 
-  /// Reads all that is due, in pages of eight payloads.
+  /// What a reading brings: eight payloads at most.
+  private func page(of store: [ByteBuffer], _ reading: Replays.Reading) -> StoredPayloads {
+    let start = reading.position.map { Int($0.offset) ?? 0 } ?? store.count
+    let end = min(store.count, start + 8)
+    return StoredPayloads(
+      Array(store[start..<end]), end: .init(epoch: "store", offset: "\(end)"),
+      hasMore: end < store.count)
+  }
+
+  /// Reads all that is due.
   private func read(_ store: [ByteBuffer], _ exchange: inout Exchange, at now: NIODeadline) {
     while let reading = exchange.nextReading(at: now, where: { _ in true }) {
-      let start = reading.position.map { Int($0.offset) ?? 0 } ?? store.count
-      let end = min(store.count, start + 8)
-      exchange.take(
-        StoredPayloads(
-          Array(store[start..<end]), end: .init(epoch: "store", offset: "\(end)"),
-          hasMore: end < store.count), reading, at: now)
+      exchange.take(page(of: store, reading), reading, at: now)
     }
+  }
+
+  /// A process that has read an empty store, may have met another one, and has lost the connection.
+  private func away(
+    _ limits: Carriage.Limits, knowing peer: Identity?, at now: NIODeadline
+  ) -> Exchange {
+    var exchange = Exchange(
+      identity: Identity(name: "one", start: 1), prefix: "test", limits: limits, replays: true
+    ) { _, _ in nil }
+    exchange.carry("note", .init())
+    exchange.connect(at: now)
+    read([], &exchange, at: now)
+    if let peer { exchange.receive(Packet(sender: peer, .beat(Places())).payload(), at: now) }
+    exchange.disconnect()
+    return exchange
   }
 
   /// A process was away. Another one that it may not have known has said more than may be held, and has ended; and
@@ -310,16 +329,9 @@ import Testing
   @Test(arguments: [false, true]) func readsMoreThanMayBeHeld(isKnown: Bool) {
     var limits = Carriage.Limits()
     limits.heldBytes = 10_000
-    var one = Exchange(
-      identity: Identity(name: "one", start: 1), prefix: "test", limits: limits, replays: true
-    ) { _, _ in nil }
-    one.carry("note", .init())
     var now = NIODeadline.uptimeNanoseconds(1)
-    one.connect(at: now)
-    read([], &one, at: now)
     let two = Identity(name: "two", start: 1)
-    if isKnown { one.receive(Packet(sender: two, .beat(Places())).payload(), at: now) }
-    one.disconnect()
+    var one = away(limits, knowing: isKnown ? two : nil, at: now)
     let store = (100...200 as ClosedRange<UInt64>).map {
       Packet(sender: two, .message(note(1_000), sequence: $0, after: [:])).payload()
     }
@@ -339,16 +351,9 @@ import Testing
   @Test func readsNoMoreAtOnceThanMayWait() {
     var limits = Carriage.Limits()
     limits.waitingMessages = 60
-    var one = Exchange(
-      identity: Identity(name: "one", start: 1), prefix: "test", limits: limits, replays: true
-    ) { _, _ in nil }
-    one.carry("note", .init())
     var now = NIODeadline.uptimeNanoseconds(1)
-    one.connect(at: now)
-    read([], &one, at: now)
     let two = Identity(name: "two", start: 1)
-    one.receive(Packet(sender: two, .beat(Places())).payload(), at: now)
-    one.disconnect()
+    var one = away(limits, knowing: two, at: now)
     let store = (0..<40 as Range<UInt64>).map { number in
       var packet = Packet(sender: two, .message(note(), sequence: number * 10 + 1, after: [:]))
       for next in 2...10 as ClosedRange<UInt64> {
@@ -363,12 +368,7 @@ import Testing
       one.tick(at: now)
       var waiting: [UInt64] = []
       while let reading = one.nextReading(at: now, where: { _ in waiting.count <= 30 }) {
-        let start = reading.position.map { Int($0.offset) ?? 0 } ?? store.count
-        let end = min(store.count, start + 8)
-        one.take(
-          StoredPayloads(
-            Array(store[start..<end]), end: .init(epoch: "store", offset: "\(end)"),
-            hasMore: end < store.count), reading, at: now)
+        one.take(page(of: store, reading), reading, at: now)
         waiting += one.takeDeliveries().map(\.sequence)
       }
       #expect(waiting.count <= 60)

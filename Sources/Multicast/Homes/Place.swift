@@ -47,7 +47,8 @@ extension Place {
 
 /// A weak reference to an actor.
 ///
-/// Unchecked, because a weak reference is a variable. Only `init` assigns it, and any thread may load it.
+/// Unchecked, because a weak reference is a variable before Swift 6.3, whose `weak let` needs no promise. Only `init`
+/// assigns it, and any thread may load it.
 final class WeakActor: @unchecked Sendable {
   private(set) weak var actor: (any Actor)?
 
