@@ -1,4 +1,4 @@
-# The five commands of every day. `.ci/run` has all checks, and each of them by name.
+# The five commands of every day. `.ci/run` is the gate, and knows each check by name.
 
 .PHONY: build test format documentation check
 

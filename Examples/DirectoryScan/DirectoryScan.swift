@@ -107,12 +107,12 @@ private struct Options {
   var values: [String: String] = [:]  // empty for an option that has none
   var problem: String?
 
-  var slow: DeliveryEvent.Duration? {
+  var slow: UInt64? {
     guard let text = values["--slow"] else { return nil }
     let digits = text.prefix { ("0"..."9").contains($0) }.prefix(9)
-    let units: [Substring: Int64] = ["us": 1, "ms": 1000, "s": 1_000_000]
+    let units: [Substring: UInt64] = ["us": 1_000, "ms": 1_000_000, "s": 1_000_000_000]
     guard let unit = units[text.dropFirst(digits.count)] else { return nil }
-    return Int64(digits).map { .microseconds($0 * unit) }
+    return UInt64(digits).map { $0 * unit }
   }
 
   init(_ arguments: some Sequence<String>) {

@@ -69,7 +69,7 @@ enum OtherItem { case folder, link, special }
       }
     }
     // Calls the first listener with all files, then the next one.
-    center.notify(ScanListener.self, forEach: files) { $0.found($1) }
+    center[ScanListener.self].notify(forEach: files) { $0.found($1) }
     return subfolders
   }
 

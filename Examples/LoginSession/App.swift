@@ -19,7 +19,7 @@ final class App {
 
   /// The names of the live clients, in the order of the calls.
   private var listening: String {
-    center.clients(for: UserProtocol.self)
+    center[UserProtocol.self].clients
       .map { String(describing: type(of: $0)) }
       .joined(separator: ", ")
   }

@@ -35,7 +35,7 @@ struct MailService {
   /// Returns when every client has been called.
   @concurrent func fetch() async {
     let subjects = ["Minutes", "You have won!", "Lunch"]
-    await center.postAndWait(UnreadProtocol.self) { $0.unreadChanged(to: subjects) }
+    await center.post(UnreadProtocol.self) { $0.unreadChanged(to: subjects) }.delivered()
   }
 
   /// Fetches mail for a spam filter and a label, which live on the main actor.

@@ -105,11 +105,11 @@ import Multicast
     print("> mail, posted on the main actor")
     center.post(.mail, Mail(subject: "Welcome"))
     print("> mail, posted in the background")
-    await Task.detached { _ = await center.postAndWait(.mail, Mail(subject: "News")) }.value
+    await Task.detached { _ = await center.post(.mail, Mail(subject: "News")).delivered() }.value
     extendLifetime(inbox)
     inbox = nil
     print("> mail, posted after the inbox was closed")
-    let handlers = center.post(.mail, Mail(subject: "Too late"))
+    let handlers = center.post(.mail, Mail(subject: "Too late")).clients
     print("  \(handlers) handlers called")
   }
 

@@ -52,12 +52,12 @@ import Multicast
 
       3. Logging out takes long. This line of code prints slow clients only:
 
-           MulticastCenter(onDelivery: DeliveryLog.calls(slowerThan: .milliseconds(20)))
+           MulticastCenter(onDelivery: DeliveryLog.calls(slowerThan: 20_000_000))
 
          Without a closure, it writes to standard error.
 
       """)
-    let slowCalls = DeliveryLog.calls(slowerThan: .milliseconds(20)) { print("    \($0)") }
+    let slowCalls = DeliveryLog.calls(slowerThan: 20_000_000) { print("    \($0)") }
     let center = MulticastCenter(onDelivery: slowCalls)
     let app = App(center: center)
     let backup = Backup(center: center)

@@ -27,8 +27,7 @@ extension MulticastCenter {
   ///   - body: Receives each client.
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n*), and a few instructions without clients. Allocates nothing.
-  @discardableResult
-  @inlinable
+  @discardableResult @inlinable @inline(__always)
   public func notify<Listener, Failure: Error>(
     _ listener: Listener.Type,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
@@ -36,39 +35,6 @@ extension MulticastCenter {
   ) throws(Failure) -> Int {
     try withDelegate(for: listener) { (delegate) throws(Failure) in
       try delegate.notify(fileID: fileID, line: line, column: column, body)
-    } ?? 0
-  }
-
-  /// Calls `body` with every client of a listener protocol and every event, client by client.
-  ///
-  /// <!-- example: in Program -->
-  /// ```swift
-  /// center.notify(ScanProtocol.self, forEach: files) { client, file in client.found(file) }
-  /// ```
-  ///
-  /// The first client receives all events, then the second one, and so on. Much faster than a call for each
-  /// event, because each client is loaded once. A removed client receives no further events. A client
-  /// released during its events receives the rest of them. Without events, every client counts as called. The
-  /// first error ends the call. A loop is refused as by `notify` with one event.
-  ///
-  /// - Parameters:
-  ///   - listener: The protocol.
-  ///   - events: The events.
-  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - body: Receives each client with each event.
-  /// - Returns: The number of clients called.
-  /// - Complexity: O(*n* · *m*) for *n* clients and *m* events. Allocates nothing.
-  @discardableResult
-  @inlinable
-  public func notify<Listener, Events: Collection, Failure: Error>(
-    _ listener: Listener.Type, forEach events: Events,
-    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
-    _ body: (Listener, Events.Element) throws(Failure) -> Void
-  ) throws(Failure) -> Int {
-    try withDelegate(for: listener) { (delegate) throws(Failure) in
-      try delegate.notify(forEach: events, fileID: fileID, line: line, column: column, body)
     } ?? 0
   }
 
@@ -112,8 +78,7 @@ extension MulticastCenter {
   ///   - body: Receives and awaits each client.
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n*).
-  @discardableResult
-  @inlinable
+  @discardableResult @inlinable
   nonisolated(nonsending) public func notify<Listener, Failure: Error>(
     _ listener: Listener.Type,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,

@@ -20,47 +20,24 @@ extension MulticastCenter {
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program.
   ///   - listener: The protocol.
-  ///   - isolation: The actor that this is called in, which is the client's home. Leave it out.
+  ///   - isolation: The client's home. By default, the actor that this is called in.
   ///   - fileID: The caller's file, for messages about this client. A wrapper passes its caller's on.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
   /// - Returns: Whether the client was added. False if it is a client already, and keeps its place and home.
   ///   False while the client is being deinitialized.
   /// - Complexity: Amortized O(1).
-  @discardableResult
+  @discardableResult @inlinable
   public func add<Listener>(
-    _ client: Listener, for listener: Listener.Type,
-    inheriting isolation: (any Actor)? = #isolation,
+    _ client: Listener, for listener: Listener.Type, isolation: (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
   ) -> Bool {
     withMadeDelegate(for: listener) {
-      $0.add(client, inheriting: isolation, fileID: fileID, line: line, column: column)
+      $0.add(client, isolation: isolation, fileID: fileID, line: line, column: column)
     }
   }
 
-  /// Adds a client of a listener protocol that lives in an actor, or anywhere, after its other clients.
-  ///
-  /// - Parameters:
-  ///   - client: A class instance or an actor. A value stops the program.
-  ///   - listener: The protocol.
-  ///   - isolation: The client's home. Pass nil for a client that may be called on any thread.
-  ///   - fileID: The caller's file, for messages about this client. A wrapper passes its caller's on.
-  ///   - line: The caller's line.
-  ///   - column: The caller's column.
-  /// - Returns: Whether the client was added. False if it is a client already, and keeps its place and home.
-  ///   False while the client is being deinitialized.
-  /// - Complexity: Amortized O(1).
-  @discardableResult
-  public func add<Listener>(
-    _ client: Listener, for listener: Listener.Type, isolation: (any Actor)?,
-    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
-  ) -> Bool {
-    withMadeDelegate(for: listener) {
-      $0.add(client, in: isolation, at: CallSite(fileID: fileID, line: line, column: column))
-    }
-  }
-
-  /// Adds a client of a listener protocol that lives on a dispatch queue, after its other clients.
+  /// Adds a client of a listener protocol that lives on a dispatch queue, or anywhere, after its other clients.
   ///
   /// <!-- example: in Program -->
   /// ```swift
@@ -75,21 +52,19 @@ extension MulticastCenter {
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program.
   ///   - listener: The protocol.
-  ///   - queue: The client's home.
+  ///   - queue: The client's home. Pass nil for a client that may be called on any thread.
   ///   - fileID: The caller's file, for messages about this client. A wrapper passes its caller's on.
   ///   - line: The caller's line.
   ///   - column: The caller's column.
   /// - Returns: Whether the client was added. False if it is a client already, and keeps its place and home.
   /// - Complexity: Amortized O(1).
-  @discardableResult
+  @discardableResult @inlinable
   public func add<Listener>(
-    _ client: Listener, for listener: Listener.Type, on queue: DispatchQueue,
+    _ client: Listener, for listener: Listener.Type, on queue: DispatchQueue?,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
   ) -> Bool {
     withMadeDelegate(for: listener) {
-      $0.add(
-        client, in: office.mailbox(of: queue),
-        at: CallSite(fileID: fileID, line: line, column: column))
+      $0.add(client, on: queue, fileID: fileID, line: line, column: column)
     }
   }
 
@@ -105,15 +80,12 @@ extension MulticastCenter {
   ///   - column: The caller's column.
   /// - Returns: Whether the client was added. False if it is a client already, and keeps its place.
   /// - Complexity: Amortized O(1).
-  @discardableResult
+  @discardableResult @inlinable
   public func add<Listener: Sendable>(
     _ client: Listener, for listener: Listener.Type,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
   ) -> Bool {
-    withMadeDelegate(for: listener) {
-      $0.add(
-        client, in: Mailbox?.none, at: CallSite(fileID: fileID, line: line, column: column))
-    }
+    add(client, for: listener, on: nil, fileID: fileID, line: line, column: column)
   }
 
   /// Removes a client of a listener protocol. It stays a client of other protocols.
@@ -133,24 +105,24 @@ extension MulticastCenter {
 
   /// Removes an object from this center, as a client of protocols and as an owner of handlers.
   ///
-  /// Safe in the object's `deinit`, and not needed there.
+  /// Safe in the object's `deinit`, and not needed there. Releases its handlers on this thread.
   ///
   /// - Parameter client: The object. It need not be a client.
   /// - Returns: The number of its registrations. 0 while the object is being deinitialized.
-  /// - Complexity: O(*p* + *n*) for *p* listener protocols in use and *n* observers of topics.
+  /// - Complexity: Amortized O(*p* + *t* + *n*) for *p* listener protocols and *t* topics in use, and *n* registrations.
   @discardableResult
   public func remove(_ client: AnyObject) -> Int {
     registries.all.reduce(0) { count, registry in count + registry.removeClient(client) }
   }
 
-  /// Removes all clients and all kept posts of a listener protocol. Active deliveries call no further client.
+  /// Removes all clients of a listener protocol. Active deliveries call no further client.
   ///
   /// - Complexity: O(*n*).
   public func removeAll<Listener>(for listener: Listener.Type) {
     _ = withDelegate(for: listener) { $0.removeAll() }
   }
 
-  /// Removes all clients and kept posts of all listener protocols, and all handlers of all topics.
+  /// Removes all clients of all listener protocols, and all handlers of all topics. Releases the handlers on this thread.
   ///
   /// - Complexity: O(*n*) in the number of clients and handlers.
   public func removeAll() {
@@ -167,12 +139,5 @@ extension MulticastCenter {
     withObject(of: client) { object in
       withDelegate(for: listener) { $0.clientList.contains(object) } ?? false
     }
-  }
-
-  /// Returns the live clients of a listener protocol, in order. The array keeps them alive.
-  ///
-  /// - Complexity: O(*n*).
-  public func clients<Listener>(for listener: Listener.Type) -> [Listener] {
-    withDelegate(for: listener) { $0.clients } ?? []
   }
 }

@@ -15,9 +15,8 @@ extension MulticastCenter {
   ///
   /// What one thread or task posts arrives in every home in that order, across protocols and topics.
   ///
-  /// Clients of a `@MainActor` protocol are called with `postOnMain`, and clients that are awaited with
-  /// `postAwaiting`. A body that names an actor, as in `{ @Storage in $0.put(1) }`, runs there for every
-  /// client, and a debug build stops if one lives elsewhere.
+  /// Clients of a `@MainActor` protocol are called with `postOnMain`. Clients of another global actor's protocol, and
+  /// clients that are awaited, are called with `awaiting:`.
   ///
   /// - Parameters:
   ///   - listener: The protocol.
@@ -27,41 +26,92 @@ extension MulticastCenter {
   ///   - column: The call site's column.
   ///   - body: Receives each client that is registered now, and still is at its turn. Kept until all calls
   ///     are done.
-  /// - Returns: The number of clients that were called or will be, if they live. 0 if the call was refused,
-  ///   because one call has set off more than 1,000 recurring ones: see <doc:Loops>.
+  /// - Returns: The number of clients, and a way to wait for the calls. It may be ignored.
   /// - Complexity: O(*n*).
-  @discardableResult
-  @inlinable
+  @discardableResult @inlinable
   public func post<Listener>(
     _ listener: Listener.Type, isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
-    _ body: @escaping @isolated(any) @Sendable (Listener) -> Void
-  ) -> Int {
-    guard let delegate = withDelegate(for: listener, { $0 }) else { return 0 }
-    return delegate.post(
-      isolation: isolation, fileID: fileID, line: line, column: column, body)
+    _ body: @escaping @Sendable (Listener) -> Void
+  ) -> Posted {
+    post(
+      listener, .homes, from: CallSite(fileID: fileID, line: line, column: column), isolation, body)
   }
 
-  /// Calls every client of a listener protocol in its home, in order, and returns after all calls.
+  /// Calls every client of a listener protocol on the main actor, in order.
   ///
-  /// It does not wait for what clients post in turn. It waits until every home comes to the calls, also if the
-  /// clients are removed meanwhile, who are not called then. Cancellation does not end the wait.
+  /// <!-- example: in Screens -->
+  /// ```swift
+  /// center.postOnMain(ScreenProtocol.self) { $0.downloadDidProgress(to: 50) }
+  /// ```
+  ///
+  /// Use it from any thread for clients that live on the main actor, such as those of a `@MainActor`
+  /// protocol. Called on the main actor, it returns after all calls. Elsewhere, the calls follow a little
+  /// later. So they do in a client that `post` is calling. They are in one order with those of `post`, across
+  /// protocols and topics.
+  ///
+  /// Clients without a home are called on the main actor, too. A debug build stops if a client lives in
+  /// another actor or on a queue.
+  ///
+  /// - Parameters:
+  ///   - listener: The protocol.
+  ///   - isolation: The actor that this is called in.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - body: Receives each client that is registered now, and still is at its turn.
+  /// - Returns: The number of clients, and a way to wait for the calls. It may be ignored.
+  /// - Complexity: O(*n*).
+  @discardableResult @inlinable
+  public func postOnMain<Listener>(
+    _ listener: Listener.Type, isolation: isolated (any Actor)? = #isolation,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
+    _ body: @escaping @MainActor @Sendable (Listener) -> Void
+  ) -> Posted {
+    post(
+      listener, .mainActor, from: CallSite(fileID: fileID, line: line, column: column), isolation,
+      MainActorFunction(body).callable)
+  }
+
+  /// Calls every client of a listener protocol in a task of its own.
+  ///
+  /// <!-- example: in Program -->
+  /// ```swift
+  /// center.post(StoreProtocol.self, awaiting: { await $0.store(19000) })
+  /// ```
+  ///
+  /// The calls of one client do not overlap, and keep their order. Different clients are called side by side.
+  /// The calls are not in order with those of a `post` that does not await. A body that names an actor runs there, and
+  /// the client is held there. The protocol must be `Sendable`.
   ///
   /// - Parameters:
   ///   - listener: The protocol.
   ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
   ///   - line: The call site's line.
   ///   - column: The call site's column.
-  ///   - body: Receives each client that is registered now, and still is at its turn.
-  /// - Returns: The number of clients that were to be called.
-  /// - Complexity: O(*n*).
+  ///   - body: Receives and awaits each client that is registered now, and still is at its turn.
+  /// - Returns: The number of clients, and a way to wait for the calls. It may be ignored.
+  /// - Complexity: O(*n*). Starts a task for each idle client.
   @discardableResult
-  nonisolated(nonsending) public func postAndWait<Listener>(
+  public func post<Listener: Sendable>(
     _ listener: Listener.Type,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
-    _ body: @escaping @isolated(any) @Sendable (Listener) -> Void
-  ) async -> Int {
-    guard let delegate = withDelegate(for: listener, { $0 }) else { return 0 }
-    return await delegate.postAndWait(fileID: fileID, line: line, column: column, body)
+    awaiting body: @escaping @isolated(any) @Sendable (Listener) async -> Void
+  ) -> Posted {
+    Posted(
+      withDelegate(for: listener) { delegate in
+        delegate.post(from: CallSite(fileID: fileID, line: line, column: column), awaiting: body)
+      } ?? nil, of: office)
+  }
+
+  @inlinable @inline(__always)
+  func post<Listener>(
+    _ listener: Listener.Type, _ destination: Post.Destination, from site: CallSite,
+    _ isolation: (any Actor)?, _ body: @escaping @Sendable (Listener) -> Void
+  ) -> Posted {
+    Posted(
+      withDelegate(for: listener) { delegate in
+        delegate.post(destination, from: site, isolation, body)
+      } ?? nil, of: office)
   }
 }

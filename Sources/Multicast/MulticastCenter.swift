@@ -18,7 +18,7 @@
 ///
 /// let screen = ProfileScreen(center: center)
 /// center.notify(UserProtocol.self) { $0.userLogin(19000) }  // every client on this thread
-/// await center.postOnMainAndWait(UserProtocol.self) { $0.userLogin(19000) }  // from any thread
+/// await center.postOnMain(UserProtocol.self) { $0.userLogin(19000) }.delivered()  // from any thread
 /// ```
 ///
 /// A key may be any protocol, a composition `(A & B).self`, a constrained protocol `(any
@@ -33,11 +33,9 @@ public final class MulticastCenter: Sendable {
   public static let `default` = MulticastCenter()
 
   /// The delegates by listener type, and the registries of topics by topic type.
-  @usableFromInline
-  let registries = RegistryTable()
+  @usableFromInline let registries = RegistryTable()
 
-  @usableFromInline
-  let office: PostOffice
+  @usableFromInline let office: PostOffice
 
   /// Objects that live until they are detached, or until the center ends.
   let attachments = Attachments([:])
@@ -62,8 +60,7 @@ public final class MulticastCenter: Sendable {
     carrying carried: CarriedValue? = nil
   ) {
     office = PostOffice(
-      reentrancyGuard: ReentrancyGuard(policy: reentrancy, onRecursion: onRecursion),
-      tracing: PostTracing(onDelivery: onDelivery, carrying: carried))
+      reentrancy: reentrancy, onRecursion: onRecursion, onDelivery: onDelivery, carrying: carried)
   }
 
   /// Creates a center whose letters wait for a scheduler.
@@ -72,8 +69,8 @@ public final class MulticastCenter: Sendable {
     onDelivery: @escaping @Sendable (DeliveryEvent) -> Void, scheduler: any LetterScheduler
   ) {
     office = PostOffice(
-      reentrancyGuard: ReentrancyGuard(policy: .refuseLoops, onRecursion: onRecursion),
-      tracing: PostTracing(onDelivery: onDelivery, carrying: nil), scheduler: scheduler)
+      reentrancy: .refuseLoops, onRecursion: onRecursion, onDelivery: onDelivery, carrying: nil,
+      scheduler: scheduler)
   }
 
   /// The delegate of a listener protocol. It is always the same one, and works on after the center's end.
@@ -84,6 +81,7 @@ public final class MulticastCenter: Sendable {
   }
 
   /// Passes the borrowed delegate of a listener protocol to `body`. Makes the delegate if there is none.
+  @usableFromInline
   func withMadeDelegate<Listener, Result>(
     for listener: Listener.Type, _ body: (MulticastDelegate<Listener>) -> Result
   ) -> Result {
@@ -98,8 +96,7 @@ public final class MulticastCenter: Sendable {
   /// Passes the borrowed delegate of a listener protocol to `body`, if the delegate exists.
   ///
   /// The center's table keeps the delegate, and this method keeps the center.
-  @inlinable
-  @inline(__always)
+  @inlinable @inline(__always)
   func withDelegate<Listener, Result, Failure: Error>(
     for listener: Listener.Type,
     _ body: (MulticastDelegate<Listener>) throws(Failure) -> Result
@@ -108,8 +105,7 @@ public final class MulticastCenter: Sendable {
   }
 
   /// Passes the borrowed registry of a key to `body`. The registry must be of the type `Registry`.
-  @inlinable
-  @inline(__always)
+  @inlinable @inline(__always)
   func withRegistry<Registry: AnyObject, Result, Failure: Error>(
     for key: ObjectIdentifier, _ body: (Registry) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
@@ -120,5 +116,7 @@ public final class MulticastCenter: Sendable {
 }
 
 extension MulticastDelegate: ClientRegistry {
+  var lists: [ClientList] { [clientList] }
+
   func removeClient(_ client: AnyObject) -> Int { remove(object: client) ? 1 : 0 }
 }

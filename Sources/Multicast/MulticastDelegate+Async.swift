@@ -16,49 +16,40 @@ extension MulticastDelegate {
   ///
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n*).
-  @discardableResult
-  @inlinable
+  @discardableResult @inlinable
   nonisolated(nonsending) public func notify<Failure: Error>(
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) -> Int {
     if clientList.isEmpty { return 0 }
     let site = CallSite(fileID: fileID, line: line, column: column)
-    guard
-      let link = office.reentrancyGuard.enterAwaited(
-        list: clientList, site: site, key: { String(describing: Listener.self) })
-    else {
-      reporter?.refuse(.awaiting, .listener(Listener.self), from: site)
-      return 0
-    }
+    guard let link = reentrancyGuard.enterAwaited(list: clientList, site: site) else { return 0 }
     return try await link.deliver { () async throws(Failure) in
-      if reporter != nil { return try await forEachClientReporting(from: site, awaiting: body) }
-      return try await forEachClient(from: site) { (client, _) async throws(Failure) in
-        try await body(client)
-      }
+      try await forEachClient(from: site, awaiting: body)
     }
   }
 
-  /// Like ``forEachClient(_:)``, awaiting each client's call.
+  /// Like ``forEachClient(_:)``, awaiting each client's call. Reports the delivery.
   @inlinable
   nonisolated(nonsending) func forEachClient<Failure: Error>(
     from site: CallSite,
-    awaiting body: nonisolated(nonsending) (Listener, WeakBox) async throws(Failure) -> Void
+    awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) -> Int {
-    defer { extendLifetime(self) }
-    var walk = clientList.beginWalk()
+    let pass = reporter?.begin(.awaiting, clientList.subject, from: site)
+    defer { pass?.end() }
     var called = 0
-    while let box = walk.next() {
-      let wasCalled: Void? = try await box.withClient(
-        as: Listener.self,
+    for box in clientList.boxes {
+      let wasCalled: Void? = try await Self.own(box).withClient(
         awaiting: { (client) async throws(Failure) in
           #if DEBUG
-            box.checkHome(of: client, as: Listener.self, in: clientList, from: site)
+            box.checkHome(of: client, as: Listener.self, from: site)
           #endif
+          let call = pass?.begin(box)
+          defer { call.map { pass?.end($0) } }
           called += 1
-          try await body(client, box)
+          try await body(client)
         })
-      if wasCalled == nil { walk.noteDead(box) }
+      if wasCalled == nil { clientList.remove(box) }
     }
     return called
   }

@@ -13,14 +13,13 @@ extension MulticastDelegate {
   ///
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n* · *m*) for *n* clients and *m* events. Allocates nothing.
-  @discardableResult
-  @inlinable
+  @discardableResult @inlinable @inline(__always)
   public func notify<Events: Collection, Failure: Error>(
     forEach events: Events,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: (Listener, Events.Element) throws(Failure) -> Void
   ) throws(Failure) -> Int {
-    try deliver(.forEach, from: CallSite(fileID: fileID, line: line, column: column)) {
+    try deliver(from: CallSite(fileID: fileID, line: line, column: column)) {
       (client, box) throws(Failure) in
       // By index, because a loop over the elements would copy each.
       var index = events.startIndex

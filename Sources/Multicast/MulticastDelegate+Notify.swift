@@ -26,8 +26,7 @@ extension MulticastDelegate {
   ///   - body: Receives each client.
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n*), and a few instructions without clients. Allocates nothing.
-  @discardableResult
-  @inlinable
+  @discardableResult @inlinable @inline(__always)
   public func notify<Failure: Error>(
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: (Listener) throws(Failure) -> Void
@@ -38,32 +37,32 @@ extension MulticastDelegate {
     }
   }
 
-  /// Delivers to every client. All synchronous deliveries use this method.
+  /// Delivers to every client, and reports that if it is wanted. All synchronous deliveries use this method: one path, with one
+  /// use of `body`, so that the compiler puts that into the loop.
   ///
   /// - Parameter body: Receives each client and its box.
   /// - Returns: The number of clients called; 0 if the guard refused.
-  @inlinable
-  @inline(__always)
+  @inlinable @inline(__always)
   func deliver<Failure: Error>(
     _ way: DeliveryEvent.Way = .notify, from site: CallSite,
     _ body: (Listener, WeakBox) throws(Failure) -> Void
   ) throws(Failure) -> Int {
     if clientList.isEmpty { return 0 }
-    // Tested first, and passed in pieces, so the usual path keeps nothing of it in memory.
-    if reporter != nil {
-      return try deliverReporting(way, site.file, site.line, site.column, body)
-    }
     var notify = ActiveDelivery(list: ObjectIdentifier(clientList), site: site)
     return unsafe try withUnsafeMutablePointer(to: &notify) { (notify) throws(Failure) -> Int in
-      guard
-        unsafe reentrancyGuard.enter(
-          notify, list: clientList, key: { String(describing: Listener.self) })
-      else { return 0 }
+      guard unsafe reentrancyGuard.enter(notify, list: clientList, way) else { return 0 }
       defer { unsafe notify.pointee.pop() }
+      // Never copied, so that the loop does not retain it.
+      let pass = Borrowed(reporter?.begin(way, clientList.subject, from: site))
+      defer { pass.value?.end() }
       return try forEachClient { (client, box) throws(Failure) in
         #if DEBUG
-          box.checkHome(of: client, as: Listener.self, in: clientList, from: site)
+          box.checkHome(of: client, as: Listener.self, from: site)
         #endif
+        // The type is read before the call, in which the client may be removed. A call that throws counts, too.
+        let call = pass.value?.begin(box)
+        // There is a call only if there is a pass, so it is not asked for again.
+        defer { if let call { unsafe pass.value.unsafelyUnwrapped.end(call) } }
         try body(client, box)
       }
     }
@@ -72,18 +71,46 @@ extension MulticastDelegate {
   /// Calls `body` with the clients of this moment that are registered and alive at their turn.
   ///
   /// - Returns: The number of calls.
-  @discardableResult
-  @inlinable
-  @inline(__always)
+  @discardableResult @inlinable @inline(__always)
   func forEachClient<Failure: Error>(
     _ body: (Listener, WeakBox) throws(Failure) -> Void
   ) throws(Failure) -> Int {
-    defer { extendLifetime(self) }
-    var walk = clientList.beginWalk()
-    return try walk.forEach { (box) throws(Failure) in
-      // Nil for a removed client, whose box is vacated already, and for a deallocated one.
-      try box.withClient(as: Listener.self) { (client) throws(Failure) in try body(client, box) }
-        == nil ? .dead : .called
+    try clientList.forEach(in: clientList.boxes) { (box) throws(Failure) in
+      // Nil for a removed client, whose box is empty already, and for a deallocated one.
+      try Self.own(box).withClient { (client) throws(Failure) in try body(client, box) } == nil
+        ? .dead : .called
     }
+  }
+
+  /// A box of this list. It has boxes of this type only.
+  @inlinable
+  static func own(_ box: WeakBox) -> ClientBox<Listener> {
+    unsafe unsafeDowncast(box, to: ClientBox<Listener>.self)
+  }
+}
+
+extension MulticastDelegate {
+  /// Asks every client, and returns the answers in the order of the clients.
+  ///
+  /// <!-- example: in Delegates -->
+  /// ```swift
+  /// let mayClose = delegates.map { $0.documentMayClose() }.allSatisfy { $0 }
+  /// ```
+  ///
+  /// Asks on this thread, as `notify` calls. The first error ends the call, and the answers are lost.
+  ///
+  /// - Returns: The answers; none without clients, or if the call was a loop.
+  /// - Complexity: O(*n*).
+  @inlinable
+  public func map<Answer, Failure: Error>(
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
+    _ transform: (Listener) throws(Failure) -> Answer
+  ) throws(Failure) -> [Answer] {
+    var answers: [Answer] = []
+    _ = try deliver(.map, from: CallSite(fileID: fileID, line: line, column: column)) {
+      (client, _) throws(Failure) in
+      answers.append(try transform(client))
+    }
+    return answers
   }
 }

@@ -1,5 +1,3 @@
-// MARK: - Calls
-
 extension MulticastDelegate {
   /// Calls every client in its home, in order.
   ///
@@ -17,9 +15,8 @@ extension MulticastDelegate {
   ///
   /// What one thread or task posts arrives in every home in that order, across protocols and topics.
   ///
-  /// Clients of a `@MainActor` protocol are called with `postOnMain`, and clients that are awaited with
-  /// `postAwaiting`. A body that names an actor, as in `{ @Storage in $0.put(1) }`, runs there for every
-  /// client, and a debug build stops if one lives elsewhere.
+  /// Clients of a `@MainActor` protocol are called with `postOnMain`. Clients of another global actor's protocol, and
+  /// clients that are awaited, are called with `awaiting:`.
   ///
   /// - Parameters:
   ///   - isolation: The actor that this is called in.
@@ -28,117 +25,152 @@ extension MulticastDelegate {
   ///   - column: The call site's column.
   ///   - body: Receives each client that is registered now, and still is at its turn. Kept until all calls
   ///     are done.
-  /// - Returns: The number of clients that were called or will be, if they live. 0 if the call was refused,
-  ///   because one call has set off more than 1,000 recurring ones: see <doc:Loops>.
+  /// - Returns: The number of clients, and a way to wait for the calls. It may be ignored.
   /// - Complexity: O(*n*).
-  @discardableResult
-  @inlinable
+  @discardableResult @inlinable
   public func post(
     isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
-    _ body: @escaping @isolated(any) @Sendable (Listener) -> Void
-  ) -> Int {
-    let actor = body.isolation
-    let function = IsolatedFunction(body).callable
-    let site = CallSite(fileID: fileID, line: line, column: column)
-    return post(from: site, isolation: isolation, actor: actor) { box in
-      Self.call(box, function)
-    } onHeap: {
-      { box, _, _ in Self.call(box, function) }
-    }
+    _ body: @escaping @Sendable (Listener) -> Void
+  ) -> Posted {
+    Posted(
+      post(.homes, from: CallSite(fileID: fileID, line: line, column: column), isolation, body),
+      of: office)
   }
 
-  /// Calls every client in its home, in order, and returns after all calls.
+  /// Calls every client on the main actor, in order.
   ///
-  /// It does not wait for what clients post in turn. It waits until every home comes to the calls, also if the
-  /// clients are removed meanwhile, who are not called then. Cancellation does not end the wait.
+  /// <!-- example: in Screens -->
+  /// ```swift
+  /// screens.postOnMain { $0.downloadDidProgress(to: 50) }
+  /// ```
+  ///
+  /// Use it from any thread for clients that live on the main actor, such as those of a `@MainActor`
+  /// protocol. Called on the main actor, it returns after all calls. Elsewhere, the calls follow a little
+  /// later. So they do in a client that `post` is calling. They are in one order with those of `post`, across
+  /// protocols and topics.
+  ///
+  /// Clients without a home are called on the main actor, too. A debug build stops if a client lives in
+  /// another actor or on a queue.
+  ///
+  /// - Parameters:
+  ///   - isolation: The actor that this is called in.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  ///   - body: Receives each client that is registered now, and still is at its turn.
+  /// - Returns: The number of clients, and a way to wait for the calls. It may be ignored.
+  /// - Complexity: O(*n*).
+  @discardableResult @inlinable
+  public func postOnMain(
+    isolation: isolated (any Actor)? = #isolation,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
+    _ body: @escaping @MainActor @Sendable (Listener) -> Void
+  ) -> Posted {
+    Posted(
+      post(
+        .mainActor, from: CallSite(fileID: fileID, line: line, column: column), isolation,
+        MainActorFunction(body).callable), of: office)
+  }
+
+  @inlinable @inline(__always)
+  func post(
+    _ destination: Post.Destination, from site: CallSite, _ isolation: (any Actor)?,
+    _ body: @escaping @Sendable (Listener) -> Void
+  ) -> PostOffice.Posting? {
+    if clientList.isEmpty { return nil }
+    return office.post(ClientPost(to: clientList, from: site, destination, body), from: isolation)
+  }
+}
+
+/// A post to the clients of a listener protocol.
+@usableFromInline
+final class ClientPost<Listener>: Post, @unchecked Sendable {
+  @usableFromInline let body: @Sendable (Listener) -> Void
+
+  @inlinable
+  init(
+    to list: ClientList, from site: CallSite, _ destination: Destination,
+    _ body: @escaping @Sendable (Listener) -> Void
+  ) {
+    self.body = body
+    super.init(to: list, from: site, destination) { box, post in
+      #if DEBUG
+        post.checkHome(of: box, as: Listener.self)
+      #endif
+      let post = unsafe unsafeDowncast(post, to: ClientPost<Listener>.self)
+      return MulticastDelegate<Listener>.own(box).withClient(post.body) == nil ? .dead : .called
+    }
+  }
+}
+
+#if DEBUG
+  extension Post {
+    /// Stops the program if a post to the main actor reaches a client that lives elsewhere, and tells of a client without a
+    /// home that is called on another thread than it was added on.
+    @usableFromInline
+    final func checkHome(of box: WeakBox, as listener: Any.Type) {
+      if case .mainActor = destination { return box.checkOnMain(as: listener, from: site) }
+      if let client = box.load() { box.checkThread(of: client, as: listener, from: site) }
+    }
+  }
+#endif
+
+// MARK: - Awaiting
+
+extension MulticastDelegate where Listener: Sendable {
+  /// Calls every client in a task of its own.
+  ///
+  /// <!-- example: in Delegates -->
+  /// ```swift
+  /// delegates.post(awaiting: { await $0.store(19000) })
+  /// ```
+  ///
+  /// The calls of one client do not overlap, and keep their order. Different clients are called side by side.
+  /// The calls are not in order with those of a `post` that does not await. A body that names an actor runs there, and
+  /// the client is held there. The protocol must be `Sendable`.
   ///
   /// - Parameters:
   ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
   ///   - line: The call site's line.
   ///   - column: The call site's column.
-  ///   - body: Receives each client that is registered now, and still is at its turn.
-  /// - Returns: The number of clients that were to be called.
-  /// - Complexity: O(*n*).
+  ///   - body: Receives and awaits each client that is registered now, and still is at its turn.
+  /// - Returns: The number of clients, and a way to wait for the calls. It may be ignored.
+  /// - Complexity: O(*n*). Starts a task for each idle client.
   @discardableResult
-  nonisolated(nonsending) public func postAndWait(
+  public func post(
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
-    _ body: @escaping @isolated(any) @Sendable (Listener) -> Void
-  ) async -> Int {
-    let actor = body.isolation
-    let function = IsolatedFunction(body).callable
-    let site = CallSite(fileID: fileID, line: line, column: column)
-    return await office.postAndWait(
-      Posting(
-        to: clientList, from: site, isolation: #isolation.map { ObjectIdentifier($0) },
-        named: actor.map { office.mailbox(of: $0) }),
-      subject: .listener(Listener.self),
-      call: { box, list in
-        Self.checkHome(of: box, in: list, named: actor, from: site)
-        return Self.call(box, function)
-      },
-      make: { posting, origin in
-        Self.makePost(posting, origin, named: actor) { box, _, _ in Self.call(box, function) }
-      }) ?? 0
+    awaiting body: @escaping @isolated(any) @Sendable (Listener) async -> Void
+  ) -> Posted {
+    Posted(
+      post(from: CallSite(fileID: fileID, line: line, column: column), awaiting: body), of: office)
   }
 
-  @inlinable
-  static func call(_ box: WeakBox, _ body: (Listener) -> Void) -> CallOutcome {
-    box.withClient(as: Listener.self, body) == nil ? .dead : .called
-  }
-
-  /// In debug builds, stops the program if a body names another actor than the client's home, and tells of a
-  /// client without a home that is called on another thread than it was added on.
-  @usableFromInline
-  static func checkHome(
-    of box: WeakBox, in list: ClientList, named actor: (any Actor)?, from site: CallSite
-  ) {
-    #if DEBUG
-      if let actor { return box.checkHome(as: Listener.self, named: actor, from: site) }
-      if let client = box.load() {
-        box.checkThread(of: client, as: Listener.self, in: list, from: site)
-      }
-    #endif
-  }
-
-  /// Posts a body. Returns the number of clients that were called or will be.
-  ///
-  /// - Parameters:
-  ///   - call: Calls the client in a box.
-  ///   - onHeap: Makes a copy of `call` that outlives the method. Written where the listener's type is known, so
-  ///     it is specialized.
-  @usableFromInline
   func post(
-    from site: CallSite, isolation: (any Actor)?, actor: (any Actor)?,
-    call: (WeakBox) -> CallOutcome, onHeap: () -> Post.Call
-  ) -> Int {
-    if clientList.isEmpty { return 0 }
-    return office.post(
-      Posting(
-        to: clientList, from: site, isolation: isolation.map { ObjectIdentifier($0) },
-        named: actor.map { office.mailbox(of: $0) }),
-      subject: .listener(Listener.self),
-      call: { box, list in
-        Self.checkHome(of: box, in: list, named: actor, from: site)
-        return call(box)
-      },
-      make: { posting, origin in
-        Self.makePost(posting, origin, named: actor, call: onHeap())
-      }) ?? 0
+    from site: CallSite, awaiting body: @escaping @isolated(any) @Sendable (Listener) async -> Void
+  ) -> PostOffice.Posting? {
+    if clientList.isEmpty { return nil }
+    return office.post(AwaitingPost(to: clientList, from: site, body), from: nil)
+  }
+}
+
+/// A post that calls and awaits the clients of a listener protocol.
+private final class AwaitingPost<Listener: Sendable>: Post, @unchecked Sendable {
+  private let body: @isolated(any) @Sendable (Listener) async -> Void
+
+  init(
+    to list: ClientList, from site: CallSite,
+    _ body: @escaping @isolated(any) @Sendable (Listener) async -> Void
+  ) {
+    self.body = body
+    super.init(to: list, from: site, .lanes)
   }
 
-  /// Makes a post whose clients are checked in debug builds: see `checkHome`.
-  static func makePost(
-    _ posting: borrowing Posting, _ origin: Post.Origin, named actor: (any Actor)?,
-    call: @escaping Post.Call
-  ) -> Post {
-    #if DEBUG
-      return Post(posting, origin) { box, post, addressee in
-        checkHome(of: box, in: post.list, named: actor, from: post.site)
-        return call(box, post, addressee)
-      }
-    #else
-      return Post(posting, origin, call: call)
-    #endif
+  override var isolation: (any Actor)? { body.isolation }
+
+  override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async {
+    guard let object = box.load() else { return }
+    await body(unsafe MulticastDelegate<Listener>.own(box).bits.place.pointee.borrow { $0 })
+    extendLifetime(object)
   }
 }

@@ -1,14 +1,13 @@
-/// The memory of a ``RegistryTable``: a hash table with open addressing that only grows.
+/// The memory of a ``RegistryTable``: a hash table with open addressing, in which registries are only added.
 ///
 /// A registry is written before its key. The key is released by the writer and acquired by the reader, so a
-/// reader that finds the key finds the registry. No reader depends on the order of two keys, so this
-/// suffices. A thread that has learned of a registry finds it, because both stores happened before. Places
-/// own their registries, and outgrown places own the same ones again.
+/// reader that finds the key finds the registry. A thread that has learned of a registry finds it, because both stores
+/// happened before. Places own their registries.
 ///
 /// Unchecked, because the compiler does not know where the pointers lead: to memory that is written with the
-/// table's lock held, and read without the lock in the order described, until the table ends.
+/// table's lock held, and read without the lock in the order described.
 @safe
-struct RegistryPlaces: ~Copyable, @unchecked Sendable {
+final class RegistryPlaces: @unchecked Sendable {
   let capacity: Int
   private let keys: UnsafeMutablePointer<Atomic<UInt>>
   private let registries: UnsafeMutablePointer<AnyObject>
@@ -25,7 +24,6 @@ struct RegistryPlaces: ~Copyable, @unchecked Sendable {
     for place in 0..<capacity where unsafe keys[place].load(ordering: .relaxed) != 0 {
       unsafe (registries + place).deinitialize(count: 1)
     }
-    unsafe keys.deinitialize(count: capacity)
     unsafe keys.deallocate()
     unsafe registries.deallocate()
   }
@@ -33,33 +31,34 @@ struct RegistryPlaces: ~Copyable, @unchecked Sendable {
   /// The place of the registry with this key; nil if there is none.
   @inline(__always)
   func find(_ key: UInt) -> UnsafeMutableRawPointer? {
-    var place = firstPlace(for: key)
-    while true {
-      let found = unsafe keys[place].load(ordering: .acquiring)
-      if found == key { return unsafe UnsafeMutableRawPointer(registries + place) }
-      if found == 0 { return nil }
-      place = (place + 1) & (capacity - 1)
-    }
+    let (place, isFound) = place(of: key, ordering: .acquiring)
+    return unsafe isFound ? UnsafeMutableRawPointer(registries + place) : nil
   }
 
   /// Adds a registry with a new key. Returns its place.
   @discardableResult
   func insert(_ registry: AnyObject, key: UInt) -> UnsafeMutableRawPointer {
-    var place = firstPlace(for: key)
-    while unsafe keys[place].load(ordering: .relaxed) != 0 { place = (place + 1) & (capacity - 1) }
+    let (place, _) = place(of: key, ordering: .relaxed)
     unsafe (registries + place).initialize(to: registry)
     unsafe keys[place].store(key, ordering: .releasing)
     return unsafe UnsafeMutableRawPointer(registries + place)
   }
 
-  func insert(contentsOf other: borrowing RegistryPlaces) {
+  func insert(contentsOf other: RegistryPlaces) {
     for place in 0..<other.capacity {
       let key = unsafe other.keys[place].load(ordering: .relaxed)
       if key != 0 { unsafe insert(other.registries[place], key: key) }
     }
   }
 
-  private func firstPlace(for key: UInt) -> Int {
-    Hashing.place(of: key, bits: capacity.trailingZeroBitCount)
+  /// The place that has a key, or where it belongs. Reads each key once: only a read that acquires the key may find it.
+  @inline(__always)
+  private func place(of key: UInt, ordering: AtomicOrdering) -> (place: Int, isFound: Bool) {
+    var place = Hashing.place(of: key, bits: capacity.trailingZeroBitCount)
+    while true {
+      let found = unsafe keys[place].load(ordering: ordering)
+      if found == key || found == 0 { return (place, found == key) }
+      place = (place + 1) & (capacity - 1)
+    }
   }
 }

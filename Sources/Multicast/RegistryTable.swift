@@ -1,5 +1,8 @@
 /// A center's registry for a listener protocol (its delegate) or a message type (its topics), type-erased.
 protocol ClientRegistry: AnyObject, Sendable {
+  /// The lists of clients, in order.
+  var lists: [ClientList] { get }
+
   /// Removes a client. Returns the number of its registrations.
   func removeClient(_ client: AnyObject) -> Int
 
@@ -16,39 +19,32 @@ protocol ClientRegistry: AnyObject, Sendable {
 ///
 /// Unchecked, because a pointer is not Sendable. The memory behind the pointers is, and stays until this
 /// object ends.
-@usableFromInline
-@safe
+@usableFromInline @safe
 final class RegistryTable: @unchecked Sendable {
   /// What the lock protects. The last places are in use.
-  @safe
-  private struct State: ~Copyable {
+  private struct State {
     var registries: [any ClientRegistry] = []
-    var places: [UnsafeMutablePointer<RegistryPlaces>]
+    var places = [RegistryPlaces(capacity: 8)]
   }
 
   private let state: Locked<State>
-  private let current: Atomic<UnsafeMutablePointer<RegistryPlaces>>
+  private let current: Atomic<UInt>
 
   init() {
-    let first = UnsafeMutablePointer<RegistryPlaces>.allocate(capacity: 1)
-    unsafe first.initialize(to: RegistryPlaces(capacity: 8))
-    unsafe current = Atomic(first)
-    state = unsafe Locked(State(places: [first]))
-  }
-
-  deinit {
-    state.withLock { state in
-      while let places = unsafe state.places.popLast() {
-        unsafe places.deinitialize(count: 1)
-        unsafe places.deallocate()
-      }
-    }
+    let first = State()
+    current = Atomic(ObjectIdentifier(first.places[0]).address)
+    state = Locked(first)
   }
 
   /// The place of the registry for a key type; nil if there is none. It is valid while the table lives.
   @usableFromInline
   func find(_ key: ObjectIdentifier) -> UnsafeMutableRawPointer? {
-    unsafe current.load(ordering: .acquiring).pointee.find(key.address)
+    unsafe places._withUnsafeGuaranteedRef { unsafe $0.find(key.address) }
+  }
+
+  private var places: Unmanaged<RegistryPlaces> {
+    let address = current.load(ordering: .acquiring)
+    return unsafe .fromOpaque(UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped)
   }
 
   /// Like ``find(_:)``. Inserts the registry that `make` returns if there is none.
@@ -61,16 +57,15 @@ final class RegistryTable: @unchecked Sendable {
       if let found = unsafe find(key) { return unsafe found }
       let registry = make()
       state.registries.append(registry)
-      var places = unsafe current.load(ordering: .relaxed)
-      if unsafe state.registries.count * 2 > places.pointee.capacity {
-        let grown = UnsafeMutablePointer<RegistryPlaces>.allocate(capacity: 1)
-        unsafe grown.initialize(to: RegistryPlaces(capacity: 2 * places.pointee.capacity))
-        unsafe grown.pointee.insert(contentsOf: places.pointee)
-        unsafe state.places.append(grown)
-        unsafe places = grown
+      var places = unsafe places.takeUnretainedValue()
+      if state.registries.count * 2 > places.capacity {
+        let grown = RegistryPlaces(capacity: 2 * places.capacity)
+        grown.insert(contentsOf: places)
+        state.places.append(grown)
+        places = grown
       }
-      let place = unsafe places.pointee.insert(registry, key: key.address)
-      unsafe current.store(places, ordering: .releasing)
+      let place = unsafe places.insert(registry, key: key.address)
+      current.store(ObjectIdentifier(places).address, ordering: .releasing)
       return unsafe place
     }
   }

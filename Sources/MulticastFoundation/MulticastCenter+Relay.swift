@@ -37,8 +37,12 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: @escaping @isolated(any) @Sendable (Listener) -> Void
   ) -> NotificationRelay {
-    relay(name, from: source, object: sender) { center, notification in
-      center.post(Listener.self, fileID: fileID, line: line, column: column, body)
+    let call = IsolatedCall(function: body).callable
+    let body = RelayBody<Listener, Void>(body.isolation, fileID, line, column) { client, _ in
+      call(client)
+    }
+    return relay(name, from: source, object: sender) { center, notification in
+      body.post((), to: center)
       return true
     }
   }
@@ -66,10 +70,11 @@ extension MulticastCenter {
     map transform: @escaping @Sendable (Notification) -> Value?,
     _ body: @escaping @isolated(any) @Sendable (Listener, Value) -> Void
   ) -> NotificationRelay {
-    let site = CallSite(fileID: fileID, line: line, column: column)
+    let body = RelayBody(
+      body.isolation, fileID, line, column, IsolatedBody(function: body).callable)
     return relay(name, from: source, object: sender) { center, notification in
       guard let value = transform(notification) else { return false }
-      center.post(value, to: Listener.self, isolation: nil, from: site, body)
+      body.post(value, to: center)
       return true
     }
   }

@@ -31,8 +31,8 @@ extension MulticastCenter {
     _ body: @escaping @MainActor @Sendable (Listener, Message) -> Void
   ) -> NotificationRelay where Message.Subject: AnyObject {
     relay(message, from: source, of: subject) { center, message in
-      center.post(Listener.self, fileID: fileID, line: line, column: column) {
-        @MainActor client in body(client, message)
+      center.postOnMain(Listener.self, fileID: fileID, line: line, column: column) { client in
+        body(client, message)
       }
       return true
     }
@@ -108,9 +108,10 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: @escaping @isolated(any) @Sendable (Listener, Message) -> Void
   ) -> NotificationRelay {
-    let site = CallSite(fileID: fileID, line: line, column: column)
+    let body = RelayBody(
+      body.isolation, fileID, line, column, IsolatedBody(function: body).callable)
     return relay(message, from: source) { center, message in
-      center.post(message, to: Listener.self, isolation: nil, from: site, body)
+      body.post(message, to: center)
       return true
     }
   }
@@ -155,9 +156,10 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: @escaping @isolated(any) @Sendable (Listener, Message) -> Void
   ) -> NotificationRelay where Message.Subject: AnyObject {
-    let site = CallSite(fileID: fileID, line: line, column: column)
+    let body = RelayBody(
+      body.isolation, fileID, line, column, IsolatedBody(function: body).callable)
     return relay(message, from: source, of: subject) { center, message in
-      center.post(message, to: Listener.self, isolation: nil, from: site, body)
+      body.post(message, to: center)
       return true
     }
   }

@@ -51,7 +51,7 @@ extension DeliveryHub.State {
         open[number] = DeliveryHub.Open(pass: event.pass)
       }
     case .called: if event.home == nil { open[number]?.clients += 1 }
-    case .left(_, let clients): open[number]?.clients += clients
+    case .left(_, let clients, _): open[number]?.clients += clients
     case .ended:
       if open[number]?.pass == event.pass { return open.removeValue(forKey: number)?.clients }
     }

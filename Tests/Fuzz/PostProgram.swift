@@ -20,6 +20,9 @@ final class PostProgram: Sendable {
 
     /// Calls that await.
     case awaiting
+
+    /// Messages whose `deinit` posts.
+    case echoing
   }
 
   enum Home: Sendable {
@@ -100,12 +103,19 @@ final class PostMessage: Sendable {
   let depth: Int
   private let counted: Counted
 
-  init(_ number: Int, key: UInt64, depth: Int, _ counted: Counted) {
+  /// Posts when this ends; nil for a message that posts nothing then.
+  private let program: PostProgram?
+
+  init(_ number: Int, key: UInt64, depth: Int, _ counted: Counted, echoingIn program: PostProgram?)
+  {
     self.number = number
     self.key = key
     self.depth = depth
     self.counted = counted
+    self.program = program
   }
+
+  deinit { program?.echo(number, key: key, depth: depth) }
 }
 
 // MARK: - Posting and handling
@@ -113,42 +123,57 @@ final class PostMessage: Sendable {
 extension PostProgram {
   /// A message to a random list, and the list.
   private func begin(
-    key: UInt64, depth: Int = 0, cause: Int? = nil, home: Int? = nil, waits: Bool = false
+    key: UInt64, depth: Int = 0, cause: Int? = nil, home: Int? = nil, waits: Bool = false,
+    isEcho: Bool = false
   ) -> (PostMessage, List) {
     var generator = SeededGenerator(seed: key)
     let list = usableLists.randomElement(using: &generator) ?? .first
-    let message = PostHistory.Message(list: list, cause: cause, home: home, waits: waits)
+    var message = PostHistory.Message(list: list, cause: cause, home: home, waits: waits)
+    message.isNested = isEcho
     let number = history.withLock { $0.begin(message) }
     return (
-      PostMessage(number, key: generator.next(), depth: depth, Counted(by: messages)), list
+      PostMessage(
+        number, key: generator.next(), depth: depth, Counted(by: messages),
+        echoingIn: features.contains(.echoing) && depth < 4 && key % 3 == 0 ? self : nil), list
     )
   }
 
   private func post(
-    key: UInt64, depth: Int = 0, cause: Int? = nil, home: Int? = nil,
+    key: UInt64, depth: Int = 0, cause: Int? = nil, home: Int? = nil, isEcho: Bool = false,
     isolation: isolated (any Actor)? = #isolation
   ) {
-    let (message, list) = begin(key: key, depth: depth, cause: cause, home: home)
+    let (message, list) = begin(key: key, depth: depth, cause: cause, home: home, isEcho: isEcho)
     let count =
       switch list {
-      case .plain: center.post((any PlainListener).self) { $0.hear(message) }
+      case .plain: center.post((any PlainListener).self) { $0.hear(message) }.clients
       case .awaiting:
-        center.postAwaiting((any AwaitingListener).self) { await $0.hearAwaiting(message) }
-      default: center.post(list.topic, message)
+        center.post((any AwaitingListener).self, awaiting: { await $0.hearAwaiting(message) })
+          .clients
+      default: center.post(list.topic, message).clients
       }
     history.withLock { $0.end(message: message.number, count: count) }
+  }
+
+  /// Posts what a message's end posts.
+  fileprivate func echo(_ number: Int, key: UInt64, depth: Int) {
+    guard history.withLock({ $0.messages.count }) < Self.largestCountOfMessages else { return }
+    post(
+      key: key &* 0x9E37_79B9 &+ 7, depth: depth + 1, cause: number, isEcho: true, isolation: nil)
   }
 
   private func postAndWait(key: UInt64) async {
     let (message, list) = begin(key: key, waits: true)
     let count =
       switch list {
-      case .plain: await center.postAndWait((any PlainListener).self) { $0.hear(message) }
+      case .plain: await center.post((any PlainListener).self) { $0.hear(message) }.delivered()
       case .awaiting:
-        await center.postAwaitingAndWait((any AwaitingListener).self) {
-          await $0.hearAwaiting(message)
-        }
-      default: await center.postAndWait(list.topic, message)
+        await center.post(
+          (any AwaitingListener).self,
+          awaiting: {
+            await $0.hearAwaiting(message)
+          }
+        ).delivered()
+      default: await center.post(list.topic, message).delivered()
       }
     history.withLock { $0.end(message: message.number, count: count) }
   }

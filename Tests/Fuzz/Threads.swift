@@ -49,5 +49,5 @@ final class Counted: Sendable {
     counter.all.wrappingAdd(1, ordering: .relaxed)
   }
 
-  deinit { counter.alive.wrappingSubtract(1, ordering: .releasing) }
+  deinit { counter.alive.wrappingAdd(-1, ordering: .releasing) }
 }

@@ -222,7 +222,7 @@ extension TopicStress {
     let owner = StressOwner("the only one of a short topic", posters: 1)
     observe(topic, owner, on: nil)
     for number in 1...3 {
-      let count = center.post(topic, message(number, from: 0))
+      let count = center.post(topic, message(number, from: 0)).clients
       if count != 1 || owner.taken != [number] {
         fault("\(owner.name) has missed message \(number)")
       }

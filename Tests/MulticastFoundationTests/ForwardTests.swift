@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  private func post(_ level: Int) -> Int { center.post(.power, Power(level: level)) }
+  private func post(_ level: Int) -> Int { center.post(.power, Power(level: level)).clients }
 
   @Test func aMessageIsPostedWithItsUserInfo() {
     listen { "\($0.name.rawValue)=\($0.level ?? -1),\($0.object == nil),\($0.userInfo == nil)" }
@@ -62,8 +62,8 @@ import Testing
     let sender = kept(Sender())
     center.forward(.power, to: target, as: .power)
     center.forward(.power, to: target, as: .otherPower, object: sender)
-    let observers = center.wiring.topics.flatMap(\.observers)
-    #expect(observers.map(\.owner) == ["NotificationForward", "Sender"])
+    let observers = center.wiring.topics.flatMap(\.listeners)
+    #expect(observers.map(\.type) == ["NotificationForward", "Sender"])
     #expect(observers.map(\.id) == ["power", "otherPower"])
   }
 

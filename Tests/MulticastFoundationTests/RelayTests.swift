@@ -52,7 +52,7 @@ import Testing
       for level in 1...3 { source.postPower(level) }
       #expect(journal.read() == "")
     }
-    await center.postAndWait(PowerProtocol.self) { $0.powerChanged(4) }
+    await center.post(PowerProtocol.self) { $0.powerChanged(4) }.delivered()
     #expect(journal.read() == "a1 a2 a3 a4")
     extendLifetime(client)
   }

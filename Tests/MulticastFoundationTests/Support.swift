@@ -88,7 +88,7 @@ extension MulticastCenter {
   /// Adds a client that lives anywhere, and keeps it.
   @discardableResult
   func adding<Client: PowerProtocol>(_ client: Client) -> Client {
-    self[PowerProtocol.self].add(kept(client), isolation: nil)
+    self[PowerProtocol.self].add(kept(client), on: nil)
     return client
   }
 

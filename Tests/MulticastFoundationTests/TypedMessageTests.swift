@@ -88,7 +88,7 @@ import Testing
       $0.level > 1 ? Shown(label: .init($0.level)) : nil
     }
     await Task.detached {
-      for level in 1...3 { await center.postAndWait(.power, Power(level: level)) }
+      for level in 1...3 { await center.post(.power, Power(level: level)).delivered() }
     }.value
     #expect(shown == [2, 3])
     forward.cancel()

@@ -189,7 +189,7 @@ extension Mistake {
       await household.observe(part, in: .queue) { journal.write($0) }
       async let parts: Void = { for name in ["one", "two"] { center.post(part, name) } }()
       if isFixed { await parts }
-      async let end: Int = center.post(part, "done")
+      async let end: Int = center.post(part, "done").clients
       _ = await (parts, end)
       await household.settle()
       try WrongOutcome.check(journal.all.last == "done", journal.all)
@@ -217,7 +217,7 @@ extension Mistake {
       let household = Household(center)
       await household.observe(order, in: .queue) { center.post(receipt, $0) }
       await household.observe(receipt, in: .actor) { receipts.add($0) }
-      await center.postAndWait(order, 1)
+      await center.post(order, 1).delivered()
       if isFixed { await center.settled() }
       let found = receipts.all
       await household.settle()
@@ -355,8 +355,8 @@ extension Mistake {
       await household.observe(isFixed ? sold : bid, in: .queue) { bidder in
         if onScreen.value == 0 { onScreen.value = bidder }
       }
-      async let one: Int = center.post(bid, 1)
-      async let other: Int = center.post(bid, 2)
+      async let one: Int = center.post(bid, 1).clients
+      async let other: Int = center.post(bid, 2).clients
       _ = await (one, other)
       await household.settle()
       extendLifetime(book)

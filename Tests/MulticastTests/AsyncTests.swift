@@ -137,7 +137,7 @@ private protocol StoreProtocol: Sendable {
     for store in [first, second, third] { center.add(store, for: StoreProtocol.self) }
     #expect(try await notify() == 1)
     #expect(journal.read() == "first")
-    #expect(center.clients(for: StoreProtocol.self).count == 2)
+    #expect(center[StoreProtocol.self].clients.count == 2)
   }
 
   @Test func theFirstErrorEndsTheNotify() async {

@@ -30,7 +30,7 @@ import Testing
       extendLifetime(dying)
     }
     #expect(journal.read() == "false 0 false false other")
-    #expect(center.clients(for: PingProtocol.self).count == 1)
+    #expect(center[PingProtocol.self].clients.count == 1)
     #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
   }
 

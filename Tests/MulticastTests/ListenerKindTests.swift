@@ -47,7 +47,7 @@ private protocol FailureProtocol: Error {
     }
     #expect(center.notify(listener, call) == 1)
     #expect(client.numbers == [1, 1], "\(listener)")
-    #expect(center.clients(for: listener).count == 1)
+    #expect(center[listener].clients.count == 1)
     #expect(center.contains(cast(client), for: listener))
     #expect(center.remove(cast(client), for: listener))
     #expect(center.notify(listener, call) == 0, "\(listener)")
@@ -69,8 +69,8 @@ private protocol FailureProtocol: Error {
 
   @Test func constraintsMakeListsOfTheirOwn() {
     center.add(kept(Everything()), for: (any SinkProtocol<Int>).self)
-    #expect(center.clients(for: (any SinkProtocol<String>).self).isEmpty)
-    #expect(center.clients(for: (any SinkProtocol).self).isEmpty)
+    #expect(center[(any SinkProtocol<String>).self].clients.isEmpty)
+    #expect(center[(any SinkProtocol).self].clients.isEmpty)
   }
 
   @Test @MainActor func anActorAndAProtocolOfTheMainActor() {

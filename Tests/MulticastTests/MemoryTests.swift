@@ -86,7 +86,7 @@ struct MemoryTests {
           center.observe(.login, owner: owner, id: 1) { _, _ in }.cancel()
         }
       }
-      precondition(center.post(.login, Login(id: 1)) == 1)
+      precondition(center.post(.login, Login(id: 1)).clients == 1)
       extendLifetime(owner)
     }
     #expect(text(result) == "")
@@ -136,7 +136,7 @@ private final class Ticker: Sendable {
   }
 
   func tick() {
-    guard ticksLeft.wrappingSubtract(1, ordering: .relaxed).newValue > 0 else {
+    guard ticksLeft.wrappingAdd(-1, ordering: .relaxed).newValue > 0 else {
       return continuation.finish()
     }
     Task { await delegate.notify(awaiting: { $0.tick() }) }

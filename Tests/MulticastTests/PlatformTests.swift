@@ -48,15 +48,14 @@ import Testing
     values.flag.store(false, ordering: .releasing)
     #expect(values.number.load(ordering: .acquiring) == -5)
     #expect(values.flag.load(ordering: .acquiring) == false)
-    #expect(values.bits.load(ordering: .sequentiallyConsistent) == .max)
+    #expect(values.bits.load(ordering: .acquiring) == .max)
   }
 
   @Test func aChangeReturnsTheOldAndTheNewValue() {
     #expect(values.number.wrappingAdd(7, ordering: .relaxed) == (-5, 2))
-    #expect(values.number.wrappingSubtract(3, ordering: .relaxed) == (2, -1))
-    #expect(values.bits.bitwiseAnd(~1, ordering: .relaxed) == (.max, .max - 1))
+    #expect(values.number.wrappingAdd(-3, ordering: .relaxed) == (2, -1))
     #expect(values.number.exchange(.min, ordering: .acquiringAndReleasing) == -1)
-    #expect(values.number.wrappingSubtract(1, ordering: .relaxed) == (.min, .max))
+    #expect(values.number.wrappingAdd(-1, ordering: .relaxed) == (.min, .max))
   }
 
   @Test func onlyTheExpectedValueIsExchanged() {

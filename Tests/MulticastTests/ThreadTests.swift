@@ -72,7 +72,7 @@ import Testing
     #expect(delegate.notify { $0.ping(1) } == clients.count)
     onThreads(8) { _ in
       for client in clients where delegate.remove(client) {
-        added.wrappingSubtract(1, ordering: .relaxed)
+        added.wrappingAdd(-1, ordering: .relaxed)
       }
     }
     #expect(added.load(ordering: .relaxed) == 0)
@@ -140,7 +140,7 @@ import Testing
         }
         center.add(clients[thread], for: PingProtocol.self)
       }
-      #expect(center.clients(for: PingProtocol.self).count == threads)
+      #expect(center[PingProtocol.self].clients.count == threads)
     }
   }
 }

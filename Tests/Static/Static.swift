@@ -57,7 +57,7 @@ func check(_ found: [Int], _ expected: [Int], _ rule: String) {
     center.add(onQueue, for: PingProtocol.self, on: queue)
     for number in 3...1000 { post(number, to: center) }
     // Also calls whoever waits in front of it.
-    await center.postAndWait(PingProtocol.self) { listener in listener.ping(1001) }
+    await center.post(PingProtocol.self) { listener in listener.ping(1001) }.delivered()
     check(await place.numbers, Array(1...1001), "rules 13 and 14, in an actor")
     check(queue.sync { onQueue.numbers }, Array(3...1001), "rules 13 and 14, on a queue")
     print("Static: rules 13, 14 and 15 hold")

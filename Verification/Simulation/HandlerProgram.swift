@@ -155,7 +155,8 @@ final class HandlerProgram: Program, @unchecked Sendable {
   }
 
   private func remove() {
-    let begin = tick()
+    // Who removes handlers has learned of their registration.
+    let begin = synchronized { tick() }
     removals.append((begin, .max))
     let number = removals.count - 1
     center.removeObservers(of: topic, owner: owner)

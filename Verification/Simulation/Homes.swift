@@ -1,3 +1,4 @@
+import Dispatch
 import MulticastPlatform
 
 // These take the places of Dispatch's and the runtime's, because a module's own names hide imported ones.
@@ -7,11 +8,12 @@ public final class DispatchQueue: @unchecked Sendable {
   /// The main queue.
   public static let main = DispatchQueue(label: "com.apple.main-thread")
 
+  /// First, because the library reads a queue's address here.
+  private let lock = UnsafeMutablePointer<multicast_lock>.allocate(capacity: 1)
   let label: String
   let isConcurrent: Bool
   private let target: DispatchQueue?
-  private let lock = UnsafeMutablePointer<multicast_lock>.allocate(capacity: 1)
-  private var specifics: [ObjectIdentifier: Any] = [:]
+  private var specifics: [UInt: Any] = [:]
   private var waiting: [@Sendable () -> Void] = []
   private var isRunning = false
 
@@ -20,6 +22,11 @@ public final class DispatchQueue: @unchecked Sendable {
     self.isConcurrent = isConcurrent
     self.target = target
     lock.initialize(to: multicast_lock())
+  }
+
+  /// A queue that no program uses.
+  static func global(qos: DispatchQoS.QoSClass) -> DispatchQueue {
+    DispatchQueue(label: "com.apple.root", isConcurrent: true)
   }
 
   func async(execute work: @escaping @Sendable () -> Void) {
@@ -44,19 +51,33 @@ public final class DispatchQueue: @unchecked Sendable {
   }
 
   func setSpecific<Value>(key: DispatchSpecificKey<Value>, value: Value?) {
-    specifics[ObjectIdentifier(key)] = value
+    specifics[UInt(bitPattern: ObjectIdentifier(key))] = value
+  }
+
+  func getSpecific<Value>(key: DispatchSpecificKey<Value>) -> Value? {
+    specifics[UInt(bitPattern: ObjectIdentifier(key))] as? Value
   }
 
   static func getSpecific<Value>(key: DispatchSpecificKey<Value>) -> Value? {
+    specific(UInt(bitPattern: ObjectIdentifier(key))) as? Value
+  }
+
+  /// What the current queue has under a key, or one that it targets.
+  fileprivate static func specific(_ key: UInt) -> Any? {
     var queue = simulation_slot().pointee.map {
       Unmanaged<DispatchQueue>.fromOpaque($0).takeUnretainedValue()
     }
     while let one = queue {
-      if let value = one.specifics[ObjectIdentifier(key)] { return value as? Value }
+      if let value = one.specifics[key] { return value }
       queue = one.target
     }
     return nil
   }
+}
+
+/// The library's function of this name, which asks Dispatch.
+@_cdecl("multicast_has_specific") func hasSpecific(_ key: UnsafeRawPointer) -> Bool {
+  DispatchQueue.specific(UInt(bitPattern: key)) != nil
 }
 
 final class DispatchSpecificKey<Value>: Sendable {}

@@ -7,20 +7,49 @@ final class NamedClient: Sendable {
   init(_ name: Int) { self.name = name }
 }
 
-/// A companion, which counts how many there are.
-final class Note: Sendable {
-  unowned let program: ListProgram
-  init(_ program: ListProgram) {
+/// A box like a handler's: it has a key of its own, and holds something until it ends.
+final class NotedBox: WeakBox, @unchecked Sendable {
+  private unowned let program: ListProgram
+  private let number: UInt
+  private var hasEnded = false
+
+  init(_ client: NamedClient, at home: (AnyObject & Sendable)?, _ program: ListProgram) {
     self.program = program
+    number = UInt(client.name) % 3 + 1
+    super.init(client, at: home)
     program.notes += 1
   }
-  deinit {
+
+  /// Some boxes share one.
+  override var key: UInt { number }
+
+  override func end() {
+    if hasEnded { return }
+    hasEnded = true
     program.notes -= 1
     program.useList()
   }
 }
 
 final class Somewhere: Sendable {}
+
+extension ClientList {
+  /// Adds a client as a delegate does, and leaves no letters for other homes.
+  func add(_ box: WeakBox) -> Bool {
+    while true {
+      let placement = place(box)
+      if placement != .full { return placement == .added }
+      _ = makeRoom()
+    }
+  }
+}
+
+extension Mailbox {
+  /// Two homes: clients of the first one may be loaded anywhere, and those of the other one on no thread of the program.
+  static var two: [Mailbox] {
+    [Mailbox(.postingThread), Mailbox(.queue(MarkedQueue(DispatchQueue(label: "elsewhere"))))]
+  }
+}
 
 /// Threads that add, remove, release and walk over the clients of one list.
 final class ListProgram: Program, @unchecked Sendable {
@@ -29,7 +58,7 @@ final class ListProgram: Program, @unchecked Sendable {
   struct Entry {
     var client: NamedClient?
     var home: Int?
-    var note: Note?
+    var box: WeakBox?
     var life = Life.adding
     var begin = 0
     var end = Int.max
@@ -39,34 +68,35 @@ final class ListProgram: Program, @unchecked Sendable {
   override static var operations: [String] {
     [
       "walk", "walk", "walk", "add", "add", "remove", "remove", "release", "release", "home",
-      "home",
-      "again", "count", "move", "single", "clear",
+      "home", "again", "count", "move", "find", "clear",
     ]
   }
 
-  private var list = ClientList(stride: WeakBox.stride(for: AnyObject.self))
-  private let homes = [Somewhere(), Somewhere()]
+  private var list = ClientList(.listener(AnyObject.self))
+  private let homes = Mailbox.two
   private var entries: [Entry] = []
   fileprivate(set) var notes = 0
   private var clearing = 0
   private var clears = 0
+
+  /// Whether the boxes are like those of handlers.
+  private let areNoted: Bool
 
   /// Whether who walks or counts has learned of those that were added before.
   private let isOrdered: Bool
 
   required init(seed: UInt64) {
     isOrdered = seed % 3 == 0
+    areNoted = seed / 3 % 2 == 0
     super.init(seed: seed)
-    let hasCompanions = Bool.random(using: &generator)
-    list = ClientList(stride: WeakBox.stride(for: AnyObject.self), hasCompanions: hasCompanions)
     for _ in 0..<Int.random(in: 0...7, using: &generator) { add(using: &generator) }
     for index in entries.indices where Int.random(in: 0..<4, using: &generator) == 0 {
       if Bool.random(using: &generator) { release(index) } else { remove(index) }
     }
   }
 
-  /// What a companion does when it ends, with no lock held.
-  fileprivate func useList() { extendLifetime(list.audience) }
+  /// What a box does when it ends, with no lock held.
+  fileprivate func useList() { extendLifetime(list.roster) }
 
   private var staying: [Int] { entries.indices.filter { entries[$0].life == .staying } }
 
@@ -89,70 +119,76 @@ final class ListProgram: Program, @unchecked Sendable {
     case "release": if let one { release(one) }
     case "count": count()
     case "move": if let one { move(one, using: &random) }
-    case "single": if let one { single(one) }
+    case "find": if let one { find(one) }
     default: if random.next() % 4 == 0 { clear() } else { walk() }
     }
   }
 
   // MARK: Changes
 
-  private func place(_ index: Int, replacing old: Note? = nil) -> Bool {
+  private func makeBox(_ client: NamedClient, at home: Int?) -> WeakBox {
+    if areNoted { return NotedBox(client, at: self.home(home), self) }
+    return home == nil
+      ? ClientBox<AnyObject>(client, client, at: nil)
+      : HomeBox<AnyObject>(client, client, at: self.home(home))
+  }
+
+  private func place(_ index: Int, replacing old: WeakBox? = nil) -> Bool {
     defer { if isOrdered { synchronized {} } }
-    let entry = entries[index]
-    let client = entry.client!
-    guard list.hasCompanions else {
-      let bits = client as AnyObject
-      return withUnsafePointer(to: bits) {
-        list.add(client, bits: UnsafeRawPointer($0), at: home(entry.home)) == true
-      }
-    }
+    let box = entries[index].box!
+    guard areNoted else { return list.add(box) }
     while true {
-      let (placement, leftovers) = list.place(
-        entry.note!, of: client, at: home(entry.home), expecting: old.map { [$0] }, replacing: old)
-      list.finish(leftovers)
-      if case .added = placement { return true }
-      if placement != nil { return false }
-      list.makeRoom()
+      let known = old.map { _ in list.boxes(with: box.key) }
+      switch list.place(box, among: known, replacing: old) {
+      case .added:
+        old?.end()
+        return true
+      case .refused: return false
+      case .changed: continue
+      case .full: _ = list.makeRoom()
+      }
     }
   }
 
   private func add(using random: inout SeededGenerator) {
     let home = Int.random(in: 0..<3, using: &random)
     let index = entries.count
-    entries.append(Entry(client: NamedClient(index), home: home < 2 ? home : nil, begin: tick()))
+    let client = NamedClient(index)
+    entries.append(Entry(client: client, home: home < 2 ? home : nil, begin: tick()))
+    entries[index].box = makeBox(client, at: entries[index].home)
     if clearing > 0 { entries[index].life = .leaving }
-    if list.hasCompanions { entries[index].note = Note(self) }
     if !place(index) { fault("client \(index) was refused") }
     entries[index].end = tick()
     if entries[index].life == .adding { entries[index].life = clearing == 0 ? .staying : .leaving }
   }
 
   private func again(_ index: Int) {
-    guard !list.hasCompanions, !entries[index].isMoving, let client = entries[index].client
-    else { return }
+    guard !areNoted, !entries[index].isMoving, let client = entries[index].client else { return }
     entries[index].isMoving = true
     defer { entries[index].isMoving = false }
-    let isAdded = place(index)
+    let isAdded = list.add(makeBox(client, at: entries[index].home))
     if entries[index].life == .staying, isAdded { fault("client \(index) was added twice") }
     // All were removed meanwhile.
-    if entries[index].life != .staying, isAdded { _ = list.remove(client) }
+    if entries[index].life != .staying, isAdded {
+      _ = list.remove(client)
+      // A walk may have met it at another place.
+      entries[index].end = tick()
+    }
   }
 
   private func remove(_ index: Int) {
     guard let client = entries[index].client, !entries[index].isMoving else { return }
     entries[index].life = .leaving
     let before = clears
-    // A client with companions may be registered often, and also one that had its address.
-    let isRemoved =
-      list.hasCompanions ? list.removeAll(of: client) { _ in true } == 1 : list.remove(client)
+    let isRemoved = areNoted ? list.removeAll(of: client) == 1 : list.remove(client)
     if !isRemoved, clears == before { fault("client \(index) was not registered") }
-    entries[index].note = nil
+    entries[index].box = nil
     entries[index].life = .gone
   }
 
   private func release(_ index: Int) {
     entries[index].life = .leaving
-    entries[index].note = nil
+    entries[index].box = nil
     entries[index].client = nil
   }
 
@@ -169,24 +205,28 @@ final class ListProgram: Program, @unchecked Sendable {
     clearing -= 1
     for index in leaving {
       entries[index].life = .gone
-      entries[index].note = nil
+      entries[index].box = nil
     }
   }
 
-  /// Replaces a companion in another home, in one step.
+  /// Replaces a box by one in another home, in one step.
   private func move(_ index: Int, using random: inout SeededGenerator) {
-    guard list.hasCompanions, !entries[index].isMoving, entries[index].client != nil else { return }
-    let old = entries[index].note!
+    guard areNoted, !entries[index].isMoving, let client = entries[index].client,
+      let old = entries[index].box
+    else { return }
     entries[index].isMoving = true
     defer { entries[index].isMoving = false }
     let home = Int.random(in: 0..<3, using: &random)
-    entries[index].note = Note(self)
     entries[index].home = home < 2 ? home : nil
+    entries[index].box = makeBox(client, at: entries[index].home)
     // It has a place of its own from now on.
-    let isReplaced = place(index, replacing: old)
+    _ = place(index, replacing: old)
     entries[index].end = tick()
-    if !isReplaced, entries[index].life == .staying { fault("client \(index) had changed") }
-    if entries[index].life != .staying { entries[index].note = nil }
+    // All were removed meanwhile.
+    if entries[index].life != .staying {
+      list.removeAll(of: client)
+      entries[index].box = nil
+    }
   }
 
   // MARK: Looks
@@ -194,25 +234,28 @@ final class ListProgram: Program, @unchecked Sendable {
   private func walk(at home: Int? = nil, removing victim: Int? = nil) {
     let must = known.filter { home == nil || entries[$0].home == home }
     let start = tick()
-    if isOrdered, list.isEmpty || home != nil && !list.hasMailboxes,
-      must.contains(where: {
+    func mustBeMet() -> Bool {
+      must.contains {
         entries[$0].life == .staying && !entries[$0].isMoving && entries[$0].end < start
-      })
-    {
-      fault("the list seemed empty")
+      }
     }
+    if isOrdered, list.isEmpty, mustBeMet() { fault("the list seemed empty") }
     let gone = entries.indices.filter { entries[$0].life == .gone && !entries[$0].isMoving }
     var met: [Int] = []
     var isRemovedHere = false
-    var walk = home.map { list.beginWalk(at: homes[$0]) } ?? list.beginWalk()
-    let (begin, limit) = (tick(), walk.limit)
-    walk.forEach { box in
+    let boxes =
+      home.map { home in
+        list.roster.groups.first { $0.mailbox === homes[home] }?.boxes ?? []
+      } ?? list.boxes
+    let begin = tick()
+    list.forEach(in: boxes) { box in
       guard let client = box.load() as? NamedClient else { return .dead }
       simulation_point()
-      if list.hasCompanions, box.withCompanion(as: Note.self, { _ in true }) != true {
-        fault("client \(client.name) has no companion")
+      if let client = (box as? ClientBox<AnyObject>)?.withClient({ $0 as? NamedClient }),
+        client?.name != nil, ObjectIdentifier(client!).address != box.identity, box.isRegistered
+      {
+        fault("client \(client!.name) has other bits")
       }
-      if box.number >= limit { fault("client \(client.name) has a later number") }
       if let home, !entries[client.name].isMoving, entries[client.name].home != home,
         entries[client.name].end < start
       {
@@ -249,98 +292,70 @@ final class ListProgram: Program, @unchecked Sendable {
     }
   }
 
-  private func single(_ index: Int) {
-    guard list.hasCompanions, !entries[index].isMoving, let note = entries[index].note,
-      let client = entries[index].client
+  private func find(_ index: Int) {
+    guard !entries[index].isMoving, let client = entries[index].client,
+      let box = entries[index].box
     else { return }
-    guard let registration = list.registration(of: note, owner: client),
-      var walk = list.beginWalk(at: registration), let box = walk.next()
-    else {
-      if entries[index].life == .staying, entries[index].note === note, !entries[index].isMoving {
-        fault("client \(index) was not found")
-      }
-      return
+    let start = tick()
+    let isFound =
+      areNoted ? list.boxes(with: box.key).contains { $0 === box } : list.contains(client)
+    if !isFound, entries[index].life == .staying, entries[index].box === box,
+      !entries[index].isMoving, entries[index].end < start
+    {
+      fault("client \(index) was not found")
     }
-    if box.number != registration.number { fault("client \(index) has another number") }
-    simulation_point()
-    if let loaded = box.load() as? NamedClient, loaded !== client {
-      fault("\(index) is another one")
-    }
-    extendLifetime(client)
   }
 
   private func count() {
     let before = known
     let start = tick()
-    let audience = list.audience!
+    let roster = list.roster
     simulation_point()
-    let counts = (0..<2).map { home in
-      audience.residents.filter { $0.mailbox === homes[home] }.map(\.count)
-    }
     let after = before.filter {
       entries[$0].life == .staying && !entries[$0].isMoving && entries[$0].end < start
     }
-    if audience.count < after.count { fault("\(audience.count) counted, and \(after) are there") }
-    for (home, counts) in counts.enumerated() {
-      if counts.count > 1 { fault("home \(home) is there twice") }
-      // A post leaves no letter in a home that counts nobody.
-      if counts.first ?? 0 == 0, after.contains(where: { entries[$0].home == home }) {
-        fault("home \(home) counts nobody")
-      }
+    for home in 0..<2 where roster.groups.count(where: { $0.mailbox === homes[home] }) > 1 {
+      fault("home \(home) is there twice")
     }
-    if after.contains(where: { entries[$0].home == nil }), !audience.hasHomeless {
-      fault("nobody is homeless")
+    for one in after {
+      let box = entries[one].box
+      if !roster.all.boxes.contains(where: { $0 === box }) { fault("client \(one) is not there") }
+      let group =
+        entries[one].home.map { home in
+          roster.groups.first { $0.mailbox === homes[home] }?.boxes ?? []
+        } ?? roster.homeless
+      if !group.contains(where: { $0 === box }) { fault("client \(one) is not at home") }
     }
   }
 
   // MARK: The end
 
   override func finish() {
-    let registered = list.state.withLock { state in
-      if !state.retired.isEmpty { fault("\(state.retired.count) generations are retired") }
-      if state.successor != nil { fault("a successor is left") }
-      if state.current.isWalked { fault("a walk has not ended") }
-      if state.current.needsReclaiming { fault("something is to be reclaimed") }
-      var boxes = state.current.boxes
-      var (registered, vacant) = (0, 0)
-      while let box = boxes.next() {
-        if box.identity == 0 { vacant += 1 } else { registered += 1 }
-        if state.current.hasCompanions, box.identity == 0, box.companion != nil {
-          fault("a removed client has its companion")
-        }
-      }
-      if vacant != state.current.vacant {
-        fault("\(state.current.vacant) are vacant, not \(vacant)")
-      }
-      return registered
-    }
-    if list.needsReclaiming.load(ordering: .relaxed) {
-      fault("something is to be reclaimed for ever")
-    }
     for index in entries.indices where entries[index].life != .staying {
-      entries[index].note = nil
+      entries[index].box = nil
       entries[index].client = nil
     }
-    if list.hasCompanions, notes != registered { fault("\(notes) companions of \(registered)") }
     walk()
     for home in 0..<2 { walk(at: home) }
     count()
-    let audience = list.audience!
-    for home in 0..<2 {
-      let here = staying.filter { entries[$0].home == home }
-      let count = audience.residents.filter { $0.mailbox === homes[home] }.map(\.count).reduce(0, +)
-      if count != here.count { fault("home \(home) has \(here), and counts \(count)") }
+    let all = list.boxes
+    if all.count != list.count.load(ordering: .relaxed) {
+      fault("\(all.count) boxes are not counted")
     }
+    if all.registered != staying.count { fault("\(all.registered) are registered, not \(staying)") }
+    if all.registered * 2 < all.count - 2 { fault("\(all.count) boxes for \(all.registered)") }
+    if list.findDead(in: all) != all.allSatisfy({ $0.mailbox !== homes[1] }) {
+      fault("some may not be loaded here")
+    }
+    if all.registered != staying.count { fault("not \(staying.count) are alive") }
+    if areNoted, notes != all.registered { fault("\(notes) have not ended, of \(all.registered)") }
     for index in staying {
-      let client = entries[index].client!
-      if list.hasCompanions ? list.companions(of: client).count != 1 : !list.contains(client) {
-        fault("client \(index) is not found")
-      }
+      find(index)
       remove(index)
     }
-    if list.countAlive() > 0 { fault("somebody is left") }
+    if list.boxes.registered > 0 || !list.isEmpty { fault("somebody is left") }
     entries = []
-    list = ClientList(stride: WeakBox.stride(for: AnyObject.self))
-    if notes > 0 { fault("\(notes) companions are left") }
+    list = ClientList(.listener(AnyObject.self))
+    if notes > 0 { fault("\(notes) are left") }
   }
 }

@@ -6,24 +6,22 @@ final class OrderProgram: Program, @unchecked Sendable {
 
   private static let uses = [
     ["ask", "ask", "find"], ["add", "remove", "remove", "clear"],
-    ["take", "last", "cancel", "replace", "place", "number", "withdraw"],
+    ["take", "awaited", "cancel", "replace", "place", "withdraw"],
   ]
-  private static let looks = [["find"], ["walk", "home", "audience"], ["known", "companions"]]
+  private static let looks = [["find"], ["walk", "home", "contains"], ["known", "boxes"]]
 
   private let part: Int
   private let table = RegistryTable()
-  private let list = ClientList(stride: WeakBox.stride(for: AnyObject.self))
+  private let list = ClientList(.listener(AnyObject.self))
   private let clients = (0..<5).map { NamedClient($0) }
-  private let homes = [Somewhere(), Somewhere()]
-  private let handlers = ClientList(
-    stride: WeakBox.stride(for: AnyObject.self), hasCompanions: true)
-  private let notes = (0..<5).map { _ in Somewhere() }
+  private let homes = Mailbox.two
+  private let handlers = ClientList(.listener(AnyObject.self))
   private let handler = TopicHandler.called { _, _ in }
   private let observer: TopicObserver
 
   required init(seed: UInt64) {
     part = Int(seed % 3)
-    observer = TopicObserver(id: nil, once: seed % 2 == 0, handler, at: nil)
+    observer = TopicObserver(of: clients[0], once: seed % 2 == 0, handler, at: nil)
     super.init(seed: seed)
     // The next one grows the table or the list, or fits in.
     for number in 0..<Int.random(in: 0...5, using: &generator) {
@@ -44,18 +42,17 @@ final class OrderProgram: Program, @unchecked Sendable {
     case "add": add(clients[number])
     case "remove": _ = list.remove(clients[number])
     case "clear": list.removeAll()
-    case "walk": walk(list.beginWalk())
-    case "home": walk(list.beginWalk(at: homes[number % 2]))
-    case "audience": if list.audience?.count ?? 9 > 5 { fault("too many clients") }
-    case "take": _ = observer.take(.home(before: 1))
-    case "last": _ = observer.takePerhapsLast(.home(before: 1))
+    case "walk": walk(list.boxes)
+    case "home": for group in list.roster.groups { walk(group.boxes) }
+    case "contains": _ = list.contains(clients[number])
+    case "take": _ = observer.take(1)
+    case "awaited": _ = observer.takeAwaited(1)
     case "cancel": observer.cancel(version: UInt32(number))
     case "replace": _ = observer.replaceHandler(with: handler, once: number == 1, latest: nil)
     case "place": place(number)
-    case "number": _ = handlers.takeNumber()
-    case "withdraw": _ = handlers.removeAll(of: clients[number]) { _ in true }
-    case "known": _ = handlers.registration(of: notes[number], owner: clients[number])
-    default: if handlers.companions(of: clients[number]).count > 20 { fault("too many companions") }
+    case "withdraw": handlers.removeAll(of: clients[number])
+    case "known": _ = observer.isActive
+    default: if handlers.boxes.count > 40 { fault("too many boxes") }
     }
   }
 
@@ -69,25 +66,26 @@ final class OrderProgram: Program, @unchecked Sendable {
   }
 
   private func add(_ client: NamedClient) {
-    let bits = client as AnyObject
-    withUnsafePointer(to: bits) {
-      _ = list.add(client, bits: UnsafeRawPointer($0), at: homes[client.name % 2])
-    }
+    _ = list.add(HomeBox<AnyObject>(client, client, at: homes[client.name % 2]))
   }
 
   private func place(_ number: Int) {
-    let (placement, leftovers) = handlers.place(notes[number], of: clients[number], at: nil)
-    handlers.finish(leftovers)
-    if placement == nil { handlers.makeRoom() }
+    let observer = TopicObserverWithID(number, of: clients[number], once: false, handler, at: nil)
+    let known = handlers.boxes(with: observer.key)
+    if handlers.place(observer, among: known, replacing: known.first) == .full {
+      _ = handlers.makeRoom()
+    }
   }
 
-  private func walk(_ walk: consuming Walk) {
-    walk.forEach { box in
+  private func walk(_ boxes: Boxes) {
+    list.forEach(in: boxes) { box in
       guard let client = box.load() as? NamedClient else { return .dead }
-      // The bits, the number and the home are plain memory.
-      let bits = box.bits(as: AnyObject.self).pointee.borrow { ObjectIdentifier($0) }
-      let isRight = bits == ObjectIdentifier(client) && box.number > 0 && box.hasHome
-      if !isRight { fault("client \(client.name) has other bits") }
+      // The bits and the home are plain memory.
+      let bits = unsafeDowncast(box, to: ClientBox<AnyObject>.self).bits.place.pointee
+        .borrow { ObjectIdentifier($0) }
+      if bits != ObjectIdentifier(client) || box.mailbox !== homes[client.name % 2] {
+        fault("client \(client.name) has other bits")
+      }
       return .called
     }
   }

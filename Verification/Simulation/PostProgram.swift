@@ -58,9 +58,12 @@ final class PostProgram: Program, @unchecked Sendable {
     var observation: TopicObservation?
     /// Whether a thread is replacing the handler. Meanwhile, none removes it.
     var isBusy = false
+    /// Whether a thread of the program may have held it last.
+    var wasHeld = false
     init(_ number: Int, _ list: List, _ place: Place, _ program: PostProgram) {
       (self.number, self.list, self.place, self.program) = (number, list, place, program)
     }
+    deinit { if !wasHeld { program.checkEnd(of: number, at: place) } }
     func hear(_ message: Note) { program.handle(message, by: self) }
     func hearAwaiting(_ message: Note) async { await program.handleAwaiting(message, by: self) }
   }
@@ -68,7 +71,7 @@ final class PostProgram: Program, @unchecked Sendable {
   override static var operations: [String] {
     [
       "post", "post", "post", "home", "home", "home", "wait", "register", "register", "remove",
-      "release", "replace", "end home", "recur",
+      "release", "replace", "end home", "recur", "crowd",
     ]
   }
 
@@ -79,8 +82,6 @@ final class PostProgram: Program, @unchecked Sendable {
   private var waiting = 0
   private var history = PostHistory()
   private let eagerness: Int
-  /// Whether `latest` is the plain protocol with one kept post, and no topic.
-  private let keepsPosts: Bool
 
   /// What is special in a program.
   private enum Kind {
@@ -89,7 +90,7 @@ final class PostProgram: Program, @unchecked Sendable {
     /// There is one list, and nobody has a home.
     case narrow
 
-    /// The bodies of posts to the plain protocol name the main actor, the first home, and others notify and await.
+    /// Posts to the plain protocol are made on the main actor, the first home, and others notify and await.
     case named
 
     /// All queues target the first one.
@@ -112,9 +113,7 @@ final class PostProgram: Program, @unchecked Sendable {
   required init(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     eagerness = [0, 20, 50][Int.random(in: 0..<3, using: &generator)]
-    let keepsPosts = seed % 2 == 1
     kind = [0: .settling, 2: .narrow, 4: .named, 6: .targeting][seed % 8] ?? .usual
-    self.keepsPosts = keepsPosts
     lists =
       switch kind {
       case .narrow: [[.first, .latest, .plain][Int(seed / 8 % 3)]]
@@ -122,9 +121,7 @@ final class PostProgram: Program, @unchecked Sendable {
       // None keeps its latest: what is set off by its later calls is not waited for.
       case .settling: [.plain, .awaiting, .first, .second]
       default:
-        List.allCases.filter { list in
-          Int.random(in: 0..<3, using: &generator) > 0 && !(keepsPosts && list == .plain)
-        } + [.first]
+        List.allCases.filter { _ in Int.random(in: 0..<3, using: &generator) > 0 } + [.first]
       }
     super.init(seed: seed)
     if kind == .settling { simulation_be_fair() }
@@ -165,7 +162,7 @@ final class PostProgram: Program, @unchecked Sendable {
   /// Posts at a call site that the post sets off again, in two homes at once.
   private func recur(_ root: Int) {
     simulation_point()
-    let count = recurringCenter.post(Topic<Int>(), root, isolation: nil)
+    let count = recurringCenter.post(Topic<Int>(), root, isolation: nil).clients
     if count > 0 { recurring[root, default: 0] += 1 }
   }
 
@@ -184,16 +181,21 @@ final class PostProgram: Program, @unchecked Sendable {
       let root = random.next() >> 32
       recurringCenter.post(Topic<UInt>(), UInt(root), line: Int(root + 1) % 2, column: 1)
       recur(Int(root))
+    case "crowd": crowd()
     case "end home": if random.next() % 3 == 0 { endHome() } else { post(key: random.next()) }
     default:
-      guard let receiver = receivers.randomElement(using: &random), let receiver,
-        history.receivers[receiver.number].removal == .max, !receiver.isBusy
+      // Who removes a client has learned of its registration.
+      let some = synchronized { receivers.indices.randomElement(using: &random) }
+      guard let number = some, receivers[number]?.isBusy == false,
+        history.receivers[number].removal == .max
       else { return }
+      if operation == "release" { return release(number) }
+      guard let receiver = receivers[number] else { return }
+      receiver.wasHeld = true
       switch operation {
       case "remove": remove(receiver)
-      case "release": release(receiver.number)
       default:
-        if kind(of: receiver.list).isTopic, receiver.place != .lane {
+        if receiver.list.isTopic, receiver.place != .lane {
           receiver.isBusy = true
           observe(as: receiver)
           receiver.isBusy = false
@@ -202,15 +204,12 @@ final class PostProgram: Program, @unchecked Sendable {
     }
   }
 
-  private func kind(of list: List) -> List { keepsPosts && list == .latest ? .plain : list }
-
   // MARK: Posting
 
   private func begin(
     key: UInt64, depth: Int = 0, cause: Int? = nil, home: Int? = nil, waits: Bool = false
   ) -> (Note, List) {
     let list = lists[Int(key >> 8) % lists.count]
-    let waits = waits && !(keepsPosts && list == .latest)
     let message = PostHistory.Message(list: list, cause: cause, home: home, waits: waits)
     let number = synchronized { history.begin(message) }
     return (Note(number, key: key, depth: depth, of: self), list)
@@ -224,17 +223,17 @@ final class PostProgram: Program, @unchecked Sendable {
     let (note, list) = begin(key: key, depth: depth, cause: cause, home: home)
     let (line, column) = (Int(key >> 33), note.number)
     let count =
-      switch kind(of: list) {
-      case .plain where keepsPosts:
-        center.post((any Plain).self, keeping: 0, line: line, column: column) { $0.hear(note) }
+      switch list {
       case .plain where kind == .named:
-        center.post((any Plain).self, line: line, column: column) { @MainActor in $0.hear(note) }
-      case .plain: center.post((any Plain).self, line: line, column: column) { $0.hear(note) }
+        center.postOnMain((any Plain).self, line: line, column: column) { $0.hear(note) }.clients
+      case .plain:
+        center.post((any Plain).self, line: line, column: column) { $0.hear(note) }.clients
       case .awaiting:
-        center.postAwaiting((any Awaiting).self, line: line, column: column) {
-          await $0.hearAwaiting(note)
-        }
-      default: center.post(list.topic, note, line: line, column: column)
+        center.post(
+          (any Awaiting).self, line: line, column: column,
+          awaiting: { await $0.hearAwaiting(note) }
+        ).clients
+      default: center.post(list.topic, note, line: line, column: column).clients
       }
     synchronized { history.end(message: note.number, count: count) }
   }
@@ -255,25 +254,24 @@ final class PostProgram: Program, @unchecked Sendable {
     }
   }
 
-  private func postAndWait(key: UInt64, depth: Int = 0, cause: Int? = nil) async {
+  private func postAndWait(key: UInt64) async {
     waiting += 1
-    let (note, list) = begin(key: key, depth: depth, cause: cause, waits: cause == nil)
+    let (note, list) = begin(key: key, waits: true)
     let (line, column) = (Int(key >> 33), note.number)
     let count =
-      switch kind(of: list) {
-      case .plain where keepsPosts:
-        center.post((any Plain).self, keeping: 0, line: line, column: column) { $0.hear(note) }
+      switch list {
       case .plain where kind == .named:
-        await center.postAndWait((any Plain).self, line: line, column: column) {
-          @MainActor in $0.hear(note)
-        }
+        await center.postOnMain((any Plain).self, line: line, column: column) { $0.hear(note) }
+          .delivered()
       case .plain:
-        await center.postAndWait((any Plain).self, line: line, column: column) { $0.hear(note) }
+        await center.post((any Plain).self, line: line, column: column) { $0.hear(note) }
+          .delivered()
       case .awaiting:
-        await center.postAwaitingAndWait((any Awaiting).self, line: line, column: column) {
-          await $0.hearAwaiting(note)
-        }
-      default: await center.postAndWait(list.topic, note, line: line, column: column)
+        await center.post(
+          (any Awaiting).self, line: line, column: column,
+          awaiting: { await $0.hearAwaiting(note) }
+        ).delivered()
+      default: await center.post(list.topic, note, line: line, column: column).delivered()
       }
     synchronized { history.end(message: note.number, count: count) }
     waiting -= 1
@@ -359,15 +357,11 @@ final class PostProgram: Program, @unchecked Sendable {
       PostHistory.Call(message: message.number, receiver: receiver.number, isAwaited: true))
     if message.key % 3 == 0 { await Task.yield() }
     react(to: message, as: receiver)
-    // It does not wait for a lane that waits for this one.
-    if message.depth < 2, message.key % 5 < 2, history.messages.count < 20 {
-      await postAndWait(key: message.key &* 77 &+ 1, depth: 5, cause: message.number)
-    }
     history.end(call: number)
   }
 
   private func checkLatest(_ message: Note, of receiver: Receiver) {
-    guard receiver.list == .latest, !keepsPosts else { return }
+    guard receiver.list == .latest else { return }
     guard let latest = center.latest(of: List.latest.topic) else {
       return fault("message \(message.number) was called, and none is kept")
     }
@@ -391,7 +385,7 @@ final class PostProgram: Program, @unchecked Sendable {
     let list = lists.randomElement(using: &random)!
     var place = Place.lane
     let choice = [.narrow: 1, .targeting: 5][kind] ?? Int.random(in: 0..<6, using: &random)
-    if kind(of: list) == .plain || list != .awaiting && choice > 0 {
+    if list == .plain || list != .awaiting && choice > 0 {
       place = choice < 3 ? .nowhere : .home(Int.random(in: homes.indices, using: &random))
     }
     // Who has no home is called where the body runs.
@@ -399,6 +393,8 @@ final class PostProgram: Program, @unchecked Sendable {
     if case .home(let home) = place, case .ended = homes[home] { place = .nowhere }
     let number = history.add(PostHistory.Registration(list: list, place: place))
     let receiver = Receiver(number, list, place, self)
+    // Half of those have no home for the library.
+    if kind == .named { receiver.wasHeld = true }
     receivers.append(nil)
     observe(as: receiver)
     receivers[number] = receiver
@@ -411,7 +407,7 @@ final class PostProgram: Program, @unchecked Sendable {
     var home = Home.ended
     if case .home(let number) = receiver.place { home = homes[number] }
     let (topic, list) = (receiver.list.topic, receiver.list)
-    switch (kind(of: list), home) {
+    switch (list, home) {
     case (.plain, .queue) where kind == .named && receiver.number % 2 == 0:
       center.add(receiver, for: (any Plain).self, isolation: nil)
     case (.plain, .queue(let queue)): center.add(receiver, for: (any Plain).self, on: queue)
@@ -435,7 +431,7 @@ final class PostProgram: Program, @unchecked Sendable {
 
   private func remove(_ receiver: Receiver) {
     history.beginRemoval(of: receiver.number)
-    switch kind(of: receiver.list) {
+    switch receiver.list {
     case .plain: center.remove(receiver, for: (any Plain).self)
     case .awaiting: center.remove(receiver, for: (any Awaiting).self)
     default: receiver.observation?.cancel()
@@ -445,7 +441,64 @@ final class PostProgram: Program, @unchecked Sendable {
 
   private func release(_ number: Int) {
     history.beginRemoval(of: number)
-    receivers[number] = nil
+    if case .home(let home) = history.receivers[number].place, case .queue(let queue) = homes[home]
+    {
+      // Nobody but the library holds it, so it ends in this queue, now or later.
+      queue.sync { receivers[number] = nil }
+    } else {
+      receivers[number] = nil
+    }
+  }
+
+  func checkEnd(of number: Int, at place: Place) {
+    if case .home(let home) = place, case .queue = homes[home],
+      DispatchQueue.getSpecific(key: Self.keys[home]) != true
+    {
+      fault("receiver \(number) ended outside of its home")
+    }
+  }
+
+  /// Lists whose clients come and go in a home, and to which nobody posts, and the number of such handlers.
+  private var crowds: [MulticastDelegate<AnyObject>] = []
+  private var handlers: [Int] = []
+
+  /// Counts a handler as long as it lives.
+  private final class Captured: Sendable {
+    let program: PostProgram
+    let crowd: Int
+    init(_ program: PostProgram, _ crowd: Int) {
+      (self.program, self.crowd) = (program, crowd)
+      program.handlers[crowd] += 1
+    }
+    deinit { program.handlers[crowd] -= 1 }
+  }
+
+  private func crowd() {
+    let delegate = MulticastDelegate<AnyObject>()
+    let (number, queue) = (crowds.count, DispatchQueue(label: "crowd"))
+    crowds.append(delegate)
+    handlers.append(0)
+    // All exist at first: one at the address of another one that has ended would take its place.
+    var clients = (0..<10).map { _ in Somewhere() }
+    while let client = clients.last.map(Unmanaged.passUnretained) {
+      client._withUnsafeGuaranteedRef { client in _ = delegate.add(client, on: queue) }
+      let captured = Captured(self, number)
+      client._withUnsafeGuaranteedRef { client in
+        _ = center.observe(Topic<Int>("crowd \(number)"), owner: client, on: queue) { _, _ in
+          extendLifetime(captured)
+        }
+      }
+      queue.sync { _ = clients.removeLast() }
+    }
+  }
+
+  /// Those who ended before the list had to grow have been found in their home.
+  private func checkCrowds() {
+    for (number, delegate) in crowds.enumerated() {
+      if delegate.clientList.boxes.registered == 10 { fault("no client was found dead") }
+      if handlers[number] == 10 { fault("no owner was found dead") }
+    }
+    crowds = []
   }
 
   /// Gives up an actor, with those who live there.
@@ -463,23 +516,24 @@ final class PostProgram: Program, @unchecked Sendable {
   // MARK: The end
 
   override func finish() {
-    if !WaitGraph.waits.withLock({ $0.isEmpty }) { fault("waits are left") }
-    for (root, count) in recurring where count != 1 + Recurrences.limit {
+    for (root, count) in recurring where count != 1 + Cause.limit {
       fault("\(root) was posted \(count) times")
     }
-    for (root, count) in chained where count != 2 + Recurrences.limit {
+    for (root, count) in chained where count != 2 + Cause.limit {
       fault("\(root) was posted \(count) times in turns")
     }
     if refusals != recurring.count + chained.count { fault("\(refusals) refusals") }
     recurringCenter = MulticastCenter()
     if waiting > 0 { return fault("\(waiting) posts wait for ever") }
-    // Without a last post, a client must have had the kept one.
+    checkCrowds()
+    for receiver in receivers { receiver?.wasHeld = true }
+    // Without a last post, a handler must have had the kept one.
     for list in 0..<lists.count where lists[list] != .latest || seed % 4 != 1 {
       spawn { self.post(key: UInt64(list << 8), depth: 9) }
       simulation_run()
     }
     history.check()
-    if !keepsPosts { checkTurns() }
+    checkTurns()
     if kind == .targeting { checkTargets() }
     for (messages, calls) in settled {
       for call in history.calls[calls...]
@@ -489,7 +543,6 @@ final class PostProgram: Program, @unchecked Sendable {
     }
     for text in history.faults { fault(text) }
     center.removeLatest(of: List.latest.topic)
-    center.removeKept(0, for: (any Plain).self)
     if alive > 0 { fault("\(alive) messages are left") }
     weak var old = center
     center = MulticastCenter()
@@ -498,26 +551,28 @@ final class PostProgram: Program, @unchecked Sendable {
     if old != nil { fault("the center is left") }
   }
 
-  /// Each handler without a home of a topic that keeps its latest is a home of its own: no post leaves its call to a
-  /// thread that calls another one all the time.
+  /// Handlers without a home of a topic that keeps its latest share one. A post comes to them before it returns, unless
+  /// another thread is calling there, which hands it on. No post is left to threads that call elsewhere all the time.
   private func checkTurns() {
-    for call in history.calls where history.receivers[call.receiver].place == .nowhere {
+    let (calls, receivers) = (history.calls.filter { !$0.isAwaited }, history.receivers)
+    func isThere(_ call: PostHistory.Call) -> Bool {
+      receivers[call.receiver].place == .nowhere && receivers[call.receiver].list == .latest
+    }
+    for call in calls where isThere(call) {
       let post = history.messages[call.message]
-      guard post.list == .latest, !post.isNested, call.begin > post.end, history.isUsual(call)
-      else {
-        continue
+      if post.isNested || call.begin < post.end || !history.isUsual(call) { continue }
+      // Between two calls, a thread may have claimed the home for the next one there, or not have left it yet.
+      let wasTaken = Dictionary(grouping: calls, by: \.thread).contains { thread, calls in
+        if thread == post.thread { return false }
+        let elsewhere = calls.filter { !isThere($0) }
+        return calls.contains { other in
+          guard isThere(other) else { return false }
+          let begin = elsewhere.last { $0.end < other.begin }?.end ?? 0
+          let end = elsewhere.first { $0.begin > other.end }?.begin ?? .max
+          return begin < post.end && end > post.begin
+        }
       }
-      let others = history.calls.filter { $0.thread == call.thread && !$0.isAwaited }
-      for other in others where other.begin < post.begin && other.end > post.end {
-        let outer = history.messages[other.message]
-        // It is in the first step of its own post, and has not come to the handler.
-        let isElsewhere =
-          other.receiver != call.receiver && outer.thread == call.thread && !outer.isNested
-          && !others.contains {
-            $0.receiver == call.receiver && $0.begin > outer.begin && $0.begin < other.begin
-          }
-        if isElsewhere { fault("message \(call.message) was left to a thread in another call") }
-      }
+      if !wasTaken { history.fault(call, "comes after its post, and nobody was calling there") }
     }
   }
 

@@ -5,6 +5,7 @@ final class RegistryProgram: Program, @unchecked Sendable {
   final class Registry: ClientRegistry {
     let key: Int
     init(_ key: Int) { self.key = key }
+    var lists: [ClientList] { [] }
     func removeClient(_ client: AnyObject) -> Int { key }
     func removeAll() {}
   }

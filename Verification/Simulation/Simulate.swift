@@ -5,9 +5,6 @@ import MulticastPlatform
 class Program: @unchecked Sendable {
   class var operations: [String] { [] }
 
-  /// How many boxes of a list are moved or copied at once.
-  nonisolated(unsafe) static private(set) var step = 2
-
   let seed: UInt64
   var generator: SeededGenerator
   private(set) var faults: [String] = []
@@ -18,8 +15,6 @@ class Program: @unchecked Sendable {
   required init(seed: UInt64) {
     self.seed = seed
     generator = SeededGenerator(seed: seed)
-    // Only short lists are compacted in place, some of them with an index and several segments.
-    Self.step = [2, 2, 2, 6][Int(seed / 6 % 4)]
     lock.initialize(to: multicast_lock())
   }
 

@@ -12,6 +12,7 @@
 #include "Platform/Simulation.h"
 #include "Platform/MulticastPlatform.h"
 
+#include <dlfcn.h>
 #include <linux/futex.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -360,6 +361,17 @@ void multicast_release(multicast_lock *lock) {
 // comes after all jobs that have ended.
 
 typedef struct { uintptr_t identity, implementation; } executor;
+/// The runtime's function of this name. While the thread holds what it has loaded, others may release it.
+void *swift_weakLoadStrong(void *reference) {
+  static void *(*load)(void *);
+  if (!load) load = (void *(*)(void *))dlsym(RTLD_NEXT, "swift_weakLoadStrong");
+  void *object = load(reference);
+  enter();
+  simulation_point();
+  leave();
+  return object;
+}
+
 typedef void (*enqueue_hook)(void *, void *) __attribute__((swiftcall));
 typedef executor (*main_hook)(void *) __attribute__((swiftcall));
 extern enqueue_hook swift_task_enqueueGlobal_hook;

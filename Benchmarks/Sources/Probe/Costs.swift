@@ -11,13 +11,18 @@ enum Cost: String, CaseIterable {
   case topicOnQueue = "topic, at home on a queue"
   case latePost = "post, late on a queue"
   case lateTopic = "topic, late on a queue"
+  case latePostInMain = "post, late in the main actor"
+  case lateTopicInMain = "topic, late in the main actor"
+  case keptHere = "kept topic, 1 handler here"
+  case lateKept = "kept topic, late on a queue"
   case async = "queue.async"
+  case task = "task on the main actor"
   case add = "add, outside of actors"
   case addInMain = "add, in the main actor"
   case addOnQueue = "add, on a queue"
 
   @MainActor
-  func run(_ events: Int) {
+  func run(_ events: Int) async {
     let center = MulticastCenter()
     let queue = DispatchQueue(label: "home")
     let client = Counted()
@@ -29,8 +34,8 @@ enum Cost: String, CaseIterable {
       default: center.add(client, for: CountedProtocol.self, on: queue)
       }
       Self.perform(events, self == .latePost ? .late : self == .postOnQueue ? .home : .here, queue)
-      { _ in
-        center.post(CountedProtocol.self) { $0.count() }
+      { event in
+        center.post(CountedProtocol.self) { $0.count(event) }
       }
     case .topicHere, .topicInMain, .topicOnQueue, .lateTopic:
       switch self {
@@ -42,6 +47,25 @@ enum Cost: String, CaseIterable {
         events, self == .lateTopic ? .late : self == .topicOnQueue ? .home : .here, queue
       ) {
         center.post(.event, $0)
+      }
+    case .keptHere, .lateKept:
+      if self == .keptHere {
+        Self.observe(center, client, .kept)
+      } else {
+        center.observe(.kept, owner: client, on: queue) { $0.count($1) }
+      }
+      Self.perform(events, self == .lateKept ? .late : .here, queue) { center.post(.kept, $0) }
+    case .latePostInMain:
+      center.add(client, for: CountedProtocol.self, isolation: MainActor.shared)
+      await Self.performLateInMain(events, queue, client) { event in
+        center.post(CountedProtocol.self) { $0.count(event) }
+      }
+    case .lateTopicInMain:
+      center.observe(.event, owner: client, on: .main) { $0.count($1) }
+      await Self.performLateInMain(events, queue, client) { center.post(.event, $0) }
+    case .task:
+      await Self.performLateInMain(events, queue, client) { _ in
+        Task { @MainActor in client.count() }
       }
     case .async:
       Self.perform(events, .late, queue) { _ in queue.async { client.count() } }
@@ -81,16 +105,40 @@ enum Cost: String, CaseIterable {
     }
   }
 
+  /// Calls `body` for each event on another thread while the main actor waits.
+  @MainActor
+  private static func performLateInMain(
+    _ events: Int, _ queue: DispatchQueue, _ client: Counted,
+    _ body: @escaping @Sendable (Int) -> Void
+  ) async {
+    for start in stride(from: 0, to: events, by: batch) {
+      let end = min(start + batch, events)
+      wait(for: queue) { for event in start..<end { body(event) } }
+      while client.calls < end { await Task.yield() }
+    }
+  }
+
+  private static func wait(for queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
+    let done = DispatchSemaphore(value: 0)
+    queue.async {
+      body()
+      done.signal()
+    }
+    done.wait()
+  }
+
   private static let batch = 50
 
   /// Outside of actors, so the handler has no home.
-  private nonisolated static func observe(_ center: MulticastCenter, _ client: Counted) {
-    center.observe(.event, owner: client) { $0.count($1) }
+  private nonisolated static func observe(
+    _ center: MulticastCenter, _ client: Counted, _ topic: Topic<Int> = .event
+  ) {
+    center.observe(topic, owner: client) { $0.count($1) }
   }
 }
 
 private protocol CountedProtocol: AnyObject {
-  func count()
+  func count(_ event: Int)
 }
 
 /// Called by one thread at a time, and read after all calls.
@@ -103,4 +151,5 @@ private final class Counted: CountedProtocol, @unchecked Sendable {
 
 extension Topic<Int> {
   fileprivate static var event: Self { Topic("event") }
+  fileprivate static var kept: Self { Topic("kept", keepsLatest: true) }
 }

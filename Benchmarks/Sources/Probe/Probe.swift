@@ -4,11 +4,11 @@ import Systems
 /// in the number of events differ in these deliveries alone. It links no Foundation, which valgrind cannot read.
 @main
 enum Probe {
-  static func main() {
+  @MainActor static func main() async {
     let arguments = CommandLine.arguments
     if arguments.count == 4, let cost = Cost(rawValue: arguments[1]), let events = Int(arguments[3])
     {
-      return MainActor.assumeIsolated { cost.run(events) }
+      return await cost.run(events)
     }
     guard arguments.count == 4, let clientCount = Int(arguments[2]), let events = Int(arguments[3]),
       let contender = (Contender.basic + [.post]).first(where: { $0.title == arguments[1] })

@@ -43,12 +43,12 @@ extension Contender {
     },
     row("Multicast forEach, class-bound", step: { _ in batch }, add: bound) { center, events in
       for batch in batches(of: events) {
-        center.notify((any BoundListener).self, forEach: batch) { $0.event($1) }
+        center[(any BoundListener).self].notify(forEach: batch) { $0.event($1) }
       }
     },
     row("Multicast forEach, opaque", step: { _ in batch }, add: opaque) { center, events in
       for batch in batches(of: events) {
-        center.notify((any OpaqueListener).self, forEach: batch) { $0.event($1) }
+        center[(any OpaqueListener).self].notify(forEach: batch) { $0.event($1) }
       }
     },
     topic,

@@ -53,7 +53,7 @@ extension Carriage {
       } postAndWait: { [weak self, center] delivery in
         guard let self, let message = decode(delivery, codec) else { return }
         await CarriageContext.$current.withValue(context(of: delivery)) {
-          _ = await center.postAndWait(topic, message)
+          _ = await center.post(topic, message).delivered()
         }
       }
     let old = state.withLockedValue { state in
@@ -127,7 +127,7 @@ extension Carriage {
     }
     if let refusal { throw refusal }
     await CarriageContext.$current.withValue(context) {
-      _ = await center.postAndWait(topic, message)
+      _ = await center.post(topic, message).delivered()
     }
   }
 }

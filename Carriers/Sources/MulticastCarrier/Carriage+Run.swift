@@ -71,7 +71,7 @@ extension Carriage: Service {
     let topic = Topic<End>("MulticastCarrier.end of \(identity)")
     let queues = state.withLockedValue { $0.topics.values.map(\.queue) }
     let observations = queues.map { center.observe(topic, owner: self, on: $0) { _, _ in } }
-    await center.postAndWait(topic, End())
+    await center.post(topic, End()).delivered()
     for observation in observations { observation.cancel() }
   }
 

@@ -1,71 +1,51 @@
+// The one walk over clients. It has an array of boxes, and no lock.
+
 extension ClientList {
-  @usableFromInline
-  func beginWalk() -> Walk {
-    state.withLock { state in
-      state.current.beginWalk()
-      return unsafe Walk(
-        over: state.current.boxes, of: self, counters: state.current.counters,
-        limit: state.nextNumber)
-    }
-  }
-
-  /// Begins a walk over the current clients of a home, in order.
-  func beginWalk(at mailbox: AnyObject & Sendable) -> Walk {
-    state.withLock { state in
-      state.current.beginWalk()
-      return unsafe Walk(
-        over: state.current.boxes(at: mailbox), of: self, counters: state.current.counters,
-        limit: state.nextNumber)
-    }
-  }
-
-  /// Ends a walk. `foundDead` tells whether it has vacated boxes.
-  func endWalk(_ counters: UnsafeMutablePointer<WalkCounts.Counters>, foundDead: Bool) {
-    if foundDead {
-      withState { state, _ in
-        guard unsafe state.current.counters == counters else { return }
-        state.current.noteVacatedByWalk()
-        if state.current.needsReclaiming {
-          needsReclaiming.store(true, ordering: .sequentiallyConsistent)
-        }
+  /// Calls `body` with boxes of this list, in order. Returns the number of clients called.
+  @inlinable @inline(__always) @discardableResult
+  final func forEach<Failure: Error>(
+    in boxes: Boxes, _ body: (WeakBox) throws(Failure) -> CallOutcome
+  ) throws(Failure) -> Int {
+    var called = 0
+    for place in boxes.indices {
+      switch try boxes.borrow(place, body) {
+      case .called: called &+= 1
+      case .dead: boxes.borrow(place) { box in _ = remove(box) }
+      case .skipped: break
       }
     }
-    // From here on, another thread may free the boxes.
-    unsafe counters.pointee.endedWalks.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    if needsReclaiming.load(ordering: .sequentiallyConsistent) {
-      withState { state, toRelease in
-        // If walks overlap continuously, none of them is the last. Then the list would never be compacted.
-        if state.current.isSparse, state.current.isWalked {
-          replaceCurrent(&state, droppingInto: &toRelease)
-        }
-        reclaim(&state, droppingInto: &toRelease)
-      }
+    return called
+  }
+
+  /// Finds those among boxes of this list whose clients were deallocated, if they may be loaded here. Returns whether all may.
+  ///
+  /// Called with no lock held, because a client may be released here last.
+  @discardableResult
+  final func findDead(in boxes: Boxes) -> Bool {
+    // Neighbors mostly have one home, which is asked once.
+    var (home, mayLoad, mayLoadAll): (ObjectIdentifier?, Bool, Bool) = (nil, true, true)
+    forEach(in: boxes) { box in
+      let next = box.mailbox.map { ObjectIdentifier($0) }
+      if next != home { (home, mayLoad) = (next, box.mayBeLoaded) }
+      mayLoadAll = mayLoadAll && mayLoad
+      return mayLoad && box.load() == nil ? .dead : .skipped
     }
+    return mayLoadAll
+  }
+
+  /// Finds deallocated clients of a short list. In a longer one, the next delivery or later adds do.
+  final func findSomeDead() {
+    if count.load(ordering: .relaxed) <= 32 { findDead(in: boxes) }
   }
 }
 
-extension ClientList {
-  /// Calls `body` with the live clients and their boxes until it returns false. Vacates the boxes of
-  /// deallocated clients. O(*n*).
-  ///
-  /// Called with no lock held, because a client may be released here last.
-  func forEachAlive(_ body: (AnyObject, WeakBox) -> Bool) {
-    defer { extendLifetime(self) }
-    var walk = beginWalk()
-    walk.forEach { box in
-      guard let client = box.load() else { return .dead }
-      return body(client, box) ? .called : .last
-    }
-  }
+/// What became of one client in a delivery.
+@usableFromInline enum CallOutcome: Sendable {
+  case called
 
-  /// Counts live clients, up to `limit`. Vacates the boxes of deallocated ones. O(*n*).
-  @discardableResult
-  func countAlive(upTo limit: Int = .max) -> Int {
-    var alive = 0
-    forEachAlive { _, _ in
-      alive += 1
-      return alive < limit
-    }
-    return alive
-  }
+  /// It was removed or deallocated.
+  case dead
+
+  /// It is not concerned.
+  case skipped
 }

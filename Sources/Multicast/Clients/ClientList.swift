@@ -1,244 +1,227 @@
-/// The clients of one listener protocol or topic: ordered, unique, weakly held. Safe on any thread.
+/// The clients of one listener protocol, or the handlers of one topic: in order, weakly held. Safe on any thread.
 ///
-/// It knows only the size of the listener type. The code that has a ``Walk`` calls the clients, without a
-/// lock.
-///
-/// A client may live in a home, which the list knows by its mailbox: see ``Residents``.
+/// A delivery takes the array of boxes under the lock, and calls the clients without it. Adding copies an array that a
+/// delivery holds, so the delivery sees no additions. It sees removals, because they empty boxes. Empty boxes leave the
+/// array when they are more than half of it.
 @usableFromInline
-final class ClientList: Sendable {
-  /// An object that a list keeps for a client until the client is removed or deallocated, such as a topic's
-  /// handler.
-  typealias Companion = AnyObject & Sendable
+class ClientList: @unchecked Sendable {
+  /// What the lock protects. With it held, no box is released whose registration has not ended, so no client's code runs.
+  private struct State {
+    private(set) var boxes: Boxes = []
+    private var index = BoxIndex(byClient: true)
+    private var keys = BoxIndex(byClient: false)
 
-  /// What the lock protects.
-  ///
-  /// Unchecked, because the compiler does not know where the pointers lead: to memory that this list owns.
-  /// Only the lock's holder changes it. What walks read without the lock is atomic, or does not change during
-  /// the walk. Clients need not be Sendable; they are held weakly here and not called.
-  @safe
-  struct State: ~Copyable, @unchecked Sendable {
-    var current: ClientGeneration
+    /// The number of empty boxes.
+    private var emptied = 0
 
-    /// The generation that will replace the current one, while it is made.
-    private(set) var successor: ClientSuccessor?
-    private(set) var begunSuccessors: UInt = 0
+    /// The number of boxes at which those of deallocated clients are emptied before another one is appended.
+    private var limit = BoxIndex.largestCountWithoutTable
 
-    /// Replaced generations with active walks.
-    var retired: [RetiredGeneration] = []
+    /// The boxes by home; nil if it is outdated.
+    var roster: Roster?
 
-    /// Whether the list was closed and accepts no clients.
-    var isClosed = false
+    var isFull: Bool { boxes.count >= limit }
 
-    var nextNumber: UInt64 = 1
-
-    /// The mailbox of the clients without a home; nil if the list keeps no posts.
-    fileprivate(set) var homelessMailbox: (AnyObject & Sendable)?
-
-    init(stride: Int, hasCompanions: Bool) {
-      current = ClientGeneration(stride: stride, hasCompanions: hasCompanions)
+    mutating func append(_ box: WeakBox) {
+      // The roster shares the array, which would be copied.
+      roster = nil
+      boxes.append(box)
+      index.insertLast(of: boxes)
+      keys.insertLast(of: boxes)
     }
 
-    mutating func beginSuccessor() {
-      successor = ClientSuccessor(of: current)
-      begunSuccessors &+= 1
+    /// Ends the registration of a box. Returns false if it had ended.
+    mutating func empty(_ box: WeakBox) -> Bool {
+      index.skip(box, in: boxes)
+      keys.skip(box, in: boxes)
+      guard box.empty() else { return false }
+      emptied += 1
+      return true
     }
 
-    mutating func advanceSuccessor(by limit: Int, droppingInto toRelease: inout [AnyObject]) -> Bool
-    {
-      successor?.advance(through: current, by: limit, droppingInto: &toRelease) ?? false
+    /// The box of a live client, which the caller holds. Deallocated ones may have had the same address.
+    mutating func find(_ identity: UInt) -> WeakBox? {
+      while true {
+        var found: WeakBox?
+        index.find(identity, in: boxes) {
+          found = $0; return true
+        }
+        guard let box = found else { return nil }
+        if box.isAlive { return box }
+        _ = empty(box)
+      }
     }
 
-    /// Makes the successor the current generation, and returns the old one.
-    mutating func installSuccessor() -> RetiredGeneration? {
-      guard var generation = successor.take()?.takeGeneration() else { return nil }
-      generation.raiseLimit()
-      #if DEBUG
-        generation.note(current.takeWork())
-      #endif
-      return RetiredGeneration(exchange(&current, with: generation))
-    }
+    /// The registered boxes of a client, which may be deallocated.
+    func boxes(of identity: UInt) -> Boxes { index.all(identity, in: boxes) }
 
-    /// Calls `body` with the other generations that may hold a copy of a registration.
-    mutating func forEachOther(_ body: (inout ClientGeneration) -> Void) {
-      for retired in retired { body(&retired.generation) }
-      successor?.withGeneration(body)
+    /// The registered boxes with a key.
+    func boxes(with key: UInt) -> Boxes { keys.all(key, in: boxes) }
+
+    /// Drops empty boxes if they are more than half of all. Returns the old state, to release after unlocking.
+    mutating func compactIfSparse() -> State? { 2 * emptied > boxes.count ? compact() : nil }
+
+    /// Drops empty boxes, and lets the list grow to twice its size.
+    mutating func compact() -> State? {
+      if emptied == 0 {
+        limit = max(limit, 2 * boxes.count)
+        return nil
+      }
+      var state = State()
+      for box in boxes where box.isRegistered { state.append(box) }
+      state.limit = max(state.limit, 2 * state.boxes.count)
+      return exchange(&self, with: state)
     }
   }
 
-  let stride: Int
-  let hasCompanions: Bool
-  let state: Locked<State>
+  /// The protocol or the topic, for reports.
+  @usableFromInline final let subject: DeliverySubject
+
+  private final let state = Locked(State())
 
   /// The number of boxes. A `notify` of an empty list takes no lock.
-  @usableFromInline
-  let count = Atomic<Int>(0)
+  ///
+  /// Released by the thread that adds a client. Another thread that has learned of the client sees at least that number.
+  @usableFromInline final let count = Atomic<Int>(0)
 
-  /// Whether clients have homes, or posts are kept. Other lists do not pay for that.
-  private let mailboxesExist = Atomic<Bool>(false)
+  /// The number of active `notify` calls with `awaiting:`. While it is 0, no thread pays for reading a task-local value.
+  private final let awaited = Atomic<Int>(0)
 
-  /// Whether the end of a walk must reclaim something.
-  let needsReclaiming = Atomic<Bool>(false)
-
-  /// The class of the client whose kind was asked for last, and the answer.
-  private let recentClass = Atomic<UInt>(0)
-
-  /// The number of active `notify` calls with `awaiting:`. While it is 0, no thread pays for reading a
-  /// task-local value.
-  private let awaited = Atomic<Int>(0)
-  #if DEBUG
-    let homeless = HomelessClients()
-
-    /// The largest number of boxes and entries processed while the lock was held, for tests.
-    let longestHold = Atomic<Int>(0)
-  #endif
-
-  /// - Parameters:
-  ///   - stride: The distance of boxes in bytes: `WeakBox.stride(for:)`.
-  ///   - hasCompanions: Whether the boxes' bits are references to companions.
-  init(stride: Int, hasCompanions: Bool = false) {
-    self.stride = stride
-    self.hasCompanions = hasCompanions
-    state = Locked(State(stride: stride, hasCompanions: hasCompanions))
+  init(_ subject: DeliverySubject) {
+    self.subject = subject
   }
+
+  deinit { for box in boxes { box.end() } }
 
   /// Whether no client is registered, alive or deallocated. Takes no lock.
-  @inlinable
-  var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
+  @inlinable final var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
-  var isAwaited: Bool { awaited.load(ordering: .relaxed) != 0 }
+  final var isAwaited: Bool { awaited.load(ordering: .relaxed) != 0 }
 
-  func countAwaited(_ change: Int) { awaited.wrappingAdd(change, ordering: .relaxed) }
-
-  /// Stores the counts that are read without the lock.
-  ///
-  /// They are released here and acquired by readers. A thread that added a client, or has learned of it, sees
-  /// at least that count.
-  func publish(_ state: borrowing State) {
-    mailboxesExist.store(
-      !state.current.residents.isEmpty || state.homelessMailbox != nil, ordering: .releasing)
-    count.store(state.current.count, ordering: .releasing)
-  }
+  final func countAwaited(_ change: Int) { awaited.wrappingAdd(change, ordering: .relaxed) }
 }
 
-// MARK: - Homes
+// MARK: - Membership
 
 extension ClientList {
-  /// Whether a client is an actor.
+  enum Placement: Sendable {
+    case added
+
+    /// The client is registered or being deinitialized.
+    case refused
+
+    /// Other boxes have the key by now.
+    case changed
+
+    /// Deallocated clients must be looked for first: see ``makeRoom()``.
+    case full
+  }
+
+  /// Appends the box of a client, which the caller holds, if it is not registered. Amortized O(1).
+  final func place(_ box: WeakBox) -> Placement {
+    place(box) { state in state.find(box.identity) == nil ? .added : .refused }
+  }
+
+  /// Appends a box. Another lock may be held. Amortized O(1).
   ///
-  /// Remembers the answer for the class of the last client, because a dynamic cast takes longer than everything
-  /// else in an `add`. Relaxed: class and answer are one value. The lowest bit of a class's address is free.
-  func isActor(_ client: AnyObject) -> Bool {
-    let type = UInt(bitPattern: ObjectIdentifier(Swift.type(of: client)))
-    let known = recentClass.load(ordering: .relaxed)
-    if known & ~1 == type { return known & 1 == 1 }
-    let answer = client is any Actor
-    recentClass.store(type | (answer ? 1 : 0), ordering: .relaxed)
-    return answer
-  }
-
-  var hasMailboxes: Bool { mailboxesExist.load(ordering: .acquiring) }
-
-  /// Makes this a list that keeps posts, with the mailbox of its clients without a home.
-  func keepPosts(homeless mailbox: AnyObject & Sendable) {
-    state.withLock { state in
-      if state.homelessMailbox == nil { state.homelessMailbox = mailbox }
-      publish(state)
+  /// - Parameters:
+  ///   - known: The boxes with its key that the list must have; nil for any.
+  ///   - old: The one of them to remove at the same moment. Its ``WeakBox/end()`` is left to the caller.
+  final func place(_ box: WeakBox, among known: Boxes?, replacing old: WeakBox?) -> Placement {
+    place(box) { state in
+      if let known, !state.boxes(with: box.key).elementsEqual(known, by: ===) { return .changed }
+      if let old { _ = state.empty(old) }
+      return .added
     }
   }
 
-  /// The mailbox of the clients without a home; nil if the list keeps no posts.
-  var homelessMailbox: (AnyObject & Sendable)? { state.withLock { $0.homelessMailbox } }
-
-  /// The clients that a post is for, at one moment.
-  struct Audience {
-    /// The number of the next registration.
-    let limit: UInt64
-
-    /// The clients with homes. Some may be empty.
-    let residents: [Residents]
-
-    /// Whether there may be clients without homes.
-    let hasHomeless: Bool
-
-    /// Whether the list keeps posts.
-    let keepsPosts: Bool
-
-    /// The number of clients, including deallocated ones that no walk has found.
-    let count: Int
-  }
-
-  /// The clients that a post is for; nil if the list is closed. Another lock may be held.
-  var audience: Audience? {
-    state.withLock { state in
-      state.isClosed
-        ? nil
-        : Audience(
-          limit: state.nextNumber, residents: state.current.residents,
-          hasHomeless: state.current.hasHomeless, keepsPosts: state.homelessMailbox != nil,
-          count: state.current.count - state.current.vacant)
-    }
-  }
-}
-
-// MARK: - The lock
-
-extension ClientList {
-  /// The work that a caller with another lock must ``finish(_:)`` after releasing it.
-  ///
-  /// Unchecked, because clients need not be Sendable. They are only released, as a weak reference on any
-  /// thread may also do.
-  struct Leftovers: @unchecked Sendable {
-    fileprivate let objects: [AnyObject]
-    fileprivate let hasBegunSuccessor: Bool
-  }
-
-  /// Calls `body` with the lock held, and returns the remaining work.
-  func withStateHandingOut<Result: Sendable>(
-    _ body: (inout State, _ toRelease: inout [AnyObject]) -> Result
-  ) -> (Result, Leftovers) {
-    state.withLock { state in
-      var toRelease: [AnyObject] = []
-      let begun = state.begunSuccessors
-      let result = body(&state, &toRelease)
-      let hasBegun = state.begunSuccessors != begun && state.successor != nil
-      return (result, Leftovers(objects: toRelease, hasBegunSuccessor: hasBegun))
+  private final func place(_ box: WeakBox, if decide: (inout State) -> Placement) -> Placement {
+    guard box.isAlive else { return .refused }
+    return state.withLock { state in
+      if state.isFull { return .full }
+      let placement = decide(&state)
+      if placement == .added {
+        state.append(box)
+        count.store(state.boxes.count, ordering: .releasing)
+      }
+      return placement
     }
   }
 
-  /// Releases the objects, and makes the successor that was begun. Called with no lock held.
-  func finish(_ leftovers: consuming Leftovers) {
-    let hasBegunSuccessor = leftovers.hasBegunSuccessor
-    extendLifetime(consume leftovers)
-    if hasBegunSuccessor { makeSuccessor() }
+  /// The registered boxes with a key. O(*k*) for *k* boxes.
+  final func boxes(with key: UInt) -> Boxes { state.withLock { state in state.boxes(with: key) } }
+
+  /// Removes a client, which the caller holds. Returns whether it was registered and is not being deinitialized.
+  /// Amortized O(1).
+  final func remove(_ client: AnyObject) -> Bool {
+    state.withLock { state in state.find(ObjectIdentifier(client).address) }.map { remove($0) }
+      ?? false
   }
 
-  /// Calls `body` with the lock held. Then releases the objects of `toRelease` with the lock released,
-  /// because their `deinit` may use the list.
-  ///
-  /// If `body` began a successor, makes it before returning.
-  func withState<Result: Sendable>(
-    _ body: (inout State, _ toRelease: inout [AnyObject]) -> Result
-  ) -> Result {
-    var toRelease: [AnyObject] = []
-    let (result, hasBegun) = state.withLock { state in
-      let begun = state.begunSuccessors
-      let result = body(&state, &toRelease)
-      #if DEBUG
-        noteWork(of: &state)
-      #endif
-      return (result, state.begunSuccessors != begun && state.successor != nil)
+  /// Removes the registrations of an object, which the caller holds, or of all. Returns their number, to which the time is
+  /// proportional, amortized.
+  @discardableResult
+  final func removeAll(of client: AnyObject? = nil) -> Int {
+    findSomeDead()
+    let ended = removing { state in
+      let boxes = client.map { state.boxes(of: ObjectIdentifier($0).address) } ?? state.boxes
+      return boxes.filter { box in (client == nil || box.isAlive) && state.empty(box) }
     }
-    extendLifetime(consume toRelease)
-    if hasBegun { makeSuccessor() }
+    for box in ended { box.end() }
+    return ended.count
+  }
+
+  /// Ends the registration of a box. Called with no lock held. Returns false if it had ended.
+  @usableFromInline @discardableResult
+  final func remove(_ box: WeakBox) -> Bool {
+    guard box.isRegistered, removing({ state in state.empty(box) }) else { return false }
+    box.end()
+    return true
+  }
+
+  /// Calls `body`, which ends registrations, with the lock held, so that a delivery that begins later sees it.
+  private final func removing<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+    let (result, old) = state.withLock { state in
+      let result = body(&state)
+      let old = state.compactIfSparse()
+      count.store(state.boxes.count, ordering: .releasing)
+      return (result, old)
+    }
+    extendLifetime(old)
     return result
   }
 
-  #if DEBUG
-    private func noteWork(of state: inout State) {
-      var work = state.current.takeWork()
-      state.forEachOther { work += $0.takeWork() }
-      // The lock is held, so this thread alone writes.
-      if work > longestHold.load(ordering: .relaxed) { longestHold.store(work, ordering: .relaxed) }
+  /// Whether a client is registered. False while it is being deinitialized. O(1).
+  final func contains(_ client: AnyObject) -> Bool {
+    state.withLock { state in state.find(ObjectIdentifier(client).address) != nil }
+  }
+
+  /// Drops the boxes of deallocated clients, and lets the list grow. Called once for each doubling, so adds are amortized
+  /// O(1). Returns whether all clients may be loaded here.
+  final func makeRoom() -> Bool {
+    let mayLoadAll = findDead(in: boxes)
+    let old = state.withLock { state in
+      defer { count.store(state.boxes.count, ordering: .releasing) }
+      return state.compact()
     }
-  #endif
+    extendLifetime(old)
+    return mayLoadAll
+  }
+}
+
+// MARK: - Delivering
+
+extension ClientList {
+  /// All boxes, in order, including empty ones.
+  @usableFromInline final var boxes: Boxes { state.withLock { state in state.boxes } }
+
+  /// The boxes that a post is for. Another lock may be held.
+  final var roster: Roster {
+    state.withLock { state in
+      if let roster = state.roster { return roster }
+      let roster = Roster(state.boxes)
+      state.roster = roster
+      return roster
+    }
+  }
 }

@@ -1,5 +1,6 @@
 /// Calls `body` with the object of a client, without retaining it. Stops the program if the client is a
 /// value, and names the place.
+@usableFromInline
 func withObject<Listener, Result>(
   of client: Listener, file: StaticString = #fileID, line: Int = #line,
   _ body: (AnyObject) -> Result

@@ -1,251 +1,179 @@
-/// A box of a list: a weak reference to a client, and the bits that a delivery needs.
+/// A registration: a weak reference to a client, and its home.
 ///
-/// In the list of a listener protocol, the bits are the client's existential as `add` received it, not
-/// retained. With a weak reference alone, each call would need a dynamic cast to `any Listener`, the most
-/// expensive part of a delivery. The bits are used only while a strong reference loaded from the weak one is
-/// held. They are borrowed in place, so a call costs one weak load and one release.
+/// A list and the deliveries of it share their boxes. A removal empties the box, which all of them see. A box that has
+/// left the list lives until the last delivery that has it ends.
 ///
-/// In the list of a topic, the bits are a reference to the client's companion: see ``ClientList/Companion``.
-///
-/// A box is a view of a ``ClientSegment``'s memory: the ``Reference``, the ``Header``, then the bits. All
-/// unsafe handling of clients is here.
+/// Unchecked, because a weak reference is a variable before Swift 6.3. Only `init` assigns it, and any thread may load
+/// it. Clients need not be Sendable; they are held weakly here and not called.
 @usableFromInline
-@safe
-struct WeakBox {
-  /// The weak reference, apart from the header, so it can be copied from box to box without a strong one.
-  @usableFromInline
-  @safe
-  struct Reference {
-    @usableFromInline
-    weak var client: AnyObject?
-  }
+class WeakBox: @unchecked Sendable {
+  @usableFromInline let reference: WeakReference
 
-  /// The part of a box that does not depend on the listener type.
-  @usableFromInline
-  @safe
-  struct Header: ~Copyable {
-    /// The client's address; 0 after its removal.
-    ///
-    /// Walks on other threads read it without a lock. Relaxed, because the list's lock has published the box,
-    /// and the value orders no other memory. It changes once, to 0, so a thread that has seen the removal
-    /// sees 0 from then on.
-    @usableFromInline
-    let identity: Atomic<UInt>
-
-    /// The registration's number.
-    let number: UInt64
-
-    /// The address of the ``Residents``; 0 for a client without a home. The lowest bit tells whether they
-    /// count this box. The generation keeps them alive.
-    ///
-    /// Atomic, because a walk may vacate the box while the lock's holder copies it. The thread that clears
-    /// the bit passes the count on or counts the box out.
-    let residentBits: Atomic<UInt>
-
-    /// The address of the next box of the same home. It is written while no walk reaches it.
-    var nextResident: UnsafeMutableRawPointer?
-  }
-
-  @usableFromInline
-  let address: UnsafeMutableRawPointer
-
-  @inlinable
-  init(address: UnsafeMutableRawPointer) {
-    unsafe self.address = address
-  }
-
-  @inlinable
-  var reference: UnsafeMutablePointer<Reference> {
-    unsafe address.assumingMemoryBound(to: Reference.self)
-  }
-
-  @inlinable
-  var header: UnsafeMutablePointer<Header> {
-    unsafe address.advanced(by: MemoryLayout<Reference>.stride)
-      .assumingMemoryBound(to: Header.self)
-  }
-
-  /// The size of the part before the bits.
-  @inlinable
-  static var headerSize: Int { MemoryLayout<Reference>.stride + MemoryLayout<Header>.stride }
-
-  /// The distance of boxes in a list of `Listener`.
-  @inlinable
-  static func stride<Listener>(for listener: Listener.Type) -> Int {
-    headerSize + MemoryLayout<Listener>.stride
-  }
-
-  /// The client's identity; 0 if it was removed.
-  @inlinable
-  var identity: UInt {
-    unsafe header.pointee.identity.load(ordering: .relaxed)
-  }
-
-  /// The registration's number. Stable during a walk or with the list's lock held.
-  var number: UInt64 { unsafe header.pointee.number }
-}
-
-extension WeakBox: Equatable {
-  @usableFromInline
-  static func == (one: Self, other: Self) -> Bool { unsafe one.address == other.address }
-}
-
-// MARK: - Homes
-
-extension WeakBox {
-  private static var countedBit: UInt { 1 }
-
-  var residents: Residents? {
-    unsafe residentReference?.takeUnretainedValue()
-  }
-
-  func isOne(of residents: Residents) -> Bool {
-    unsafe residentReference?.toOpaque() == Unmanaged.passUnretained(residents).toOpaque()
-  }
-
-  var hasHome: Bool { unsafe residentReference != nil }
-
-  private var residentReference: Unmanaged<Residents>? {
-    let bits = unsafe header.pointee.residentBits.load(ordering: .relaxed)
-    let address = unsafe UnsafeRawPointer(bitPattern: bits & ~Self.countedBit)
-    return unsafe address.map { unsafe .fromOpaque($0) }
-  }
-
-  /// Gives up the box's share in the count of its home. Returns whether it had one, which the caller must
-  /// pass on or count out.
+  /// The client's address; 0 after its removal.
   ///
-  /// Relaxed: only the bit matters, and a single atomic has one order for all threads.
-  func takeCount() -> Bool {
-    guard unsafe header.pointee.residentBits.load(ordering: .relaxed) != 0 else { return false }
-    let (old, _) = unsafe header.pointee.residentBits.bitwiseAnd(
-      ~Self.countedBit, ordering: .relaxed)
-    return old & Self.countedBit != 0
+  /// Relaxed: a lock has published the box, and the value orders no other memory. It changes once, to 0, so a thread
+  /// that has seen the removal sees 0 from then on.
+  @usableFromInline let currentIdentity: Atomic<UInt>
+
+  /// The mailbox of the client's home; nil for a client without a home.
+  final let mailbox: (AnyObject & Sendable)?
+
+  #if DEBUG
+    /// Set before a list has the box, for a client that was added on the main thread without a word about its home.
+    final var homelessness: Homelessness?
+  #endif
+
+  @usableFromInline
+  init(_ client: AnyObject, at mailbox: (AnyObject & Sendable)?) {
+    reference = WeakReference(client)
+    currentIdentity = Atomic(ObjectIdentifier(client).address)
+    self.mailbox = mailbox
   }
 
-  fileprivate static func residentBits(_ residents: Residents?) -> UInt {
-    guard let residents else { return 0 }
-    return unsafe UInt(bitPattern: Unmanaged.passUnretained(residents).toOpaque()) | countedBit
-  }
+  /// What the box is found by beside its client; 0 for nothing. It need not be the box's alone.
+  var key: UInt { 0 }
 
-  func countOut() {
-    if takeCount() { residents?.countOut() }
+  /// The client's class, for reports where the client must not be loaded; nil for one that may be loaded anywhere.
+  var knownType: AnyClass? { nil }
+
+  /// The client's address; 0 if it was removed.
+  @inlinable final var identity: UInt { currentIdentity.load(ordering: .relaxed) }
+
+  final var isRegistered: Bool { identity != 0 }
+
+  /// A strong reference to the client; nil if it was removed or deallocated.
+  ///
+  /// Called in the client's home, if it has one: the client may be released here last.
+  @inlinable @inline(__always)
+  final func load() -> AnyObject? { identity == 0 ? nil : reference.client }
+
+  /// Whether the client is alive, removed or not.
+  ///
+  /// The caller holds the client, or another object at the address of one that was deallocated. So nothing is released
+  /// here last, and a lock may be held.
+  final var isAlive: Bool { reference.client != nil }
+
+  /// Ends the registration. Deliveries see that at once. Returns false if it had ended.
+  final func empty() -> Bool { currentIdentity.exchange(0, ordering: .relaxed) != 0 }
+
+  /// Releases what is held for the client, after the registration has ended. Called with no lock held.
+  func end() {}
+}
+
+/// A weak reference that is loaded where it is.
+@usableFromInline struct WeakReference: ~Copyable {
+  @usableFromInline weak var client: AnyObject?
+
+  @usableFromInline
+  init(_ client: AnyObject) {
+    self.client = client
   }
 }
 
-// MARK: - Borrowing the client
+/// The box of a listener protocol's client.
+///
+/// The bits are the client's existential as `add` received it, not retained. With a weak reference alone, each call would
+/// need a dynamic cast to `any Listener`, the most expensive part of a delivery. The bits are borrowed in place while a
+/// strong reference loaded from the weak one is held, so a call costs one weak load and one release.
+@usableFromInline
+class ClientBox<Listener>: WeakBox, @unchecked Sendable {
+  @usableFromInline final let bits: Bits<Listener>
 
-extension WeakBox {
-  /// A strong reference to the client; nil if it was removed or deallocated.
   @inlinable
-  @inline(__always)
-  func load() -> AnyObject? {
-    unsafe identity == 0 ? nil : reference.pointee.client
-  }
-
-  /// The client as its listener type. Borrow it only while holding a reference from ``load()``.
-  @inlinable
-  func bits<Listener>(as listener: Listener.Type) -> UnsafeMutablePointer<Borrowed<Listener>> {
-    unsafe address.advanced(by: Self.headerSize).assumingMemoryBound(to: Borrowed.self)
+  init(_ client: Listener, _ object: AnyObject, at mailbox: (AnyObject & Sendable)?) {
+    bits = Bits(of: client)
+    super.init(object, at: mailbox)
   }
 
   /// Calls `body` with the client. Returns nil if it was removed or deallocated.
-  @inlinable
-  @inline(__always)
-  func withClient<Listener, Result, Failure: Error>(
-    as listener: Listener.Type, _ body: (Listener) throws(Failure) -> Result
+  @inlinable @inline(__always)
+  final func withClient<Result, Failure: Error>(
+    _ body: (Listener) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
     guard let client = load() else { return nil }
     // `consume` passes on the reference of the weak load, so there is no second one.
-    let reference = unsafe Unmanaged.passRetained(consume client)
-    defer { unsafe reference.release() }
-    return unsafe try bits(as: listener).pointee.borrow(body)
+    let retained = unsafe Unmanaged.passRetained(consume client)
+    defer { unsafe retained.release() }
+    return unsafe try bits.place.pointee.borrow(body)
   }
 
   /// Calls and awaits `body` with the client. Returns nil if it was removed or deallocated.
   @inlinable
-  nonisolated(nonsending) func withClient<Listener, Result, Failure: Error>(
-    as listener: Listener.Type,
+  nonisolated(nonsending) final func withClient<Result, Failure: Error>(
     awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Result
   ) async throws(Failure) -> Result? {
     guard let client = load() else { return nil }
-    let reference = unsafe Unmanaged.passRetained(consume client)
-    defer { unsafe reference.release() }
-    return unsafe try await bits(as: listener).pointee.borrow(awaiting: body)
-  }
-
-  /// Whether the client is alive, removed or not.
-  ///
-  /// Retains the client for an instant and may release it last. With a lock held, the caller must hold the
-  /// client.
-  var isAlive: Bool {
-    unsafe reference.pointee.client != nil
+    defer { extendLifetime(client) }
+    return unsafe try await bits.place.pointee.borrow(awaiting: body)
   }
 }
 
-// MARK: - Life of a box
+/// The box of a client with a home. In a class of its own, because the others need no more memory.
+@usableFromInline
+final class HomeBox<Listener>: ClientBox<Listener>, @unchecked Sendable {
+  @usableFromInline let type: AnyClass
 
-extension WeakBox {
-  /// Initializes the box. Returns false if the client is being deinitialized and cannot be held weakly. The
-  /// box is then uninitialized memory.
-  ///
-  /// - Parameters:
-  ///   - residents: The clients of its home, who have counted the box in.
-  ///   - bits: The bits to copy, `size` bytes.
-  func initialize(
-    client: AnyObject, number: UInt64, residents: Residents?, bits: UnsafeRawPointer, size: Int
-  ) -> Bool {
-    unsafe reference.initialize(to: Reference(client: client))
-    unsafe initializeRest(
-      identity: ObjectIdentifier(client).address, number: number, residents: residents, bits: bits,
-      size: size)
-    guard isAlive else {
-      deinitialize()
-      return false
+  @inlinable
+  override init(_ client: Listener, _ object: AnyObject, at mailbox: (AnyObject & Sendable)?) {
+    type = Swift.type(of: object)
+    super.init(client, object, at: mailbox)
+  }
+
+  override var knownType: AnyClass? { type }
+}
+
+/// The bits of a value that is not retained.
+@_rawLayout(like: Value) @usableFromInline @safe
+struct Bits<Value>: ~Copyable, @unchecked Sendable {
+  @inlinable
+  init(of value: Value) {
+    unsafe withUnsafePointer(to: value) { value in
+      unsafe UnsafeMutableRawPointer(place)
+        .copyMemory(from: value, byteCount: MemoryLayout<Value>.size)
     }
-    return true
   }
 
-  /// Initializes the box with a copy of another one, whose client had this identity and may be deallocated.
-  func initialize(copyOf other: WeakBox, identity: UInt, size: Int) {
-    unsafe reference.initialize(from: other.reference, count: 1)
-    unsafe initializeRest(
-      identity: identity, number: other.number, residents: other.residents,
-      bits: other.address.advanced(by: Self.headerSize), size: size)
+  @inlinable var place: UnsafeMutablePointer<Borrowed<Value>> {
+    unsafe withUnsafePointer(to: self) { place in
+      unsafe UnsafeMutableRawPointer(mutating: place).assumingMemoryBound(to: Borrowed<Value>.self)
+    }
+  }
+}
+
+#if DEBUG
+  /// The place where a client was added on the main thread without a home, and whether that was told.
+  final class Homelessness: Sendable {
+    let site: CallSite
+    private let isTold = Atomic<Bool>(false)
+
+    init(at site: CallSite) { self.site = site }
+
+    /// Returns whether this is the first time.
+    func tell() -> Bool { !isTold.exchange(true, ordering: .relaxed) }
+  }
+#endif
+
+// MARK: - In arrays
+
+@usableFromInline typealias Boxes = ContiguousArray<WeakBox>
+
+extension ContiguousArray<WeakBox> {
+  /// Calls `body` with the box at a place, without retaining it. The array has this place.
+  @inlinable @inline(__always)
+  func borrow<Result, Failure: Error>(
+    _ place: Int, _ body: (WeakBox) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    defer { extendLifetime(self) }
+    let boxes = unsafe withUnsafeBufferPointer { boxes in
+      unsafe UnsafeRawPointer(boxes.baseAddress).unsafelyUnwrapped
+        .assumingMemoryBound(to: Borrowed<WeakBox>.self)
+    }
+    return try unsafe boxes[place].borrow(body)
   }
 
-  private func initializeRest(
-    identity: UInt, number: UInt64, residents: Residents?, bits: UnsafeRawPointer, size: Int
-  ) {
-    unsafe header.initialize(
-      to: Header(
-        identity: Atomic(identity), number: number,
-        residentBits: Atomic(Self.residentBits(residents)), nextResident: nil))
-    // Copies bits, not a value: nothing is retained.
-    unsafe address.advanced(by: Self.headerSize).copyMemory(from: bits, byteCount: size)
-  }
-
-  /// Moves the box to uninitialized memory, and leaves such memory.
-  func move(to other: WeakBox, stride: Int) {
-    unsafe other.reference.moveInitialize(from: reference, count: 1)
-    unsafe other.header.moveInitialize(from: header, count: 1)
-    unsafe other.address.advanced(by: Self.headerSize)
-      .copyMemory(
-        from: address.advanced(by: Self.headerSize), byteCount: stride - Self.headerSize)
-  }
-
-  /// Ends the registration. Active walks see that at once. Returns false if it had ended.
-  @discardableResult
-  func vacate(countingIn counters: UnsafeMutablePointer<WalkCounts.Counters>) -> Bool {
-    guard unsafe header.pointee.identity.exchange(0, ordering: .relaxed) != 0 else { return false }
-    unsafe counters.pointee.vacated.wrappingAdd(1, ordering: .relaxed)
-    countOut()
-    return true
-  }
-
-  /// Destroys the weak reference. Take the companion before.
-  func deinitialize() {
-    unsafe reference.deinitialize(count: 1)
-    unsafe header.deinitialize(count: 1)
+  /// The number of registered clients, including those of deallocated ones that no delivery has found.
+  var registered: Int {
+    indices.count { place in borrow(place) { box in box.isRegistered } }
   }
 }
 

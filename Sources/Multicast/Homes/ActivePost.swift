@@ -1,71 +1,183 @@
-/// A post whose clients are being called on this thread.
-///
-/// Posts that these clients make through the same office wait here, and are delivered after the calls. So an
-/// effect follows its cause and is never nested in it.
-///
-/// The structure lives in a stack frame. A copy would retain everything that it refers to.
-struct ActivePost: ~Copyable {
-  /// A post that waits, and the arguments that it does not have itself: see ``Posting``.
-  struct Pending {
-    let post: Post
-    let named: Mailbox?
-    let isAwaited: Bool
-    let keeper: Keeper?
-    var receipt: Receipt?
+// A post as a link of the thread's chain.
+//
+// A link does not have its post: whoever delivers that has it, and lets go of it with the link in place. What the post holds
+// may post in its `deinit`, and that follows the post. But then the post itself is half destroyed. So the post's own
+// `deinit`, which comes first, takes itself out of the link and leaves its cause.
+
+/// A post whose clients are being called on a thread, and its link in the thread's chain.
+@safe
+struct ActivePost {
+  /// First, so that a pointer to it is one to this.
+  var link: ActiveDelivery
+
+  /// The post whose clients are being called, or which is being released. Whoever delivers it has it meanwhile.
+  var post: Unmanaged<Post>?
+
+  /// The cause of what is posted while a post is being destroyed. Retained; nil if it has not been asked for.
+  var lastCause: Unmanaged<Cause>?
+
+  /// The posts that wait for these calls. Retained.
+  var followers: Unmanaged<Followers>?
+
+  /// A post. The caller has it until this ends.
+  @inline(__always)
+  init(_ post: Post, of office: PostOffice) {
+    link = ActiveDelivery(list: ObjectIdentifier(post.list), site: post.site)
+    link.office = ObjectIdentifier(office)
+    unsafe self.post = .passUnretained(post)
   }
 
-  /// Identifies the office that delivers the post. The office outlives it.
-  let office: ObjectIdentifier
+  /// Letters, before the first of them.
+  @inline(__always)
+  init(lettersOf office: PostOffice) {
+    link = ActiveDelivery(list: ObjectIdentifier(office), site: CallSite())
+    link.office = ObjectIdentifier(office)
+    link.isLetter = true
+  }
+}
 
-  private(set) var site: CallSite
+/// The posts that wait for the calls of another one.
+final class Followers {
+  private var posts: [Post?] = []
+  private var next = 0
 
-  /// The post whose call made this one. A post on the heap has its own.
-  private let parent: Cause?
+  fileprivate func append(_ post: Post) { posts.append(post) }
 
-  /// The post, once it is on the heap. The code that delivers it, or its letter, keeps it alive.
-  private unowned(unsafe) var post: Post?
-
-  /// This post as a cause; nil until it has an effect.
-  private var ownCause: Cause?
-
-  var pending: [Pending] = []
-
-  init(office: PostOffice, site: CallSite, parent: Cause?) {
-    self.office = ObjectIdentifier(office)
-    self.site = site
-    self.parent = parent
+  fileprivate func takeFirst() -> Unmanaged<Post>? {
+    guard next < posts.count else {
+      posts.removeAll()
+      next = 0
+      return nil
+    }
+    defer { next += 1 }
+    return unsafe posts[next].take().map { unsafe .passRetained($0) }
   }
 
-  /// A post whose letter is being handled.
-  init(office: PostOffice, _ post: Post) {
-    self.office = ObjectIdentifier(office)
-    unsafe self.post = post
-    site = post.site
-    parent = nil
+  /// Takes back that posts are to be kept.
+  fileprivate func forget(_ keeper: Keeper) {
+    for case let post? in posts[next...] {
+      if unsafe post.keeper?.toOpaque() == Unmanaged.passUnretained(keeper).toOpaque() {
+        unsafe post.keeper = nil
+      }
+    }
+  }
+}
+
+// Methods of the pointer, because others may change the link while they run.
+extension UnsafeMutablePointer<ActivePost> {
+  var link: UnsafeMutablePointer<ActiveDelivery> {
+    unsafe UnsafeMutableRawPointer(self).assumingMemoryBound(to: ActiveDelivery.self)
   }
 
-  /// The post that a link in a thread's chain points to.
-  static func at(_ address: UnsafeMutableRawPointer) -> UnsafeMutablePointer<ActivePost> {
-    unsafe address.assumingMemoryBound(to: ActivePost.self)
+  /// Shows the post whose clients are being called now.
+  @inline(__always)
+  func set(_ post: Unmanaged<Post>) {
+    unsafe dropLastCause()
+    unsafe pointee.post = post
+    unsafe pointee.link.nested = 0
+    unsafe post._withUnsafeGuaranteedRef { post in
+      unsafe pointee.link.list = ObjectIdentifier(post.list)
+      unsafe pointee.link.site = post.site
+    }
   }
 
-  /// Continues with a post that waited here.
-  mutating func follow(_ post: Post) {
-    unsafe self.post = post
-    site = post.site
-    ownCause = nil
+  /// Releases the post of this link.
+  @inline(__always)
+  func release(_ post: Unmanaged<Post>) {
+    unsafe post.release()
+    unsafe pointee.post = nil
   }
 
   /// The cause of the posts that are made now.
-  mutating func cause() -> Cause {
-    if let ownCause { return ownCause }
-    let cause =
-      unsafe post?.cause
-      ?? Cause(site: site, parent: parent, recurrences: parent?.recurrences ?? Recurrences())
-    ownCause = cause
+  var cause: Cause {
+    if let post = unsafe pointee.post { return unsafe post._withUnsafeGuaranteedRef { $0.cause } }
+    if let cause = unsafe pointee.lastCause { return unsafe cause.takeUnretainedValue() }
+    let cause = unsafe Cause(site: pointee.link.site, parent: nil)
+    unsafe pointee.lastCause = .passRetained(cause)
     return cause
   }
 
-  /// The counter of recurring posts, if this post has one.
-  var recurrences: Recurrences? { ownCause?.recurrences }
+  @inline(__always)
+  private func dropLastCause() {
+    guard let cause = unsafe pointee.lastCause else { return }
+    unsafe pointee.lastCause = nil
+    unsafe cause.release()
+  }
+
+  /// Makes a post wait. Returns whether it is the first one.
+  func append(_ post: Post) -> Bool {
+    let isFirst = unsafe pointee.followers == nil
+    if isFirst { unsafe pointee.followers = .passRetained(Followers()) }
+    unsafe pointee.followers?._withUnsafeGuaranteedRef { $0.append(post) }
+    return isFirst
+  }
+
+  /// The next post that waits here, retained.
+  @inline(__always)
+  func takeFollower() -> Unmanaged<Post>? {
+    unsafe pointee.followers.flatMap {
+      unsafe $0._withUnsafeGuaranteedRef { unsafe $0.takeFirst() }
+    }
+  }
+
+  /// Forgets what waited here. Returns whether anything did. Call it once, after the last call.
+  @inline(__always)
+  func end() -> Bool {
+    unsafe dropLastCause()
+    guard let followers = unsafe pointee.followers else { return false }
+    unsafe followers.release()
+    return true
+  }
+}
+
+extension UnsafeMutablePointer<ActiveDelivery> {
+  /// The post that this links; nil in a `notify`.
+  fileprivate var post: UnsafeMutablePointer<ActivePost>? {
+    guard unsafe pointee.office != nil else { return nil }
+    return unsafe UnsafeMutableRawPointer(self).assumingMemoryBound(to: ActivePost.self)
+  }
+}
+
+extension DeliveryChain {
+  /// The innermost post on this thread, of one office or of any.
+  func innermostPost(of office: ObjectIdentifier?) -> UnsafeMutablePointer<ActivePost>? {
+    unsafe first { active in
+      unsafe active.pointee.office != nil && (office == nil || active.pointee.office == office)
+    }?.post
+  }
+
+  /// The outermost post of an office on this thread, where its posts wait.
+  func outermostPost(of office: ObjectIdentifier) -> UnsafeMutablePointer<ActivePost>? {
+    var outermost: UnsafeMutablePointer<ActiveDelivery>?
+    unsafe first { active in
+      if unsafe active.pointee.office == office { unsafe outermost = active }
+      return false
+    }
+    return unsafe outermost?.post
+  }
+
+  /// Whether a post is being delivered on this thread.
+  @inline(__always)
+  func isDelivering(_ post: Unmanaged<Post>) -> Bool {
+    unsafe first { active in unsafe active.post?.pointee.post?.toOpaque() == post.toOpaque() }
+      != nil
+  }
+
+  /// Takes a post that is being destroyed out of the innermost link, if it is there, and leaves its cause.
+  @inline(__always)
+  func forget(_ post: Post) {
+    guard let active = unsafe innermost.pointee?.post,
+      unsafe active.pointee.post?.toOpaque() == Unmanaged.passUnretained(post).toOpaque()
+    else { return }
+    unsafe active.pointee.post = nil
+    unsafe active.pointee.lastCause = post.ownCause.load().map { unsafe .passRetained($0) }
+  }
+
+  /// Takes back that the posts which wait on this thread are to be kept.
+  func forget(_ keeper: Keeper) {
+    unsafe first { active in
+      unsafe active.post?.pointee.followers?._withUnsafeGuaranteedRef { $0.forget(keeper) }
+      return false
+    }
+  }
 }

@@ -1,35 +1,52 @@
-/// A call in a lane. Its task, and tasks that it starts, find it.
+/// A call of who awaits, in a lane. Its task, and tasks that it starts, find it.
 final class AwaitedCall: Sendable {
   @TaskLocal private static var innermost: AwaitedCall?
 
   /// The number of active calls in the process. While it is 0, no thread pays for reading a task-local value.
   private static let count = Atomic<Int>(0)
 
-  /// The lane, which is blocked while the call waits.
-  let lane: Mailbox
-
   let cause: Cause
+  let office: ObjectIdentifier
+  private let lane: ObjectIdentifier
+  private let task = Task<Never, Never>.identity
+  private let isUnderWay = Atomic<Bool>(true)
 
-  private let state = Atomic<Bool>(true)
-
-  private init(in lane: Mailbox, cause: Cause) {
-    self.lane = lane
+  private init(of office: PostOffice, in lane: Mailbox, cause: Cause) {
+    self.office = ObjectIdentifier(office)
+    self.lane = ObjectIdentifier(lane)
     self.cause = cause
   }
 
   /// The call that this code is part of; nil if the call has returned. A task that it started may outlive it.
+  @inline(__always)
   static var current: AwaitedCall? {
-    guard count.load(ordering: .relaxed) != 0, let innermost else { return nil }
-    return innermost.isUnderWay ? innermost : nil
+    count.load(ordering: .relaxed) == 0 ? nil : innermostUnderWay
   }
 
-  var isUnderWay: Bool { state.load(ordering: .acquiring) }
+  @inline(never)
+  private static var innermostUnderWay: AwaitedCall? {
+    innermost.flatMap { $0.isUnderWay.load(ordering: .acquiring) ? $0 : nil }
+  }
 
-  static func run(in lane: Mailbox, cause: Cause, _ body: () async -> Void) async {
-    let call = AwaitedCall(in: lane, cause: cause)
+  /// The lane in which this task runs; nil in a task that a call has started.
+  static var currentLane: ObjectIdentifier? {
+    current.flatMap { $0.task == Task<Never, Never>.identity ? $0.lane : nil }
+  }
+
+  /// Runs `body` in the caller's actor.
+  nonisolated(nonsending) static func run(
+    of office: PostOffice, in lane: Mailbox, cause: Cause,
+    _ body: nonisolated(nonsending) () async -> Void
+  ) async {
+    let call = AwaitedCall(of: office, in: lane, cause: cause)
     count.wrappingAdd(1, ordering: .relaxed)
-    await $innermost.withValue(call) { await body() }
-    count.wrappingSubtract(1, ordering: .relaxed)
-    call.state.store(false, ordering: .releasing)
+    await $innermost.bind(call, body)
+    count.wrappingAdd(-1, ordering: .relaxed)
+    call.isUnderWay.store(false, ordering: .releasing)
   }
+}
+
+extension Task<Never, Never> {
+  /// Identifies the current task among live ones; 0 outside of tasks.
+  static var identity: Int { unsafe withUnsafeCurrentTask { task in unsafe task?.hashValue ?? 0 } }
 }

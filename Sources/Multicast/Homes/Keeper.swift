@@ -1,42 +1,29 @@
-/// The latest post of a topic, or of one id of a protocol, for later observers and clients.
-final class Keeper: Sendable {
-  /// A kept post, and its number among those of the list and its registrations.
-  struct Kept: Sendable {
-    let post: Post
-    let number: UInt64
+/// The latest post of a topic that keeps it, for later observers, and the home of those who have none.
+///
+/// Unchecked, because the office's lock protects what changes: each method takes the office's state.
+@usableFromInline
+final class Keeper: @unchecked Sendable {
+  /// Where handlers without a home are called, together: one call at a time, in one order.
+  let home = Mailbox(.postingThread)
 
-    /// The home that the body names; nil if clients are called in their own.
-    let mailbox: Mailbox?
-  }
+  // Unchecked: the office's lock is held.
+  @exclusivity(unchecked) private var latest: Post?
 
-  private struct State {
-    var latest: Kept?
+  /// Whether nothing is kept any more, because the center has ended.
+  @exclusivity(unchecked) private var hasEnded = false
 
-    /// The number of posts that were made and are not kept yet. The topic or the id stays for them.
-    var pending = 0
-  }
-
-  private let state = OfficeGuarded(State())
-
-  func latest(_ office: inout PostOffice.State) -> Kept? { state.use(&office) { $0.latest } }
+  func latest(_ office: inout PostOffice.State) -> Post? { unsafe latest }
 
   /// Replaces the latest post. Returns the previous one, to release after unlocking.
-  func replaceLatest(with kept: Kept?, _ office: inout PostOffice.State) -> Kept? {
-    state.use(&office) { exchange(&$0.latest, with: kept) }
+  func replace(with post: Post?, _ office: inout PostOffice.State) -> Post? {
+    if unsafe hasEnded { return nil }
+    return unsafe exchange(&latest, with: post)
   }
 
-  func isUnused(_ office: inout PostOffice.State) -> Bool {
-    state.use(&office) { $0.latest == nil && $0.pending == 0 }
-  }
-
-  func countPending(_ change: Int, _ office: inout PostOffice.State) {
-    state.use(&office) { $0.pending += change }
-  }
-}
-
-extension Keeper.Kept {
-  /// The letter for a registration that begins with this post.
-  func letter(to registration: Registration) -> Letter {
-    Letter(post: post, receipt: nil, addressee: .one(registration, number: number))
+  /// Keeps nothing any more. A kept post would keep its list, which has this. Returns what was kept, to release after
+  /// unlocking.
+  func end(_ office: inout PostOffice.State) -> Post? {
+    defer { unsafe hasEnded = true }
+    return replace(with: nil, &office)
   }
 }

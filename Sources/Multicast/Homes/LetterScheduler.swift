@@ -55,32 +55,35 @@ package struct HeldHome: Sendable {
 
   /// Handles the next letter on this thread, which runs in the home.
   package func handleNext() {
-    guard var batch = take() else { return }
-    mailbox.handle(&batch, of: office)
+    var batch = LetterQueue()
+    guard take(into: &batch) else { return }
+    office.handle(&batch, in: mailbox)
     release()
   }
 
   /// Handles the next letter of a home that awaits.
   package func handleNextAwaiting() async {
-    guard var batch = take() else { return }
-    await mailbox.handleAwaiting(&batch)
+    var batch = LetterQueue()
+    guard take(into: &batch) else { return }
+    if let (post, group) = unsafe batch.takeFirst() {
+      unsafe await mailbox.handleAwaiting(post, group.boxes, of: office)
+    }
     release()
   }
 
   /// Discards the letters of an actor that has ended.
   package func discardAll() { mailbox.giveUp(of: office) }
 
-  private func take() -> LetterQueue? {
+  private func take(into batch: inout LetterQueue) -> Bool {
     office.withLock { state in
-      guard mailbox.isReady(&state), mailbox.claim(&state) != nil else { return nil }
-      var batch = LetterQueue()
+      guard mailbox.isReady(&state), mailbox.claim(&state) != nil else { return false }
       mailbox.take(1, into: &batch, &state)
-      return batch
+      return true
     }
   }
 
   private func release() {
-    if office.withLock({ mailbox.release(&$0) }) { mailbox.startDrain(of: office) }
+    if mailbox.release(of: office) { mailbox.startDrain(of: office) }
   }
 }
 
@@ -89,12 +92,5 @@ extension Mailbox {
   func hold(in office: PostOffice, for scheduler: any LetterScheduler) {
     office.withLock { unschedule(&$0) }
     scheduler.hold(HeldHome(self, of: office))
-  }
-}
-
-extension Place {
-  /// Whether letters can wait here for a scheduler. Those for the posting thread are handled before a post returns.
-  var canBeHeld: Bool {
-    if case .postingThread = self { false } else { true }
   }
 }

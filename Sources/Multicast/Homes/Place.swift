@@ -1,3 +1,5 @@
+import MulticastPlatform
+
 #if canImport(Dispatch) && !os(WASI)
   import Dispatch
 #endif
@@ -13,10 +15,10 @@ enum Place: Sendable {
   case queue(MarkedQueue)
 
   /// A task, for one call after the other of a client with this identity, or of an awaited handler, which runs in
-  /// an actor of this type.
-  case task(client: UInt?, in: TypeIdentity? = nil)
+  /// this actor.
+  case task(client: UInt?, in: WeakActor? = nil)
 
-  /// The posting thread, for one call after the other of a handler without another home.
+  /// The posting thread, for one call after the other of the handlers without another home of a topic that keeps its latest.
   case postingThread
 }
 
@@ -27,7 +29,8 @@ extension Place {
   func isCurrent(from isolation: ObjectIdentifier?) -> Bool {
     switch self {
     case .mainActor:
-      MainActor.shared.isCurrent(from: isolation) || MarkedQueue.main.isCurrent
+      // The queue's answer is cheaper, and usually yes where the main actor runs.
+      MarkedQueue.main.isCurrent || MainActor.shared.isCurrent(from: isolation)
     case .actor(let reference): reference.actor?.isCurrent(from: isolation) ?? false
     case .queue(let queue): queue.isCurrent
     case .task: false
@@ -35,12 +38,41 @@ extension Place {
     }
   }
 
-  /// The home of the objects that an office finds by identity. `object` is alive.
-  func isPlace(of object: AnyObject) -> Bool {
+  /// Whether a client with this home may be released on this thread: it runs in the home, the home has ended, or it is a
+  /// task in no actor. False if that is unknown.
+  var isOpen: Bool {
     switch self {
-    case .actor(let reference): reference.actor === object
-    case .queue(let queue): queue.queue === object
+    case .actor(let reference), .task(_, let reference?):
+      reference.actor.map { $0.isCurrent == true } ?? true
+    case .mainActor, .queue: isCurrent(from: nil)
+    case .task, .postingThread: true
+    }
+  }
+
+  var isPostingThread: Bool {
+    if case .postingThread = self { true } else { false }
+  }
+
+  /// Whether this is the home of the actor or the queue at an address, which is alive. The caller holds what is there, so
+  /// nothing is released here last, and a lock may be held.
+  func isAt(_ address: UInt) -> Bool {
+    switch self {
+    case .actor(let reference): reference.address == address && reference.actor != nil
+    case .queue(let queue): queue.queue.address == address
     case .mainActor, .task, .postingThread: false
+    }
+  }
+}
+
+extension Place: CustomStringConvertible {
+  /// The place as reports and wirings name it.
+  var description: String {
+    switch self {
+    case .mainActor: "MainActor"
+    case .actor(let reference): reference.actor.map { "\(type(of: $0))" } ?? "an actor"
+    case .queue(let queue): queue.queue.label.isEmpty ? "queue" : "queue \(queue.queue.label)"
+    case .task(_, let reference): reference?.actor.map { "task in \(type(of: $0))" } ?? "task"
+    case .postingThread: "posting thread"
     }
   }
 }
@@ -52,8 +84,12 @@ extension Place {
 final class WeakActor: @unchecked Sendable {
   private(set) weak var actor: (any Actor)?
 
+  /// The address that the actor has, or had.
+  let address: UInt
+
   init(_ actor: any Actor) {
     self.actor = actor
+    address = ObjectIdentifier(actor).address
   }
 }
 
@@ -63,7 +99,9 @@ final class MarkedQueue: Sendable {
   static let main = MarkedQueue(.main)
 
   let queue: DispatchQueue
-  private let mark: DispatchSpecificKey<Bool>?
+
+  /// The key of a value that the queue has, and no other; nil for a global queue.
+  let mark: DispatchSpecificKey<Bool>?
 
   init(_ queue: DispatchQueue) {
     self.queue = queue
@@ -76,15 +114,32 @@ final class MarkedQueue: Sendable {
     if let mark { queue.setSpecific(key: mark, value: nil) }
   }
 
-  var isKnown: Bool { mark != nil }
-
   /// Whether this thread runs on the queue, or on one that targets it. False for a global queue.
-  var isCurrent: Bool { mark.flatMap { DispatchQueue.getSpecific(key: $0) } ?? false }
+  var isCurrent: Bool { mark?.isHere ?? false }
 }
 
-extension DispatchQueue {
-  /// Whether this is the main queue. Compares labels, because some systems return another object each time.
-  var isMain: Bool { label == DispatchQueue.main.label }
-
-  var isGlobal: Bool { label.hasPrefix("com.apple.root.") }
+extension DispatchSpecificKey {
+  /// Whether this thread runs on a queue with a value under this key, or on one that targets it.
+  @inline(__always)
+  var isHere: Bool { unsafe multicast_has_specific(Unmanaged.passUnretained(self).toOpaque()) }
 }
+
+#if canImport(Dispatch) && !os(WASI)
+  extension DispatchQueue {
+    private static let globalAddresses = [
+      DispatchQoS.QoSClass.userInteractive, .userInitiated, .default, .utility, .background,
+    ].map { qos in global(qos: qos).address }
+
+    /// The queue's address. Where Objective-C is missing, a queue may have many objects, whose only property it is.
+    var address: UInt {
+      #if canImport(ObjectiveC)
+        ObjectIdentifier(self).address
+      #else
+        unsafe Unmanaged.passUnretained(self).toOpaque()
+          .load(fromByteOffset: 2 * MemoryLayout<UInt>.size, as: UInt.self)
+      #endif
+    }
+
+    var isGlobal: Bool { Self.globalAddresses.contains(address) }
+  }
+#endif

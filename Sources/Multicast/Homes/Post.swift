@@ -1,149 +1,100 @@
-/// A post on the heap, shared by all of its letters.
-@usableFromInline
-final class Post: Sendable {
-  /// Calls the client in a box with a post. `addressee` is that of the letter; nil without a letter.
-  @usableFromInline
-  typealias Call = @Sendable (_ box: WeakBox, Post, _ addressee: Letter.Addressee?) -> CallOutcome
+/// One post: whom it is for, where it was made, and what it says, which subclasses know.
+///
+/// Unchecked, because it has subclasses and variables. The office sets the variables before another thread can have the
+/// post, or with its lock held.
+@usableFromInline @safe
+class Post: @unchecked Sendable {
+  /// Calls the client in a box with a post. A function without a context, made where the type of the client or the message
+  /// is known: a method of a generic class is not specialized, and would look up its types.
+  @usableFromInline typealias Call = @Sendable (WeakBox, Post) -> CallOutcome
 
-  /// Calls and awaits one client, if it is still registered and alive.
-  typealias AwaitingCall =
-    @Sendable (_ registration: Registration, Post, Letter.Addressee) async -> Void
+  /// Which homes get the post.
+  @usableFromInline enum Destination: Sendable {
+    /// Each client's, or none.
+    case homes
 
-  /// What a post has from the moment it is made.
-  struct Origin {
-    /// The post is for registrations with smaller numbers.
-    var limit: UInt64
+    /// The main actor for all.
+    case mainActor
 
-    /// The post whose call made this one.
-    let parent: Cause?
-
-    /// The counter of a post that has set off others before it moved to the heap.
-    let recurrences: Recurrences?
-
-    let trace: PostTrace?
+    /// A lane for each client.
+    case lanes
   }
 
-  let list: ClientList
-  let site: CallSite
+  final let list: ClientList
+  final let site: CallSite
 
-  let limit: UInt64
-  let parent: Cause?
+  /// The clients that the post is for.
+  final let roster: Roster
+
+  final let destination: Destination
+  private final let call: Call
+
+  /// Keeps the post for later observers; nil if it is not kept. The list has it.
+  @exclusivity(unchecked) final var keeper: Unmanaged<Keeper>?
+
+  /// The number of a kept post; 0 for any other.
+  @exclusivity(unchecked) final var number: UInt64 = 0
 
   /// Reports the post and carries a value; nil if there is neither.
-  let trace: PostTrace?
+  @exclusivity(unchecked) final var trace: PostTrace?
 
-  /// What a topic's handlers receive.
-  let message: any Sendable
+  /// Whether letters were left. For the thread that delivers the post.
+  @exclusivity(unchecked) final var hasLetters = false
 
-  private let call: Call
+  /// This post as the cause of others, once there are any.
+  final let ownCause = AtomicLazyReference<Cause>()
 
-  let callAwaiting: AwaitingCall
+  /// Who waits until all have been called: see ``Posted/delivered()``.
+  @exclusivity(unchecked) final var waiter: Waiter?
 
-  private let ownRecurrences = AtomicLazyReference<Recurrences>()
-
+  @usableFromInline
   init(
-    _ posting: borrowing Posting, _ origin: Origin, message: any Sendable = (),
-    call: @escaping Call, callAwaiting: @escaping AwaitingCall = { _, _, _ in }
-  ) {
-    list = posting.list
-    site = posting.site
-    limit = origin.limit
-    parent = origin.parent
-    trace = origin.trace
-    self.message = message
-    self.call = call
-    self.callAwaiting = callAwaiting
-    if parent == nil, let recurrences = origin.recurrences {
-      _ = ownRecurrences.storeIfNil(recurrences)
-    }
-  }
-
-  /// Counts the recurring posts that this one has set off.
-  var recurrences: Recurrences {
-    if let parent { return parent.recurrences }
-    return ownRecurrences.load() ?? ownRecurrences.storeIfNil(Recurrences())
-  }
-
-  /// This post as the cause of others.
-  var cause: Cause { Cause(site: site, parent: parent, recurrences: recurrences) }
-
-  @inline(__always)
-  func call(_ box: WeakBox, as addressee: Letter.Addressee?) -> CallOutcome {
-    call(box, self, addressee)
-  }
-}
-
-// MARK: - Reporting
-
-extension Post {
-  /// Handles a letter in a home: runs `body`, which calls clients.
-  @inline(__always)
-  func reporting(in home: Place, _ body: (DeliveryPass?) -> Void) {
-    guard let trace else { return body(nil) }
-    trace.handle(in: home.reported, body)
-  }
-
-  /// Handles a letter in a task: runs `body`, which calls and awaits a client of this type, if it is alive.
-  func reporting(in home: Place, client: (any Any.Type)?, _ body: () async -> Void) async {
-    guard let trace else { return await body() }
-    await trace.handle(in: home.reported, client: client, body)
-  }
-}
-
-extension Place {
-  /// The home as reports name it; nil for the posting thread.
-  var reported: DeliveryEvent.Home? { reported(waiting: nil) }
-
-  func reported(waiting: Int?) -> DeliveryEvent.Home? {
-    let kind: DeliveryEvent.Home.Kind
-    switch self {
-    case .mainActor: kind = .actor(MainActor.self)
-    case .actor(let reference): kind = .actor(reference.actor.map { type(of: $0) })
-    case .queue(let queue): kind = .queue(queue.queue.label)
-    case .task: kind = .task
-    case .postingThread: return nil
-    }
-    return DeliveryEvent.Home(kind, waiting: waiting)
-  }
-}
-
-/// The arguments of one post. A copy would retain everything that it refers to.
-struct Posting: ~Copyable {
-  let list: ClientList
-  let site: CallSite
-
-  /// The actor in which the calling code is written.
-  let isolation: ObjectIdentifier?
-
-  /// The home that the body names, if any.
-  let named: Mailbox?
-
-  /// Whether clients are called in tasks of their own, whatever homes they have.
-  let isAwaited: Bool
-
-  /// Keeps the post for later clients; nil for a post that is not kept.
-  let keeper: Keeper?
-
-  /// Released when every client has received the post.
-  let receipt: Receipt?
-
-  init(
-    to list: ClientList, from site: CallSite, isolation: ObjectIdentifier?, named: Mailbox? = nil,
-    isAwaited: Bool = false, keeper: Keeper? = nil, receipt: Receipt? = nil
+    to list: ClientList, from site: CallSite, _ destination: Destination = .homes,
+    keeping keeper: Keeper? = nil, _ call: @escaping Call = { _, _ in .skipped }
   ) {
     self.list = list
     self.site = site
-    self.isolation = isolation
-    self.named = named
-    self.isAwaited = isAwaited
-    self.keeper = keeper
-    self.receipt = receipt
+    self.call = call
+    self.destination = destination
+    unsafe self.keeper = keeper.map { unsafe .passUnretained($0) }
+    roster = list.roster
   }
 
-  /// The same post with a receipt.
-  borrowing func waited(by receipt: Receipt) -> Posting {
-    Posting(
-      to: list, from: site, isolation: isolation, named: named, isAwaited: isAwaited,
-      keeper: keeper, receipt: receipt)
+  deinit {
+    // What the post says is released after this, and may post in turn.
+    DeliveryChain().forget(self)
   }
+
+  /// Calls the client in a box.
+  @inline(__always)
+  final func call(_ box: WeakBox) -> CallOutcome { call(box, self) }
+
+  /// The actor in which all clients are awaited; nil if each handler has its own, or none.
+  var isolation: (any Actor)? { nil }
+
+  /// Calls and awaits the client in a box, if it is still registered and alive. Called in its actor.
+  nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async {}
+
+  /// A post that says the same, to keep while somebody waits for this one to end.
+  func copy() -> Post { self }
+
+  /// A post that says the same, and is not reported.
+  final func unreported() -> Post {
+    let copy = copy()
+    unsafe copy.trace = trace?.unreported()
+    return copy
+  }
+
+  final var cause: Cause { ownCause.load() ?? ownCause.storeIfNil(Cause(site: site, parent: nil)) }
+}
+
+/// Resumes who waits when it is released.
+final class Waiter: Sendable {
+  private let continuation: CheckedContinuation<Void, Never>
+
+  init(_ continuation: CheckedContinuation<Void, Never>) {
+    self.continuation = continuation
+  }
+
+  deinit { continuation.resume() }
 }

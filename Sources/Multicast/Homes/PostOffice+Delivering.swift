@@ -1,245 +1,181 @@
-// A post is delivered in three steps.
+// A post is delivered in four steps.
 //
-// Call: clients without a home, and clients whose homes are here, in the order of registration. The homes are
-// claimed before, and the letters that wait there are handled. Leave: one letter for each other home, all under
-// the office's lock. Follow: the posts made in these calls take the same steps, one after the other.
+// Call: clients without a home, here, in the order of registration. Leave: in one critical section of the office's lock,
+// the post is kept, if it is to be, and one letter put in every home concerned; one home that is here is claimed instead.
+// Drain: the homes that are here are claimed, and what waits there is handled; drains are started in the others. Follow:
+// the posts made in these calls take the same steps, one after the other.
 //
-// Letters need one lock, and come after the calls. Otherwise a fast home could answer before a slow home, or
-// a client without a home, has received the question.
-//
-// A post that is kept is letters only. In one critical section it becomes the latest and a letter in every
-// home, so every client hears it as the first or after the previous one.
+// Letters need one lock, and come after the calls. Otherwise a fast home could answer before a slow home, or a client
+// without a home, has received the question. What goes to the main actor, who awaits and what is kept differ in the homes
+// alone.
 
 extension PostOffice {
-  /// Calls and leaves one post, and reports it. Returns the number of clients that were called or will be; nil if
-  /// the list is closed.
-  ///
-  /// - Parameter limit: The post is for registrations with smaller numbers. Nil if it is made now.
+  /// Calls and leaves one post, and reports it. Returns the number of clients that were called or will be.
   @inline(__always)
-  func deliver(
-    _ posting: borrowing Posting, _ trace: PostTrace?, before limit: UInt64?,
-    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox, ClientList) -> CallOutcome,
-    make: (UInt64) -> Post
-  ) -> Int? {
-    // A walk does not keep its list.
-    defer { extendLifetime(posting.list) }
-    guard let trace else {
-      return unsafe deliver(
-        posting, tellingTo: nil, before: limit, active: active, call: call, make: make)
+  func deliver(_ post: Post, follows: Bool, from isolation: ObjectIdentifier?) -> Int {
+    guard let trace = unsafe post.trace else { return deliver(post, from: isolation, nil) }
+    return trace.deliver(follows: follows) { pass in deliver(post, from: isolation, pass) }
+  }
+
+  @inline(__always)
+  private func deliver(_ post: Post, from isolation: ObjectIdentifier?, _ pass: DeliveryPass?)
+    -> Int
+  {
+    let roster = post.roster
+    guard case .homes = post.destination else { return leave(post, from: isolation, pass) }
+    let called = roster.homeless.isEmpty ? 0 : call(post, roster.homeless, pass)
+    if unsafe roster.groups.isEmpty && post.keeper == nil { return called }
+    return called + leave(post, from: isolation, pass)
+  }
+
+  @inline(never)
+  private func leave(_ post: Post, from isolation: ObjectIdentifier?, _ pass: DeliveryPass?) -> Int
+  {
+    var leaving = Leaving()
+    // Asked with no lock held. A home that comes meanwhile is not known to be here, and gets a drain.
+    switch post.destination {
+    case .homes:
+      post.roster.forEachHome { _, mailbox in
+        if mailbox.isHere(from: isolation) { leaving.addHere(mailbox) }
+      }
+    case .mainActor: if mainMailbox.isHere(from: isolation) { leaving.addHere(mainMailbox) }
+    // Nobody waits for who is found dead.
+    case .lanes: post.list.findDead(in: post.roster.all.boxes)
     }
-    return trace.deliver(follows: limit != nil) { pass in
-      unsafe deliver(
-        posting, tellingTo: pass, before: limit, active: active,
-        call: { box, list in pass.call(box) { box in call(box, list) } }, make: make)
+    if case .homes = post.destination, unsafe post.keeper == nil {
+      withLock { state in
+        post.roster.forEachHome { group, mailbox in leaving.put(post, group, in: mailbox, &state) }
+      }
+      return drain(&leaving, post, pass)
+    }
+    let old = withLock { state in put(post, &leaving, &state) }
+    defer { extendLifetime(old) }
+    return drain(&leaving, post, pass)
+  }
+
+  /// Leaves letters of a post that does not just go to everybody's home. Returns what to release at the end.
+  private func put(
+    _ post: Post, _ leaving: inout Leaving, _ state: inout State
+  ) -> (Roster, Post?) {
+    var roster = post.roster
+    var dropped: Post?
+    if let keeper = unsafe post.keeper {
+      // Asked again, because later observers begin with this post.
+      roster = post.list.roster
+      state.keptPosts += 1
+      unsafe post.number = state.keptPosts
+      let kept = unsafe post.waiter == nil ? post : post.copy()
+      dropped = unsafe keeper._withUnsafeGuaranteedRef { $0.replace(with: kept, &state) }
+    }
+    switch post.destination {
+    case .homes:
+      roster.forEachHome { group, mailbox in leaving.put(post, group, in: mailbox, &state) }
+    case .mainActor: leaving.put(post, roster.all, in: mainMailbox, &state)
+    case .lanes:
+      for box in roster.all.boxes where box.isRegistered {
+        leaving.put(post, Roster.Group([box]), in: state.lane(of: box.identity), &state)
+      }
+    }
+    return (roster, dropped)
+  }
+
+  /// Starts drains, and handles the letters in the homes that are here. Returns the number of clients that were called or
+  /// will be.
+  ///
+  /// - Parameter pass: Reports the calls and letters of this post; nil if nothing does.
+  @inline(__always)
+  private func drain(_ leaving: inout Leaving, _ post: Post, _ pass: DeliveryPass?) -> Int {
+    unsafe post.hasLetters = leaving.count > 0
+    if let pass { report(leaving, of: post, to: pass) }
+    return drain(&leaving) { boxes in call(post, boxes, pass) }
+  }
+
+  /// - Parameter call: Calls the clients in the home that was claimed, after what waited there.
+  @inline(__always)
+  private func drain(_ leaving: inout Leaving, _ call: (Boxes) -> Int) -> Int {
+    if let drain = unsafe leaving.drain { unsafe drain.takeRetainedValue().startDrain(of: self) }
+    leaving.withMore { more in for mailbox in more.drains { mailbox.startDrain(of: self) } }
+    var called = leaving.count
+    if let claim = unsafe leaving.claim {
+      unsafe claim.mailbox._withUnsafeGuaranteedRef { mailbox in
+        leaving.withMore { more in handle(&more.batch, in: mailbox) }
+        unsafe claim.group._withUnsafeGuaranteedRef { called += call($0.boxes) }
+        if mailbox.release(of: self) { mailbox.startDrain(of: self) }
+      }
+    }
+    leaving.withMore { more in for mailbox in more.waiting { handleWaiting(in: mailbox) } }
+    return called
+  }
+
+  private func report(_ leaving: borrowing Leaving, of post: Post, to pass: DeliveryPass) {
+    if case .lanes = post.destination {
+      pass.left(for: .task(client: nil), clients: leaving.count, waiting: nil)
+      return
+    }
+    leaving.withMore { more in
+      for (mailbox, clients) in more.left {
+        let letters = withLock { state in mailbox.waiting(&state).count }
+        pass.left(for: mailbox.place, clients: clients, waiting: letters)
+      }
     }
   }
 
-  private func deliver(
-    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, before limit: UInt64?,
-    active: UnsafeMutablePointer<ActivePost>, call: (WeakBox, ClientList) -> CallOutcome,
-    make: (UInt64) -> Post
-  ) -> Int? {
-    if posting.keeper != nil {
-      return keep(posting, tellingTo: pass, make: make)
-    }
-    if posting.list.isEmpty { return 0 }
-    if posting.isAwaited {
-      return leaveInTasks(posting, tellingTo: pass, before: limit, make: make)
-    }
-    if let named = posting.named {
-      return deliver(
-        posting, tellingTo: pass, in: named, before: limit, call: call, make: make)
-    }
-    if !posting.list.hasMailboxes {
-      var walk = posting.list.beginWalk()
-      // Asked again, because a client in this walk may have a home, or begin with a post that was kept meanwhile.
-      if !posting.list.hasMailboxes {
-        let limit = limit ?? walk.limit
-        return walk.forEach { box in
-          box.number < limit ? call(box, posting.list) : .skipped
-        }
-      }
-    }
-    return deliverAtHome(posting, tellingTo: pass, before: limit, call: call, make: make)
-  }
-
-  /// Calls the clients whose homes are here and those without homes, and leaves letters for the others.
-  private func deliverAtHome(
-    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, before limit: UInt64?,
-    call: (WeakBox, ClientList) -> CallOutcome, make: (UInt64) -> Post
-  ) -> Int {
-    guard let audience = posting.list.audience else { return 0 }
-    let limit = limit ?? audience.limit
-    let homeless =
-      audience.hasHomeless && audience.keepsPosts ? posting.list.mailboxOfHomeless : nil
-    var isElsewhere = false
-    let claimed = claimHomes(
-      of: audience, homeless, isolation: posting.isolation, isElsewhere: &isElsewhere)
-    var called = 0
-    // Those of a list that keeps posts are called by one thread at a time.
-    let callsHomeless =
-      audience.hasHomeless && (!audience.keepsPosts || claimed.homeless != nil)
-    if callsHomeless || !claimed.isEmpty {
-      var walk = posting.list.beginWalk()
-      called = walk.forEach { box in
-        box.number < limit && (box.hasHome ? claimed.contain(box) : callsHomeless)
-          ? call(box, posting.list) : .skipped
-      }
-    }
-    if claimed.isEmpty, !isElsewhere { return called }
-    let post = isElsewhere ? make(limit) : nil
-    // Usually every drain is scheduled already, and nothing is allocated.
-    let (left, drains) = withLock { state in
-      var (left, drains): (Int, [Mailbox]) = (0, [])
-      if let post {
-        // By index, because a loop over the elements would retain each.
-        for index in audience.residents.indices {
-          let residents = audience.residents[index]
-          let count = residents.count
-          if count == 0 || claimed.contains(residents) { continue }
-          left += count
-          put(
-            post, in: residents.home, for: .home(before: limit), receipt: posting.receipt, &state)
-          if residents.home.schedule(&state) { drains.append(residents.home) }
-        }
-        if let homeless, claimed.homeless == nil {
-          left += audience.homelessCount
-          put(post, in: homeless, for: .homeless(before: limit), receipt: posting.receipt, &state)
-          if homeless.schedule(&state) { drains.append(homeless) }
-        }
-      }
-      claimed.forEach { mailbox in if mailbox.release(&state) { drains.append(mailbox) } }
-      return (left, drains)
-    }
-    if let pass, isElsewhere {
-      for residents in audience.residents where residents.count > 0 && !claimed.contains(residents)
-      {
-        pass.left(for: reported(residents.home), clients: residents.count)
-      }
-      if let homeless, claimed.homeless == nil {
-        pass.left(for: reported(homeless), clients: audience.homelessCount)
-      }
-    }
-    for mailbox in drains { mailbox.startDrain(of: self) }
-    return called + left
-  }
-
-  /// Claims the homes that are here, and handles the letters that wait there. `isElsewhere` becomes true if there
-  /// are clients in other homes.
-  private func claimHomes(
-    of audience: ClientList.Audience, _ homeless: Mailbox?, isolation: ObjectIdentifier?,
-    isElsewhere: inout Bool
-  ) -> ClaimedHomes {
-    var claimed = ClaimedHomes()
-    var isWaiting = false
-    for index in audience.residents.indices {
-      let residents = audience.residents[index]
-      if residents.count == 0 { continue }
-      let mailbox = residents.home
-      guard mailbox.place.isCurrent(from: isolation),
-        let waiting = withLock({ state in mailbox.claim(&state) })
-      else {
-        isElsewhere = true
-        continue
-      }
-      claimed.append(residents)
-      if waiting > 0 { isWaiting = true }
-    }
-    if let homeless {
-      if let waiting = withLock({ state in homeless.claim(&state) }) {
-        claimed.homeless = homeless
-        if waiting > 0 { isWaiting = true }
-      } else {
-        isElsewhere = true
-      }
-    }
-    if isWaiting { claimed.forEach { mailbox in handleWaiting(in: mailbox) } }
-    return claimed
-  }
-
-  /// Handles the letters that wait in a claimed home now. Later ones wait, or this might never end.
-  func handleWaiting(in mailbox: Mailbox) {
+  /// Handles the letters that wait in a home that is here, unless a thread has claimed it. Later ones wait, or this might
+  /// never end.
+  @inline(never)
+  private func handleWaiting(in mailbox: Mailbox) {
     var batch = LetterQueue()
-    withLock { state in mailbox.take(.max, into: &batch, &state) }
-    mailbox.handle(&batch, of: self)
-  }
-
-  func put(
-    _ post: Post, in mailbox: Mailbox, for addressee: Letter.Addressee, receipt: Receipt?,
-    _ state: inout State
-  ) {
-    let receipt = receipt.flatMap { $0.held(in: mailbox) }
-    mailbox.put(Letter(post: post, receipt: receipt, addressee: addressee), &state)
-  }
-
-  /// Calls all clients in the home that the body names, or leaves a letter there.
-  private func deliver(
-    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, in mailbox: Mailbox,
-    before limit: UInt64?, call: (WeakBox, ClientList) -> CallOutcome, make: (UInt64) -> Post
-  ) -> Int {
-    guard let audience = posting.list.audience else { return 0 }
-    let limit = limit ?? audience.limit
-    if mailbox.place.isCurrent(from: posting.isolation),
-      let waiting = withLock({ state in mailbox.claim(&state) })
-    {
-      if waiting > 0 { handleWaiting(in: mailbox) }
-      var called = 0
-      do {
-        var walk = posting.list.beginWalk()
-        called = walk.forEach { box in box.number < limit ? call(box, posting.list) : .skipped }
-      }
-      release(mailbox)
-      return called
+    let isClaimed = withLock { state in
+      guard mailbox.claim(&state) != nil else { return false }
+      mailbox.take(.max, into: &batch, &state)
+      return true
     }
-    let post = make(limit)
-    let isToBeDrained = withLock { state in
-      put(post, in: mailbox, for: .everyone(before: limit), receipt: posting.receipt, &state)
-      return mailbox.schedule(&state)
+    if !isClaimed { return }
+    handle(&batch, in: mailbox)
+    if mailbox.release(of: self) { mailbox.startDrain(of: self) }
+  }
+
+  /// Lets homes that are not here find the deallocated clients of a list, with a letter that calls nobody.
+  func findDeadElsewhere(in list: ClientList, from site: CallSite) {
+    let post = Post(to: list, from: site) { box, _ in box.load() == nil ? .dead : .skipped }
+    var leaving = Leaving()
+    var elsewhere: [(Roster.Group, Mailbox)] = []
+    post.roster.forEachHome { group, mailbox in
+      if !mailbox.place.isOpen { elsewhere.append((group, mailbox)) }
     }
-    pass?.left(for: reported(mailbox), clients: audience.count)
-    if isToBeDrained { mailbox.startDrain(of: self) }
-    return audience.count
+    withLock { state in
+      for (group, mailbox) in elsewhere { leaving.put(post, group, in: mailbox, &state) }
+    }
+    _ = drain(&leaving) { _ in 0 }
   }
 
-  /// A home as reports name it after a letter was left there.
-  func reported(_ mailbox: Mailbox) -> DeliveryEvent.Home? {
-    mailbox.place.reported(waiting: withLock { state in mailbox.waiting(&state).count })
-  }
-
-  func release(_ mailbox: Mailbox) {
-    if withLock({ state in mailbox.release(&state) }) { mailbox.startDrain(of: self) }
-  }
-
-  /// Leaves a letter for each client, to be called and awaited in a task.
-  private func leaveInTasks(
-    _ posting: borrowing Posting, tellingTo pass: DeliveryPass?, before limit: UInt64?,
-    make: (UInt64) -> Post
-  ) -> Int {
-    var clients: [Registration] = []
-    let upper: UInt64
-    do {
-      var walk = posting.list.beginWalk()
-      upper = limit ?? walk.limit
-      walk.forEach { box in
-        guard box.number < upper else { return .skipped }
-        guard box.load() != nil else { return .dead }
-        clients.append(box.registration)
-        return .skipped
+  /// Registers an observer, which begins with a kept post. `place` registers it, and returns the post.
+  ///
+  /// All later posts follow, because both happen under the office's lock. If the observer's home is here and free, it is
+  /// called before this returns, as part of the caller's call stack.
+  func begin<Result: Sendable>(
+    _ box: WeakBox, in home: Mailbox, _ place: (inout State) -> (Result, Post?)
+  ) -> Result {
+    var leaving = Leaving()
+    if home.isHere(from: nil) { leaving.addHere(home) }
+    let group = Roster.Group([box])
+    // What a callback's observer begins with is the callback's, also where it waits.
+    let isInCallback = tracing?.isInCallback ?? false
+    let (result, post) = withLock { state in
+      let (result, latest) = place(&state)
+      let post = isInCallback ? latest?.unreported() : latest
+      if let post { leaving.put(post, group, in: home, &state) }
+      return (result, post)
+    }
+    if let post {
+      unsafe calling(ActivePost(post, of: self)) { _ in
+        _ = drain(&leaving) { boxes in
+          handle(post, boxes, in: home)
+          return boxes.count
+        }
       }
     }
-    if clients.isEmpty { return 0 }
-    let post = make(upper)
-    let drains = withLock { state in
-      var drains: [Mailbox] = []
-      for client in clients where client.identity != 0 {
-        let lane = state.lane(of: client.identity)
-        put(post, in: lane, for: .one(client, number: 0), receipt: posting.receipt, &state)
-        if lane.schedule(&state) { drains.append(lane) }
-      }
-      return drains
-    }
-    pass?.left(for: Place.task(client: nil).reported, clients: clients.count)
-    for mailbox in drains { mailbox.startDrain(of: self) }
-    return clients.count
+    extendLifetime(group)
+    return result
   }
 }

@@ -1,171 +1,121 @@
+// Posts that clients make while a post calls them wait, and are delivered after the calls. So an effect follows its cause
+// and is never nested in it. They wait in the outermost of an office's links: a letter may be handled inside another post,
+// which claims its home.
+
 extension PostOffice {
-  /// Posts. Returns the number of clients that were called or will be; nil if the list is closed.
+  /// A post that has left letters, or will be delivered, and the number of clients that were called or will be. Nil if all
+  /// have been called.
+  @usableFromInline typealias Posting = (post: Post?, clients: Int)
+
+  /// Posts. Returns nil if the post was refused.
   ///
-  /// - Parameters:
-  ///   - subject: The protocol or the topic, for reports.
-  ///   - call: Calls the client in a box.
-  ///   - make: Makes the post on the heap.
-  @inline(__always)
-  func post(
-    _ posting: borrowing Posting, subject: DeliverySubject,
-    call: (WeakBox, ClientList) -> CallOutcome,
-    make: (borrowing Posting, Post.Origin) -> Post
-  ) -> Int? {
+  /// - Parameter isolation: The actor in which the calling code is written.
+  @usableFromInline
+  func post(_ post: consuming Post, from isolation: (any Actor)?) -> Posting? {
+    let isolation = isolation.map { ObjectIdentifier($0) }
     let chain = DeliveryChain()
-    if !chain.isEmpty, let active = unsafe innermostPost(in: chain) {
-      return unsafe wait(posting, behind: active, subject: subject, make: make)
-    }
-    // A post of another office may be calling here. It is a cause, and does not delay this post.
-    let cause =
-      unsafe chain.innermostPost(of: nil).map { unsafe ActivePost.at($0) }?.pointee.cause()
-      ?? AwaitedCall.current?.cause
-    if let cause, !admit(posting, after: cause, subject) { return 0 }
-    let trace = tracing?.trace(subject, from: posting.site)
-    var active = ActivePost(office: self, site: posting.site, parent: cause)
-    var called: Int?
-    unsafe withUnsafeMutablePointer(to: &active) { active in
-      unsafe perform(active, list: posting.list, isLetter: false, in: chain) {
-        called = unsafe deliver(
-          posting, trace, before: nil, active: active, call: call,
-          make: { limit in
-            unsafe make(
-              posting,
-              Post.Origin(
-                limit: limit, parent: cause, recurrences: active.pointee.recurrences, trace: trace))
-          })
+    if !chain.isEmpty || AwaitedCall.current != nil {
+      let office = ObjectIdentifier(self)
+      // A post of another office may be calling here. It is a cause, and does not delay this post.
+      let active = unsafe chain.innermostPost(of: office)
+      let cause = unsafe (active ?? chain.innermostPost(of: nil))?.cause
+      guard admit(post, after: cause ?? AwaitedCall.current?.cause) else { return nil }
+      trace(post)
+      if let active = unsafe chain.outermostPost(of: office) {
+        // Busy until all have been delivered, or a center would settle meanwhile.
+        if unsafe active.append(post) { withLock { $0.busy += 1 } }
+        return (post, post.roster.all.boxes.registered)
       }
+    } else {
+      trace(post)
     }
-    return called
-  }
-
-  /// Appends a post to those that wait for the calls of another one. Returns the number of its clients.
-  private func wait(
-    _ posting: borrowing Posting, behind active: UnsafeMutablePointer<ActivePost>,
-    subject: DeliverySubject, make: (borrowing Posting, Post.Origin) -> Post
-  ) -> Int? {
-    let cause = unsafe active.pointee.cause()
-    guard admit(posting, after: cause, subject) else { return 0 }
-    guard let audience = posting.list.audience else { return nil }
-    if let keeper = posting.keeper {
-      let isOpen = withLock { state in
-        // Closing needs this lock, so the list stays open from here on.
-        if posting.list.audience == nil { return false }
-        keeper.countPending(1, &state)
-        return true
+    let post = unsafe Unmanaged.passRetained(consume post)
+    return unsafe calling(ActivePost(lettersOf: self)) { active in
+      unsafe active.pointee.link.isLetter = false
+      unsafe active.set(post)
+      let clients = unsafe post._withUnsafeGuaranteedRef { post in
+        deliver(post, follows: false, from: isolation)
       }
-      guard isOpen else { return nil }
+      let waiting = unsafe post._withUnsafeGuaranteedRef { post in
+        unsafe post.hasLetters ? post : nil
+      }
+      // What it holds may post, and that follows it.
+      unsafe active.release(post)
+      return (waiting, clients)
     }
-    let post = make(
-      posting,
-      Post.Origin(
-        limit: audience.limit, parent: cause, recurrences: nil,
-        trace: tracing?.trace(subject, from: posting.site)))
-    let pending = ActivePost.Pending(
-      post: post, named: posting.named, isAwaited: posting.isAwaited, keeper: posting.keeper,
-      receipt: posting.receipt)
-    unsafe active.pointee.pending.append(pending)
-    return audience.count
   }
 
-  /// Posts, and returns when every client was called and the letters have ended.
-  nonisolated(nonsending) func postAndWait(
-    _ posting: borrowing Posting, subject: DeliverySubject,
-    call: (WeakBox, ClientList) -> CallOutcome, make: (borrowing Posting, Post.Origin) -> Post
-  ) async -> Int? {
-    if posting.list.isEmpty, posting.keeper == nil { return 0 }
-    var called: Int?
-    await withCheckedContinuation { continuation in
-      let posting = posting.waited(by: Receipt(continuation))
-      called = post(posting, subject: subject, call: call, make: make)
-    }
-    return called
+  @inline(__always)
+  private func trace(_ post: Post) {
+    if let tracing { unsafe post.trace = tracing.trace(post.list.subject, from: post.site) }
   }
 
-  /// Handles a letter: calls its recipients, then delivers the posts that they made.
-  func handle(_ letter: borrowing Letter, in mailbox: Mailbox) {
-    let (post, addressee) = (letter.post, letter.addressee)
-    var active = ActivePost(office: self, post)
-    unsafe withUnsafeMutablePointer(to: &active) { active in
-      unsafe perform(active, list: post.list, isLetter: true, in: DeliveryChain()) {
-        post.reporting(in: mailbox.place) { pass in
-          defer { extendLifetime(post) }
-          guard var walk = post.list.beginWalk(for: addressee, at: mailbox) else { return }
-          walk.forEach { box in
-            guard addressee.includes(box) else { return .skipped }
-            return pass.call(box) { box in post.call(box, as: addressee) }
-          }
+  /// Notes the cause of a post. Reports it, and returns false, if that cause has set off too many.
+  private func admit(_ post: Post, after cause: Cause?) -> Bool {
+    guard let cause else { return true }
+    if cause.sites.contains(post.site) {
+      let recurrences = cause.countRecurrence()
+      if recurrences > Cause.limit {
+        if recurrences == Cause.limit + 1 {
+          reentrancyGuard.reportPost(to: post.list, from: post.site, after: cause)
         }
+        tracing?.refuse(.post, post.list.subject, from: post.site)
+        return false
+      }
+    }
+    post.ownCause.storeIfNil(Cause(site: post.site, parent: cause))
+    return true
+  }
+
+  /// Handles letters in a home: calls their clients, and then delivers the posts that these made.
+  ///
+  /// A letter of a post that is being delivered on this stack, in another home that is here, belongs to that delivery.
+  func handle(_ batch: inout LetterQueue, in mailbox: Mailbox) {
+    if batch.isEmpty { return }
+    unsafe calling(ActivePost(lettersOf: self)) { active in
+      while let (post, group) = unsafe batch.takeFirst() {
+        unsafe active.pointee.link.isLetter = !DeliveryChain().isDelivering(post)
+        unsafe active.set(post)
+        unsafe post._withUnsafeGuaranteedRef { handle($0, group.boxes, in: mailbox) }
+        unsafe active.release(post)
+        unsafe follow(active)
       }
     }
   }
 
-  /// Runs `body`, the calls of a post, and then delivers the posts made in them.
-  private func perform(
-    _ active: UnsafeMutablePointer<ActivePost>, list: ClientList, isLetter: Bool,
-    in chain: DeliveryChain, _ body: () -> Void
-  ) {
-    // A letter may be handled inside another post, when that post claims its home. What is posted here then
-    // follows the outer post.
-    let outer = unsafe chain.isEmpty ? nil : innermostPost(in: chain)
-    var delivery = unsafe ActiveDelivery(list: ObjectIdentifier(list), site: active.pointee.site)
-    unsafe delivery.post = UnsafeMutableRawPointer(active)
-    unsafe delivery.poster = active.pointee.office
-    if isLetter { delivery.letter = StackPlace.current }
-    unsafe withUnsafeMutablePointer(to: &delivery) { delivery in
-      unsafe chain.push(delivery)
-      body()
-      if unsafe !active.pointee.pending.isEmpty {
-        if let outer = unsafe outer {
-          unsafe outer.pointee.pending += active.pointee.pending
-        } else {
-          unsafe follow(active, delivery)
-        }
-      }
-      unsafe delivery.pointee.pop()
+  /// Calls clients with a post that has waited for them.
+  func handle(_ post: Post, _ boxes: Boxes, in mailbox: Mailbox) {
+    guard let trace = unsafe post.trace else { return _ = call(post, boxes, nil) }
+    trace.handle(in: mailbox.place) { pass in _ = call(post, boxes, pass) }
+  }
+
+  func call(_ post: Post, _ boxes: Boxes, _ pass: DeliveryPass?) -> Int {
+    post.list.forEach(in: boxes) { box in pass.call(box) { box in post.call(box) } }
+  }
+
+  /// Runs `body`, which calls clients, as a link of this thread's chain. Then delivers the posts made in these calls.
+  @inline(__always)
+  func calling<Result>(
+    _ post: ActivePost, _ body: (UnsafeMutablePointer<ActivePost>) -> Result
+  ) -> Result {
+    var active = post
+    return unsafe withUnsafeMutablePointer(to: &active) { active in
+      unsafe DeliveryChain().push(active.link)
+      let result = unsafe body(active)
+      unsafe follow(active)
+      unsafe active.pointee.link.pop()
+      if unsafe active.end() { withLock { $0.busy -= 1 } }
+      return result
     }
   }
 
-  /// Delivers the pending posts, and those made in their calls.
-  private func follow(
-    _ active: UnsafeMutablePointer<ActivePost>, _ delivery: UnsafeMutablePointer<ActiveDelivery>
-  ) {
-    while unsafe !active.pointee.pending.isEmpty {
-      var batch: [ActivePost.Pending] = []
-      unsafe swap(&batch, &active.pointee.pending)
-      // By index, so each receipt is released after its post.
-      for index in batch.indices {
-        let pending = batch[index]
-        let post = pending.post
-        let receipt = batch[index].receipt.take()
-        unsafe active.pointee.follow(post)
-        unsafe delivery.pointee.list = ObjectIdentifier(post.list)
-        unsafe delivery.pointee.site = post.site
-        let posting = Posting(
-          to: post.list, from: post.site, isolation: nil, named: pending.named,
-          isAwaited: pending.isAwaited, keeper: pending.keeper, receipt: receipt)
-        _ = unsafe deliver(
-          posting, post.trace, before: post.limit, active: active,
-          call: { box, _ in post.call(box, as: nil) }, make: { _ in post })
-        if let keeper = pending.keeper { withLock { state in keeper.countPending(-1, &state) } }
-      }
+  /// Delivers the posts that wait here, and those made in their calls.
+  @inline(__always)
+  private func follow(_ active: UnsafeMutablePointer<ActivePost>) {
+    while let post = unsafe active.takeFollower() {
+      unsafe active.set(post)
+      unsafe post._withUnsafeGuaranteedRef { _ = deliver($0, follows: true, from: nil) }
+      unsafe active.release(post)
     }
-  }
-
-  private func innermostPost(in chain: DeliveryChain) -> UnsafeMutablePointer<ActivePost>? {
-    unsafe chain.innermostPost(of: ObjectIdentifier(self)).map { unsafe ActivePost.at($0) }
-  }
-
-  /// Whether a post with a cause is admitted. Reports a refusal.
-  private func admit(
-    _ posting: borrowing Posting, after cause: Cause, _ subject: DeliverySubject
-  ) -> Bool {
-    guard cause.sites.contains(posting.site) else { return true }
-    let verdict = cause.recurrences.countOne()
-    if verdict == .legitimate { return true }
-    if verdict == .firstTooMany {
-      reentrancyGuard.reportPost(from: posting.site, after: cause, key: subject.description)
-    }
-    tracing?.reporter?.refuse(.post, subject, from: posting.site)
-    return false
   }
 }

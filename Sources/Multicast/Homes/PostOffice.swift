@@ -5,14 +5,14 @@
 /// The homes of a center, and the order in which posts reach them. A standalone delegate has an office of its
 /// own.
 ///
-/// Order of locks: the office's first, then a list's, an observer's or that of the ``WaitGraph``. None of these
-/// is held when another lock of them is taken, and no lock is held while client code runs.
+/// Order of locks: the office's first, then a list's or an observer's. None of these is held when another lock of them is
+/// taken, and no lock is held while client code runs.
 @usableFromInline
 final class PostOffice: Sendable {
   /// What the lock protects, with the variables of every ``Mailbox`` and ``Keeper``.
   struct State {
-    /// The mailboxes of actors and queues. Unused ones are removed now and then.
-    private var mailboxes: [Key: Mailbox] = [:]
+    /// The mailboxes of actors and queues, by address. Unused ones are removed now and then.
+    private var mailboxes: [UInt: Mailbox] = [:]
 
     /// The number of mailboxes at which unused ones are removed.
     private var limit = 16
@@ -24,55 +24,40 @@ final class PostOffice: Sendable {
     /// deallocated one's address may share its mailbox for a while.
     private var lanes: [UInt: Mailbox] = [:]
 
-    /// The mailboxes of handlers that are at home in them alone. Unused ones are removed now and then.
-    private var handlers: [Mailbox] = []
+    /// The number of posts that were kept.
+    var keptPosts: UInt64 = 0
 
-    /// The number of handlers' mailboxes at which unused ones are removed.
-    private var handlerLimit = 16
+    /// The number of mailboxes with letters, or where a thread or a drain is at work.
+    var busy = 0
 
-    /// Those who wait for their turn to wait until all is settled; nil if it is nobody's turn.
-    var settlers: [any AnyObject & Sendable]?
+    /// Who waits until nothing is busy.
+    var settlers: [UInt64: CheckedContinuation<Void, Never>] = [:]
+    var lastSettler: UInt64 = 0
 
-    #if DEBUG
-      /// A mailbox in which too many letters wait, to tell of after unlocking.
-      var crowded: Mailbox?
-    #endif
+    /// A mailbox in which many letters wait.
+    var crowded: Mailbox?
 
-    fileprivate enum Key: Hashable {
-      case object(ObjectIdentifier)
+    /// What is to be released after unlocking.
+    fileprivate var dropped: [Mailbox] = []
 
-      /// A global queue, by its label. Some systems return another object each time.
-      case globalQueue(String)
-    }
-
-    fileprivate func recent(of object: AnyObject) -> Mailbox? {
-      recent.flatMap { mailbox in mailbox.place.isPlace(of: object) ? mailbox : nil }
-    }
-
-    /// The mailbox of an actor or a queue, which the caller holds. `dropped` receives what must be released
-    /// after unlocking.
-    fileprivate mutating func mailbox(
-      of object: AnyObject, _ key: Key, orMake make: () -> Mailbox,
-      droppingInto dropped: inout [Mailbox]
-    ) -> Mailbox {
-      if let mailbox = mailboxes[key] {
-        // The address may have belonged to another object. A global queue's object may be another one.
-        if case .globalQueue = key { return mailbox }
-        if mailbox.place.isPlace(of: object) {
+    /// The mailbox of the actor or the queue at an address, which the caller holds.
+    fileprivate mutating func mailbox(at address: UInt, _ place: () -> Place) -> Mailbox {
+      if let mailbox = mailboxes[address] {
+        // The address may have belonged to another object.
+        if mailbox.place.isAt(address) {
           recent = mailbox
           return mailbox
         }
         dropped.append(mailbox)
       }
-      let mailbox = make()
-      recent = mailbox
-      mailboxes[key] = mailbox
-      if mailboxes.count > limit { dropUnused(into: &dropped) }
+      let mailbox = Mailbox(place())
+      (mailboxes[address], recent) = (mailbox, mailbox)
+      if mailboxes.count > limit { dropUnused() }
       return mailbox
     }
 
     /// Removes the mailboxes that only this table refers to. With the lock held, no reference can be added.
-    private mutating func dropUnused(into dropped: inout [Mailbox]) {
+    private mutating func dropUnused() {
       for key in Array(mailboxes.keys) {
         guard let index = mailboxes.index(forKey: key),
           isKnownUniquelyReferenced(&mailboxes.values[index])
@@ -80,6 +65,14 @@ final class PostOffice: Sendable {
         dropped.append(mailboxes.remove(at: index).value)
       }
       limit = max(16, 2 * mailboxes.count)
+    }
+
+    fileprivate func recent(at address: UInt) -> Mailbox? {
+      recent.flatMap { mailbox in mailbox.place.isAt(address) ? mailbox : nil }
+    }
+
+    func hasLane(_ lane: ObjectIdentifier, of client: UInt) -> Bool {
+      lanes[client].map { ObjectIdentifier($0) } == lane
     }
 
     mutating func lane(of client: UInt) -> Mailbox {
@@ -90,62 +83,61 @@ final class PostOffice: Sendable {
     }
 
     mutating func removeLane(of client: UInt) { lanes[client] = nil }
-
-    /// Adds a handler's mailbox. `dropped` receives what must be released after unlocking.
-    fileprivate mutating func add(handler mailbox: Mailbox, droppingInto dropped: inout [Mailbox]) {
-      if handlers.count >= handlerLimit {
-        var used: [Mailbox] = []
-        for index in handlers.indices {
-          if isKnownUniquelyReferenced(&handlers[index]) {
-            dropped.append(handlers[index])
-          } else {
-            used.append(handlers[index])
-          }
-        }
-        handlers = used
-        handlerLimit = max(16, 2 * used.count)
-      }
-      handlers.append(mailbox)
-    }
-
-    /// All mailboxes but the main actor's. One with letters is among them, even if its handler has ended.
-    fileprivate var allButMain: [Mailbox] {
-      Array(mailboxes.values) + Array(lanes.values) + handlers
-    }
   }
 
-  @usableFromInline
-  let reentrancyGuard: ReentrancyGuard
+  @usableFromInline let reentrancyGuard: ReentrancyGuard
 
   /// Reports posts and carries values; nil if there is nothing to do.
-  let tracing: PostTracing?
+  let tracing: Tracing?
 
   /// Decides when homes come to their letters, in a test; nil if they do as soon as they can.
   let scheduler: (any LetterScheduler)?
 
-  private let mainMailbox = Mailbox(.mainActor)
+  let mainMailbox = Mailbox(.mainActor)
 
   private let state = Locked(State())
 
   init(
-    reentrancyGuard: ReentrancyGuard, tracing: PostTracing?,
+    reentrancy: ReentrancyPolicy, onRecursion: (@Sendable (RecursiveNotify) -> Void)?,
+    onDelivery: (@Sendable (DeliveryEvent) -> Void)?, carrying carried: CarriedValue?,
     scheduler: (any LetterScheduler)? = nil
   ) {
-    self.reentrancyGuard = reentrancyGuard
-    self.tracing = tracing
+    tracing = Tracing(onDelivery: onDelivery, carrying: carried)
+    reentrancyGuard = ReentrancyGuard(
+      policy: reentrancy, onRecursion: onRecursion, tracing: tracing)
     self.scheduler = scheduler
   }
 
   /// Calls `body` with the lock that orders letters.
   @inline(__always)
   func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
-    #if DEBUG
-      let (result, crowded) = state.withLock { state in (body(&state), state.crowded.take()) }
-      crowded?.tellOfCrowd()
-      return result
-    #else
-      return state.withLock { state in body(&state) }
-    #endif
+    let (result, after) = state.withLock { state in
+      let result = body(&state)
+      let isCalm =
+        state.crowded == nil && (state.busy > 0 || state.settlers.isEmpty) && state.dropped.isEmpty
+      return (result, isCalm ? nil : After(&state))
+    }
+    if let after { see(to: after) }
+    return result
+  }
+
+  /// What is to be done when the lock has been released.
+  private struct After: Sendable {
+    let crowded: Mailbox?
+    let settlers: [UInt64: CheckedContinuation<Void, Never>]
+    let dropped: [Mailbox]
+
+    init(_ state: inout State) {
+      crowded = state.crowded.take()
+      dropped = exchange(&state.dropped, with: [])
+      settlers = state.busy > 0 ? [:] : exchange(&state.settlers, with: [:])
+    }
+  }
+
+  @inline(never)
+  private func see(to after: After) {
+    for settler in after.settlers.values { settler.resume() }
+    after.crowded?.dropLettersForNobody(of: self)
   }
 }
 
@@ -154,47 +146,16 @@ final class PostOffice: Sendable {
 extension PostOffice {
   func mailbox(of actor: any Actor) -> Mailbox {
     if actor === MainActor.shared { return mainMailbox }
-    return recentMailbox(of: actor)
-      ?? mailbox(of: actor, .object(ObjectIdentifier(actor))) { .actor(WeakActor(actor)) }
+    return withLock { state in
+      state.mailbox(at: ObjectIdentifier(actor).address) { .actor(WeakActor(actor)) }
+    }
   }
 
   /// The mailbox of a queue. That of the main queue is the main actor's.
   func mailbox(of queue: DispatchQueue) -> Mailbox {
-    if let recent = recentMailbox(of: queue) { return recent }
-    if queue.isMain { return mainMailbox }
-    let key: State.Key =
-      queue.isGlobal ? .globalQueue(queue.label) : .object(ObjectIdentifier(queue))
-    return mailbox(of: queue, key) { .queue(MarkedQueue(queue)) }
+    let address = queue.address
+    if let recent = withLock({ state in state.recent(at: address) }) { return recent }
+    if address == MarkedQueue.main.queue.address { return mainMailbox }
+    return withLock { state in state.mailbox(at: address) { .queue(MarkedQueue(queue)) } }
   }
-
-  private func recentMailbox(of object: AnyObject) -> Mailbox? {
-    withLock { state in state.recent(of: object) }
-  }
-
-  private func mailbox(
-    of object: AnyObject, _ key: State.Key, orMakeFor place: () -> Place
-  ) -> Mailbox {
-    let (mailbox, dropped) = withLock { state in
-      var dropped: [Mailbox] = []
-      let mailbox = state.mailbox(
-        of: object, key, orMake: { Mailbox(place()) }, droppingInto: &dropped)
-      return (mailbox, dropped)
-    }
-    extendLifetime(dropped)
-    return mailbox
-  }
-
-  /// Makes the mailbox of one handler, for a home that nobody else shares.
-  func makeMailbox(ofHandlerIn place: Place) -> Mailbox {
-    let mailbox = Mailbox(place)
-    let dropped = withLock { state in
-      var dropped: [Mailbox] = []
-      state.add(handler: mailbox, droppingInto: &dropped)
-      return dropped
-    }
-    extendLifetime(dropped)
-    return mailbox
-  }
-
-  func allMailboxes(_ state: State) -> [Mailbox] { state.allButMain + [mainMailbox] }
 }

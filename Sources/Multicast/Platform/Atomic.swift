@@ -8,40 +8,37 @@ import MulticastPlatform
 ///
 /// Unchecked, because the compiler does not know what is in the memory: a word that only atomic functions
 /// access.
-@_rawLayout(size: 8, alignment: 8)
-@usableFromInline
-@safe
+@_rawLayout(size: 8, alignment: 8) @usableFromInline @safe
 package struct Atomic<Value: AtomicValue>: ~Copyable, @unchecked Sendable {
   @inlinable
   package init(_ value: Value) {
-    unsafe multicast_store(word, value.word, AtomicStoreOrdering.relaxed.rawValue)
+    unsafe multicast_store(word, value.word, AtomicOrdering.relaxed.rawValue)
   }
 
-  @inlinable
-  var word: UnsafeMutablePointer<UInt64> {
+  @inlinable var word: UnsafeMutablePointer<UInt64> {
     unsafe withUnsafePointer(to: self) { place in
       unsafe UnsafeMutableRawPointer(mutating: place).assumingMemoryBound(to: UInt64.self)
     }
   }
 
   @inlinable
-  package func load(ordering: AtomicLoadOrdering) -> Value {
+  package func load(ordering: AtomicOrdering) -> Value {
     unsafe Value(word: multicast_load(word, ordering.rawValue))
   }
 
   @inlinable
-  package func store(_ value: Value, ordering: AtomicStoreOrdering) {
+  package func store(_ value: Value, ordering: AtomicOrdering) {
     unsafe multicast_store(word, value.word, ordering.rawValue)
   }
 
   @inlinable
-  package func exchange(_ value: Value, ordering: AtomicUpdateOrdering) -> Value {
+  package func exchange(_ value: Value, ordering: AtomicOrdering) -> Value {
     unsafe Value(word: multicast_exchange(word, value.word, ordering.rawValue))
   }
 
   @inlinable
   package func compareExchange(
-    expected: Value, desired: Value, ordering: AtomicUpdateOrdering
+    expected: Value, desired: Value, ordering: AtomicOrdering
   ) -> (exchanged: Bool, original: Value) {
     let original = unsafe multicast_compare_exchange(
       word, expected.word, desired.word, ordering.rawValue)
@@ -50,32 +47,21 @@ package struct Atomic<Value: AtomicValue>: ~Copyable, @unchecked Sendable {
 }
 
 extension Atomic where Value: FixedWidthInteger {
-  @inlinable
-  @discardableResult
+  @inlinable @discardableResult
   package func wrappingAdd(
-    _ value: Value, ordering: AtomicUpdateOrdering
+    _ value: Value, ordering: AtomicOrdering
   ) -> (oldValue: Value, newValue: Value) {
     let old = unsafe Value(word: multicast_add(word, value.word, ordering.rawValue))
     return (old, old &+ value)
   }
+}
 
-  @inlinable
-  @discardableResult
-  package func wrappingSubtract(
-    _ value: Value, ordering: AtomicUpdateOrdering
-  ) -> (oldValue: Value, newValue: Value) {
-    let old = unsafe Value(word: multicast_add(word, (0 &- value).word, ordering.rawValue))
-    return (old, old &- value)
-  }
-
-  @inlinable
-  @discardableResult
-  package func bitwiseAnd(
-    _ value: Value, ordering: AtomicUpdateOrdering
-  ) -> (oldValue: Value, newValue: Value) {
-    let old = unsafe Value(word: multicast_and(word, value.word, ordering.rawValue))
-    return (old, old & value)
-  }
+/// The orderings of an ``Atomic``, named as in the standard library. Raw values are those of C.
+@usableFromInline package enum AtomicOrdering: CInt {
+  case relaxed = 0
+  case acquiring = 2
+  case releasing = 3
+  case acquiringAndReleasing = 4
 }
 
 /// A value of an ``Atomic``, and the word that stands for it.
@@ -90,8 +76,7 @@ extension AtomicValue where Self: FixedWidthInteger {
   @inlinable
   package init(word: UInt64) { self.init(truncatingIfNeeded: word) }
 
-  @inlinable
-  package var word: UInt64 { UInt64(truncatingIfNeeded: self) }
+  @inlinable package var word: UInt64 { UInt64(truncatingIfNeeded: self) }
 }
 
 extension Int: AtomicValue {}
@@ -102,19 +87,7 @@ extension Bool: AtomicValue {
   @inlinable
   package init(word: UInt64) { self = word != 0 }
 
-  @inlinable
-  package var word: UInt64 { self ? 1 : 0 }
-}
-
-extension UnsafeMutablePointer: @unsafe AtomicValue where Pointee: ~Copyable {
-  @inlinable
-  package init(word: UInt64) {
-    // A pointer is never 0.
-    unsafe self = Self(bitPattern: UInt(truncatingIfNeeded: word)).unsafelyUnwrapped
-  }
-
-  @inlinable
-  package var word: UInt64 { UInt64(UInt(bitPattern: self)) }
+  @inlinable package var word: UInt64 { self ? 1 : 0 }
 }
 
 /// A reference that is set once, atomically, and then kept.
@@ -133,6 +106,7 @@ package struct AtomicLazyReference<Instance: AnyObject & Sendable>: ~Copyable, S
   }
 
   /// Returns the reference that is set: this one, or the one that another thread has set before.
+  @discardableResult
   package func storeIfNil(_ instance: Instance) -> Instance {
     let new = unsafe Unmanaged.passRetained(instance)
     let (isStored, old) = address.compareExchange(

@@ -12,17 +12,17 @@ package enum StandardError {
   }
 }
 
-/// Memory filled with 0. The system provides large blocks without touching them.
-@safe
-struct ZeroedMemory {
-  let address: UnsafeMutableRawPointer
+/// The current thread.
+package enum CurrentThread {
+  /// Identifies it among live threads.
+  package static var id: UInt { unsafe UInt(bitPattern: multicast_thread_slot()) }
+}
 
-  init(byteCount: Int) {
-    guard let address = unsafe multicast_allocate_zeroed(byteCount) else {
-      fatalError("Multicast: out of memory")
-    }
-    unsafe self.address = address
-  }
+/// The system's time.
+enum Clock {
+  /// Nanoseconds since some moment in the past. They never decrease.
+  static var now: UInt64 { multicast_now() }
 
-  func deallocate() { unsafe multicast_free(address) }
+  /// Nanoseconds since then.
+  static func elapsed(since start: UInt64) -> UInt64 { multicast_now() - start }
 }

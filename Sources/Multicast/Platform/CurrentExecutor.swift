@@ -23,9 +23,9 @@ extension Actor {
     if multicast_is_current_executor(executor.0, executor.1) { return true }
     // Outside of tasks, the runtime asks a custom executor, and treats one that cannot answer as one that
     // says no. The second word of the runtime's own executors is 0.
-    let isCustom = executor.1 != 0 && self !== MainActor.shared
+    if executor.1 == 0 || self === MainActor.shared { return false }
     let isOutsideOfTasks = unsafe withUnsafeCurrentTask { task in unsafe task == nil }
-    return isCustom && isOutsideOfTasks ? nil : false
+    return isOutsideOfTasks ? nil : false
   }
 
   /// Whether this actor chooses where it runs. The second word of the runtime's own executors is 0.
@@ -36,6 +36,21 @@ extension Actor {
   /// Whether code written in `isolation` runs inside this actor now. False if that is unknown.
   nonisolated func isCurrent(from isolation: ObjectIdentifier?) -> Bool {
     isolation == ObjectIdentifier(self) || isCurrent == true
+  }
+}
+
+extension TaskLocal {
+  /// Binds a value while `body` runs, in the caller's actor.
+  func bind<Result>(
+    _ value: Value, in isolation: isolated (any Actor)? = #isolation,
+    _ body: nonisolated(nonsending) () async -> Result
+  ) async -> Result {
+    await withValue(value) {
+      // The capture makes the closure run in the caller's actor. Without it, the closure leaves that actor, unless an
+      // optimization removes the switch.
+      _ = isolation
+      return await body()
+    }
   }
 }
 

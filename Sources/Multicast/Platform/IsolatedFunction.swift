@@ -1,78 +1,59 @@
-// The language requires `await` for a call of an `@isolated(any)` function, because the compiler does not
-// know where the function must run. The library does: in the actor that it names, or anywhere. The two types
-// differ in what the compiler checks, and not in how they are called.
+// The language requires `await` for a call of a function that names an actor. The library calls it there, where none is
+// needed. Such a function is like any other in memory.
 //
-// The functions are in structures, because `unsafeBitCast` is generic and would wrap bare functions twice, at
-// the cost of two more calls.
+// The functions are in structures that name their types, with the same constraints: `unsafeBitCast` is generic and would wrap
+// bare functions twice, and an unconstrained argument is passed in another way than an object.
 
-/// A function of one argument and any isolation.
-@usableFromInline
-struct IsolatedFunction<Argument> {
-  @usableFromInline
-  struct Callable {
-    @usableFromInline
-    let function: @Sendable (Argument) -> Void
-  }
+@usableFromInline struct Callable<Argument> {
+  @usableFromInline let function: @Sendable (Argument) -> Void
+}
 
-  @usableFromInline
-  let function: @isolated(any) @Sendable (Argument) -> Void
+@usableFromInline struct CallableHandler<Owner: AnyObject, Message> {
+  @usableFromInline let function: @Sendable (Owner, Message) -> Void
+}
+
+/// A function of the main actor.
+@usableFromInline struct MainActorFunction<Argument> {
+  @usableFromInline let function: @MainActor @Sendable (Argument) -> Void
 
   @inlinable
-  init(_ function: @escaping @isolated(any) @Sendable (Argument) -> Void) {
-    self.function = function
-  }
+  init(_ function: @escaping @MainActor @Sendable (Argument) -> Void) { self.function = function }
 
   /// The function. Call it in its actor.
   @inlinable
   var callable: @Sendable (Argument) -> Void {
-    unsafe unsafeBitCast(self, to: Callable.self).function
+    unsafe unsafeBitCast(self, to: Callable<Argument>.self).function
   }
 }
 
-/// A function of two arguments and any isolation.
-@usableFromInline
-struct IsolatedFunction2<First: AnyObject, Second> {
-  @usableFromInline
-  struct Callable {
-    @usableFromInline
-    let function: @Sendable (First, Second) -> Void
-  }
-
-  @usableFromInline
-  let function: @isolated(any) @Sendable (First, Second) -> Void
+/// A handler of any actor.
+@usableFromInline struct IsolatedHandler<Owner: AnyObject, Message> {
+  @usableFromInline let function: @isolated(any) @Sendable (Owner, Message) -> Void
 
   @inlinable
-  init(_ function: @escaping @isolated(any) @Sendable (First, Second) -> Void) {
+  init(_ function: @escaping @isolated(any) @Sendable (Owner, Message) -> Void) {
     self.function = function
   }
 
   /// The function. Call it in its actor.
   @inlinable
-  var callable: @Sendable (First, Second) -> Void {
-    unsafe unsafeBitCast(self, to: Callable.self).function
+  var callable: @Sendable (Owner, Message) -> Void {
+    unsafe unsafeBitCast(self, to: CallableHandler<Owner, Message>.self).function
   }
 }
 
-/// A function isolated to its first argument.
-@usableFromInline
-struct ActorFunction<First: Actor, Second> {
-  @usableFromInline
-  struct Callable {
-    @usableFromInline
-    let function: @Sendable (First, Second) -> Void
-  }
-
-  @usableFromInline
-  let function: @Sendable (isolated First, Second) -> Void
+/// A handler that is isolated to its owner.
+@usableFromInline struct ActorHandler<Owner: Actor, Message> {
+  @usableFromInline let function: @Sendable (isolated Owner, Message) -> Void
 
   @inlinable
-  init(_ function: @escaping @Sendable (isolated First, Second) -> Void) {
+  init(_ function: @escaping @Sendable (isolated Owner, Message) -> Void) {
     self.function = function
   }
 
   /// The function. Call it in its actor.
   @inlinable
-  var callable: @Sendable (First, Second) -> Void {
-    unsafe unsafeBitCast(self, to: Callable.self).function
+  var callable: @Sendable (Owner, Message) -> Void {
+    unsafe unsafeBitCast(self, to: CallableHandler<Owner, Message>.self).function
   }
 }

@@ -6,9 +6,11 @@
   public final class DispatchQueue: Sendable {
     static var main: DispatchQueue { fatalError("Multicast: this system has no dispatch queues") }
 
-    static func getSpecific<Value>(key: DispatchSpecificKey<Value>) -> Value? { nil }
+    func getSpecific<Value>(key: DispatchSpecificKey<Value>) -> Value? { nil }
 
     let label: String
+    let address: UInt = 0
+    let isGlobal = false
 
     /// Nobody calls it.
     private init(label: String) { self.label = label }

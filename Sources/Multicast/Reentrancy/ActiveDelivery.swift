@@ -4,35 +4,27 @@ import MulticastPlatform
 ///
 /// It lives in the stack frame of the method that delivers, so a delivery allocates nothing. `outer` points
 /// to an earlier frame of the same stack, which outlives this one.
-@usableFromInline
-@safe
+@usableFromInline @safe
 struct ActiveDelivery {
-  @usableFromInline
-  var list: ObjectIdentifier
+  @usableFromInline var list: ObjectIdentifier
 
-  @usableFromInline
-  var site: CallSite
+  @usableFromInline var site: CallSite
 
   /// The delivery that this one is nested in.
-  @usableFromInline
-  var outer: UnsafeMutablePointer<ActiveDelivery>?
+  @usableFromInline var outer: UnsafeMutablePointer<ActiveDelivery>?
 
   /// The chain of this delivery, for ``pop()``.
-  @usableFromInline
-  var chain: UnsafeMutablePointer<UnsafeMutablePointer<ActiveDelivery>?>?
+  @usableFromInline var chain: UnsafeMutablePointer<UnsafeMutablePointer<ActiveDelivery>?>?
 
-  /// The post whose clients are being called, which who posts knows more of; nil in a `notify`.
-  @usableFromInline
-  var post: UnsafeMutableRawPointer?
+  /// Identifies the office of a post, which outlives it; nil in a `notify`.
+  @usableFromInline var office: ObjectIdentifier?
 
-  /// Identifies who posts; nil in a `notify`.
-  @usableFromInline
-  var poster: ObjectIdentifier?
+  /// Whether a letter of another delivery is being handled. It is the first of what it causes, wherever on a stack it is
+  /// handled.
+  @usableFromInline var isLetter = false
 
-  /// The place where a letter is being handled; nil otherwise. A letter is the first of what it causes,
-  /// wherever on a stack it is handled.
-  @usableFromInline
-  var letter: StackPlace?
+  /// The number of deliveries of the same list that were nested in this one, three deep or deeper under the outermost one.
+  @usableFromInline var nested = 0
 
   @inlinable
   init(list: ObjectIdentifier, site: CallSite) {
@@ -40,15 +32,20 @@ struct ActiveDelivery {
     self.site = site
     unsafe outer = nil
     unsafe chain = nil
-    unsafe post = nil
-    poster = nil
+    office = nil
+  }
+
+  /// Removes the innermost delivery from its chain, on the thread that pushed it.
+  @inlinable
+  func pop() {
+    unsafe chain?.pointee = outer
   }
 }
 
 /// The active deliveries of the current thread: a view of the thread's slot, which points to the innermost one.
 @safe
 struct DeliveryChain {
-  private let innermost: UnsafeMutablePointer<UnsafeMutablePointer<ActiveDelivery>?>
+  let innermost: UnsafeMutablePointer<UnsafeMutablePointer<ActiveDelivery>?>
 
   init() {
     unsafe innermost = UnsafeMutableRawPointer(multicast_thread_slot())
@@ -64,38 +61,16 @@ struct DeliveryChain {
     unsafe innermost.pointee = delivery
   }
 
-  /// Calls `body` with the active deliveries, innermost first, up to the letter that is being handled, if any.
-  /// Returns that letter's place.
+  /// The first active delivery for which `body` returns true, innermost first.
   @discardableResult
-  func forEach(_ body: (ActiveDelivery) -> Void) -> StackPlace? {
+  func first(
+    where body: (UnsafeMutablePointer<ActiveDelivery>) -> Bool
+  ) -> UnsafeMutablePointer<ActiveDelivery>? {
     var next = unsafe innermost.pointee
     while let active = unsafe next {
-      unsafe body(active.pointee)
-      if let letter = unsafe active.pointee.letter { return letter }
+      if unsafe body(active) { return unsafe active }
       unsafe next = active.pointee.outer
     }
     return nil
-  }
-
-  /// The innermost post on this thread, of one poster or of any.
-  func innermostPost(of poster: ObjectIdentifier?) -> UnsafeMutableRawPointer? {
-    var next = unsafe innermost.pointee
-    while let active = unsafe next {
-      if let post = unsafe active.pointee.post,
-        unsafe poster == nil || active.pointee.poster == poster
-      {
-        return unsafe post
-      }
-      unsafe next = active.pointee.outer
-    }
-    return nil
-  }
-}
-
-extension ActiveDelivery {
-  /// Removes the innermost delivery from its chain, on the thread that pushed it.
-  @inlinable
-  func pop() {
-    unsafe chain?.pointee = outer
   }
 }

@@ -49,7 +49,7 @@ extension RecursiveNotify: CustomStringConvertible {
   private var headline: String {
     isPost
       ? "A post to \(key) was refused and reached nobody, because one post has set off more than "
-        + "\(Recurrences.limit) recurring posts."
+        + "\(Cause.limit) recurring posts."
       : "A recursive notification of \(key) was refused and reached nobody."
   }
 

@@ -1,126 +1,128 @@
 /// Decides whether a `notify` may begin inside the active ones, and reports it if not.
 @usableFromInline
 final class ReentrancyGuard: Sendable {
-  /// A loop that the default handler has printed, so that it prints each loop once.
-  ///
-  /// The name of the protocol or topic identifies a loop. The address of a list does not: a later topic may
-  /// have it.
-  private struct Loop: Hashable {
-    let key: String
-    let site: CallSite
-  }
-
   private let policy: ReentrancyPolicy
   private let onRecursion: (@Sendable (RecursiveNotify) -> Void)?
-  private let printed = Locked<Set<Loop>>([])
+  private let tracing: Tracing?
 
-  init(policy: ReentrancyPolicy, onRecursion: (@Sendable (RecursiveNotify) -> Void)?) {
+  /// The loops that the default handler has printed, by name and call site, so that it prints each once. The address of a
+  /// list would not do: a later topic may have it.
+  private let printed = Locked<Set<[String]>>([])
+
+  init(
+    policy: ReentrancyPolicy, onRecursion: (@Sendable (RecursiveNotify) -> Void)?, tracing: Tracing?
+  ) {
     if case .allow(let depth) = policy, depth < 0 {
       fatalError(
         "Multicast: ReentrancyPolicy.allow(depth: \(depth)) is negative; use 0 or more")
     }
     self.policy = policy
     self.onRecursion = onRecursion
+    self.tracing = tracing
   }
 }
 
-// MARK: - Synchronous deliveries
+// MARK: - Beginning
 
 extension ReentrancyGuard {
   /// Links a `notify` into its thread's chain, or reports it and returns false.
   ///
-  /// Remove it with ``ActiveDelivery/pop()``, on the same thread. `key` names the protocol, for the report.
+  /// Remove it with ``ActiveDelivery/pop()``, on the same thread.
   @usableFromInline
   func enter(
-    _ notify: UnsafeMutablePointer<ActiveDelivery>, list: ClientList, key: () -> String
+    _ notify: UnsafeMutablePointer<ActiveDelivery>, list: ClientList, _ way: DeliveryEvent.Way
   ) -> Bool {
     let chain = DeliveryChain()
     if !chain.isEmpty || list.isAwaited {
-      let site = unsafe notify.pointee.site
-      guard allows(list: list, site: site, in: chain) else {
-        report(site: site, key: key(), in: chain)
-        return false
-      }
+      guard allows(way, list, unsafe notify.pointee.site, in: chain) else { return false }
     }
     unsafe chain.push(notify)
     return true
   }
-}
 
-// MARK: - Awaited deliveries
-
-extension ReentrancyGuard {
   /// Returns a link for a task's chain; nil if the `notify` was reported.
   @usableFromInline
-  func enterAwaited(
-    list: ClientList, site: CallSite, key: () -> String
-  ) -> AwaitedNotify? {
-    let chain = DeliveryChain()
-    guard allows(list: list, site: site, in: chain) else {
-      report(site: site, key: key(), in: chain)
-      return nil
-    }
-    return AwaitedNotify(list: list, site: site)
+  func enterAwaited(list: ClientList, site: CallSite) -> AwaitedNotify? {
+    allows(.awaiting, list, site, in: DeliveryChain()) ? AwaitedNotify(list: list, site: site) : nil
+  }
+
+  /// Whether a `notify` may begin. Reports one that may not.
+  private func allows(
+    _ way: DeliveryEvent.Way, _ list: ClientList, _ site: CallSite, in chain: DeliveryChain
+  ) -> Bool {
+    if allows(list: list, site: site, in: chain) { return true }
+    // Innermost first. An awaited delivery is further out than the deliveries on the stack.
+    var path = [site]
+    forEachActive(in: chain) { _, site, _ in path.append(site) }
+    report(RecursiveNotify(key: list.subject.description, path: path.reversed()), in: chain)
+    tracing?.refuse(way, list.subject, from: site)
+    return false
   }
 }
 
 // MARK: - The decision
 
 extension ReentrancyGuard {
+  /// The largest number of deliveries of a list that are nested three deep or deeper under one outermost delivery. Loops
+  /// through several call sites end, but make more than (*k* - 1)! calls for *k* call sites.
+  private static var limit: Int { 1_000 }
+
   private func allows(list: ClientList, site: CallSite, in chain: DeliveryChain) -> Bool {
     let list = ObjectIdentifier(list)
-    var sitesInList = 0
-    var sameSite = 0
-    func count(_ activeList: ObjectIdentifier, _ activeSite: CallSite) {
+    var (sitesInList, sameSite, count) = (0, 0, 0)
+    forEachActive(in: chain) { activeList, activeSite, _ in
       guard activeList == list else { return }
       sitesInList += 1
       if activeSite == site { sameSite += 1 }
     }
-    let letter = chain.forEach { active in count(active.list, active.site) }
-    AwaitedNotify.forEachOfTask(since: letter) { active in count(active.list, active.site) }
-    return switch policy {
-    case .refuseLoops: sameSite == 0
-    case .refuseNesting: sitesInList == 0
-    case .allow(let depth): sameSite <= depth
+    switch policy {
+    case .refuseNesting: return sitesInList == 0
+    case .allow(let depth): return sameSite <= depth
+    case .refuseLoops:
+      if sameSite > 0 || sitesInList < 2 { return sameSite == 0 }
+      // Counted under each active delivery. The outermost one comes last.
+      forEachActive(in: chain) { activeList, _, nested in
+        if activeList == list { (nested, count) = (nested + 1, nested + 1) }
+      }
+      return count <= Self.limit
     }
   }
 
-  /// Whether the handler is running further up this call stack.
-  private func isReporting(in chain: DeliveryChain) -> Bool {
-    var found = false
-    chain.forEach { active in
-      if active.list == ObjectIdentifier(self) { found = true }
+  /// Calls `body` with the active deliveries of this stack and task, innermost first, and what is counted under each. A
+  /// letter is the first of what it causes.
+  private func forEachActive(
+    in chain: DeliveryChain,
+    _ body: (_ list: ObjectIdentifier, _ site: CallSite, _ nested: inout Int) -> Void
+  ) {
+    let letter = unsafe chain.first { active in
+      unsafe body(active.pointee.list, active.pointee.site, &active.pointee.nested)
+      return unsafe active.pointee.isLetter
     }
-    return found
-  }
-
-  private func report(site: CallSite, key: String, in chain: DeliveryChain) {
-    // Innermost first. An awaited delivery is further out than the deliveries on the stack.
-    var path = [site]
-    let letter = chain.forEach { active in path.append(active.site) }
-    AwaitedNotify.forEachOfTask(since: letter) { active in path.append(active.site) }
-    report(RecursiveNotify(key: key, path: path.reversed()), in: chain)
+    if unsafe letter != nil { return }
+    AwaitedNotify.forEachOfTask { unsafe body($0.list, $0.site, &$0.nested) }
   }
 
   /// Reports a post that one of its causes has set off too often.
-  func reportPost(from site: CallSite, after cause: Cause, key: String) {
+  func reportPost(to list: ClientList, from site: CallSite, after cause: Cause) {
     let path = [site] + cause.sites
     report(
-      RecursiveNotify(key: key, path: path.reversed(), isPost: true), in: DeliveryChain())
+      RecursiveNotify(key: list.subject.description, path: path.reversed(), isPost: true),
+      in: DeliveryChain())
   }
 
   private func report(_ report: RecursiveNotify, in chain: DeliveryChain) {
     guard let site = report.path.last else { return }
-    if let onRecursion, !isReporting(in: chain) {
-      // A handler that notifies may cause the same loop or another one. That one is printed. Otherwise
-      // handler and loop would alternate forever.
-      var link = ActiveDelivery(list: ObjectIdentifier(self), site: site)
+    let own = ObjectIdentifier(self)
+    // A handler that notifies may cause the same loop or another one. That one is printed. Otherwise handler and loop would
+    // alternate forever.
+    if let onRecursion, unsafe chain.first(where: { unsafe $0.pointee.list == own }) == nil {
+      var link = ActiveDelivery(list: own, site: site)
       unsafe withUnsafeMutablePointer(to: &link) { link in
         unsafe chain.push(link)
         onRecursion(report)
         unsafe link.pointee.pop()
       }
-    } else if printed.withLock({ $0.insert(Loop(key: report.key, site: site)).inserted }) {
+    } else if printed.withLock({ $0.insert([report.key, site.description]).inserted }) {
       StandardError.print(report.summary)
     }
   }

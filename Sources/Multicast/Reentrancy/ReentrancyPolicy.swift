@@ -4,7 +4,8 @@
 /// stack, or in the same task with `awaiting:`. A `post` never nests: see <doc:Loops>.
 public enum ReentrancyPolicy: Hashable, Sendable {
   /// Refuses a nested `notify` whose own call site is already delivering. A nested `notify` from
-  /// another call site is delivered.
+  /// another call site is delivered. After 1,000 of these that are nested three deep or deeper under one outermost
+  /// `notify`, the next is refused, too.
   case refuseLoops
 
   /// Refuses every nested `notify` of the same listener protocol.

@@ -46,7 +46,7 @@ extension MulticastCenter {
 final class TopicSubscription<Message: Sendable>: Sendable {}
 
 extension TopicSubscription: Surrogate {
-  var shownType: any Any.Type { AsyncStream<Message>.self }
+  static var shownType: any Any.Type { AsyncStream<Message>.self }
 }
 
 /// Finishes a stream when the handler that captures this is released.

@@ -16,9 +16,9 @@ extension MulticastCenter {
   ///
   /// Use the parameter, never `self`: a closure that captures its owner keeps it alive for ever.
   ///
-  /// The observation ends with its owner, which is held weakly and passed to the handler. The handler is
-  /// released by the next operation on the topic; with more than 32 observers, by the next `post` or by later
-  /// calls of this method.
+  /// The observation ends with its owner, which is held weakly and passed to the handler. The handler is then
+  /// released in its home, by the next `post` or as observers are added; without a home, or in it, by the next
+  /// operation on a topic of up to 32 observers. A handler that is replaced is released by who replaces it.
   ///
   /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for the
   /// topic. In the same home, the new handler takes the place of the old one and receives what waits for it. In
@@ -40,9 +40,8 @@ extension MulticastCenter {
   ///   - column: The call site's column.
   ///   - handler: Receives the owner and each message.
   /// - Returns: A token that cancels the observation. It may be ignored.
-  /// - Complexity: Amortized O(1); with an `id`, O(*k*) for *k* handlers of the owner for the topic.
-  @discardableResult
-  @inlinable
+  /// - Complexity: Amortized O(1).
+  @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
     once: Bool = false,
@@ -51,10 +50,9 @@ extension MulticastCenter {
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (Owner, Message) -> Void
   ) -> TopicObservation {
-    observe(
-      topic, owner: owner, id: id, once: once,
-      site: CallSite(fileID: fileID, line: line, column: column), in: handler.isolation,
-      calling: ErasedMessage.erase(IsolatedFunction2(handler).callable))
+    let handle = TopicHandler.erase(IsolatedHandler(handler).callable)
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    return observe(topic, owner, id, once, site, handle, in: handler.isolation)
   }
 
   /// Observes a topic with a closure that runs in its owner, an actor.
@@ -82,10 +80,8 @@ extension MulticastCenter {
   ///   - column: The call site's column.
   ///   - handler: Receives the owner and each message.
   /// - Returns: A token that cancels the observation. It may be ignored.
-  /// - Complexity: Amortized O(1); with an `id`, O(*k*) for *k* handlers of the owner for the topic.
-  @_disfavoredOverload
-  @discardableResult
-  @inlinable
+  /// - Complexity: Amortized O(1).
+  @_disfavoredOverload @discardableResult @inlinable
   public func observe<Message, Owner: Actor>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
     once: Bool = false,
@@ -94,10 +90,9 @@ extension MulticastCenter {
   ) -> TopicObservation {
     // Disfavored, because the compiler would otherwise prefer this more special method even for a closure
     // that does not isolate its owner. There is no public way to order them.
-    observe(
-      topic, owner: owner, id: id, once: once,
-      site: CallSite(fileID: fileID, line: line, column: column), in: owner,
-      calling: ErasedMessage.erase(ActorFunction(handler).callable))
+    let handle = TopicHandler.erase(ActorHandler(handler).callable)
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    return observe(topic, owner, id, once, site, handle, in: owner)
   }
 
   /// Observes a topic with a closure that awaits.
@@ -109,11 +104,12 @@ extension MulticastCenter {
   ///
   /// A task calls the handler with one message after the other, in the order in which they were posted, in the
   /// actor in which the handler is written. Different handlers run side by side. The owner is held weakly, and
-  /// is kept alive while the handler runs. Use the parameter, never `self`: a closure that captures its owner
-  /// keeps it alive for ever.
+  /// is kept alive in that actor while the handler runs. Use the parameter, never `self`: a closure that captures
+  /// its owner keeps it alive for ever.
   ///
   /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for the
-  /// topic. If the topic keeps its latest message, the handler receives that first.
+  /// topic. In the same actor, the new handler receives what waits for the old one. If the topic keeps its latest
+  /// message, the handler receives that first.
   ///
   /// - Parameters:
   ///   - topic: The topic.
@@ -125,7 +121,7 @@ extension MulticastCenter {
   ///   - column: The call site's column.
   ///   - handler: Receives the owner and each message.
   /// - Returns: A token that cancels the observation. It may be ignored.
-  /// - Complexity: Amortized O(1); with an `id`, O(*k*) for *k* handlers of the owner for the topic.
+  /// - Complexity: Amortized O(1).
   @discardableResult
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
@@ -134,26 +130,14 @@ extension MulticastCenter {
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (Owner, Message) async -> Void
   ) -> TopicObservation {
-    let call: TopicHandler.AwaitingCall = { owner, message, isDue in
-      await Self.call(
-        handler, unsafe unsafeDowncast(owner, to: Owner.self), message, in: handler.isolation, isDue
-      )
+    let call: TopicHandler.AwaitingCall = { owner, post in
+      await handler(
+        unsafe unsafeDowncast(owner, to: Owner.self),
+        unsafe unsafeDowncast(post, to: TopicPost<Message>.self).message)
     }
-    let actor = handler.isolation.map { TypeIdentity(type(of: $0)) }
-    return observe(
-      topic, owner: owner, id: id, once: once,
-      site: CallSite(fileID: fileID, line: line, column: column), .awaited(call), in: actor, at: nil
-    )
-  }
-
-  /// Calls an awaited handler in its actor, where a removal may have come first.
-  private static func call<Message, Owner: AnyObject & Sendable>(
-    _ handler: @isolated(any) @Sendable (Owner, Message) async -> Void, _ owner: Owner,
-    _ message: any Sendable, in isolation: isolated (any Actor)?, _ isDue: () -> Bool
-  ) async -> Bool {
-    guard isDue() else { return false }
-    if let message = message as? Message { await handler(owner, message) }
-    return true
+    let lane = Mailbox(.task(client: nil, in: handler.isolation.map { WeakActor($0) }))
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    return anchor(of: topic, from: site).observe(owner, id, once, .awaited(call), at: lane)
   }
 
   /// Observes a topic with a closure that runs on a dispatch queue.
@@ -183,78 +167,39 @@ extension MulticastCenter {
   ///   - column: The call site's column.
   ///   - handler: Receives the owner and each message.
   /// - Returns: A token that cancels the observation. It may be ignored.
-  /// - Complexity: Amortized O(1); with an `id`, O(*k*) for *k* handlers of the owner for the topic.
-  @discardableResult
-  @inlinable
+  /// - Complexity: Amortized O(1).
+  @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
     once: Bool = false, on queue: DispatchQueue,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ handler: @escaping @Sendable (Owner, Message) -> Void
   ) -> TopicObservation {
-    observe(
-      topic, owner: owner, id: id, once: once,
-      site: CallSite(fileID: fileID, line: line, column: column), on: queue,
-      calling: ErasedMessage.erase(handler))
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    return observe(topic, owner, id, once, site, TopicHandler.erase(handler), on: queue)
   }
 
   @usableFromInline
   func observe<Message>(
-    _ topic: Topic<Message>, owner: AnyObject & Sendable, id: (any Hashable & Sendable)?,
-    once: Bool, site: CallSite, in isolation: (any Actor)?,
-    calling call: @escaping ErasedMessage.Handler
+    _ topic: Topic<Message>, _ owner: AnyObject & Sendable, _ id: (any Hashable & Sendable)?,
+    _ once: Bool, _ site: CallSite, _ handle: @escaping TopicHandler.Call,
+    in isolation: (any Actor)? = nil, on queue: DispatchQueue? = nil
   ) -> TopicObservation {
-    observe(
-      topic, owner: owner, id: id, once: once, site: site, .called(call), in: nil,
-      at: isolation.map { office.mailbox(of: $0) })
+    let home = isolation.map { office.mailbox(of: $0) } ?? queue.map { office.mailbox(of: $0) }
+    return anchor(of: topic, from: site).observe(owner, id, once, .called(handle), at: home)
   }
 
-  @usableFromInline
-  func observe<Message>(
-    _ topic: Topic<Message>, owner: AnyObject & Sendable, id: (any Hashable & Sendable)?,
-    once: Bool, site: CallSite, on queue: DispatchQueue,
-    calling call: @escaping ErasedMessage.Handler
-  ) -> TopicObservation {
-    observe(
-      topic, owner: owner, id: id, once: once, site: site, .called(call), in: nil,
-      at: office.mailbox(of: queue))
-  }
-
-  private func observe<Message>(
-    _ topic: Topic<Message>, owner: AnyObject & Sendable, id: (any Hashable & Sendable)?,
-    once: Bool, site: CallSite, _ handler: TopicHandler, in actor: TypeIdentity?, at home: Mailbox?
-  ) -> TopicObservation {
-    let topics = topics(of: Message.self, first: topic, from: site)
-    while true {
-      let list = topics.findOrMake(topic.name, keepsLatest: topic.keepsLatest, from: site)
-      #if DEBUG
-        list.check(keepsLatest: topic.keepsLatest, from: site)
-      #endif
-      let observation = list.observe(
-        owner: owner, id: id, once: once, handler, in: actor, at: home)
-      if let observation { return observation }
-      topics.forget(list)
-    }
-  }
-
-  /// Removes all handlers that an owner has for a topic. What was posted before no longer calls them.
+  /// Removes the handlers of a topic, or those that an owner has for it. What was posted before no longer calls them.
+  ///
+  /// Releases the handlers on this thread, and what only they capture with them.
   ///
   /// - Parameters:
   ///   - topic: The topic.
-  ///   - owner: The owner of the handlers.
-  /// - Returns: The number of handlers.
-  /// - Complexity: O(*k*) for *k* handlers of the owner for the topic.
+  ///   - owner: The owner of the handlers; nil for all handlers of the topic.
+  /// - Returns: The number of handlers. One with another home counts until that has noticed its owner's end.
+  /// - Complexity: Amortized O(1) for each of these handlers.
   @discardableResult
-  public func removeObservers<Message>(of topic: Topic<Message>, owner: AnyObject) -> Int {
-    existingList(of: topic)?.removeClient(owner) ?? 0
-  }
-
-  /// Removes all handlers of a topic. What was posted before no longer calls them.
-  ///
-  /// - Returns: The number of handlers.
-  /// - Complexity: O(*n*).
-  @discardableResult
-  public func removeObservers<Message>(of topic: Topic<Message>) -> Int {
-    existingList(of: topic)?.removeAllHandlers() ?? 0
+  public func removeObservers<Message>(of topic: Topic<Message>, owner: AnyObject? = nil) -> Int {
+    existingList(of: topic)?.removeAll(of: owner) ?? 0
   }
 }

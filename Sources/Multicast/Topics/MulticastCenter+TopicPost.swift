@@ -21,50 +21,45 @@ extension MulticastCenter {
   ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
   ///   - line: The call site's line.
   ///   - column: The call site's column.
-  /// - Returns: The number of handlers that were called or will be, if their owners live. 0 if the call was
-  ///   refused, because one call has set off more than 1,000 recurring ones: see <doc:Loops>.
+  /// - Returns: The number of handlers, and a way to wait for the calls. It may be ignored.
   /// - Complexity: O(*n*).
-  @discardableResult
-  @inlinable
+  @discardableResult @inlinable
   public func post<Message>(
     _ topic: Topic<Message>, _ message: Message, isolation: isolated (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
-  ) -> Int {
+  ) -> Posted {
     let site = CallSite(fileID: fileID, line: line, column: column)
-    while let list = list(of: topic, from: site) {
-      let count = ErasedMessage.lend(message) { erased in
-        list.post(erased, isolation: isolation, from: site) { message }
-      }
-      if let count { return count }
-      forget(list, of: topic, from: site)
-    }
-    return 0
+    guard let list = list(of: topic, from: site), list.isInUse else { return Posted(nil, of: nil) }
+    return Posted(
+      office.post(TopicPost(to: list, from: site, message), from: isolation), of: office)
+  }
+}
+
+// MARK: - The latest message
+
+extension MulticastCenter {
+  /// Returns the latest message of a topic made with `keepsLatest: true`; nil if there is none.
+  ///
+  /// While a handler is called with the latest message, this returns that message or a later one.
+  ///
+  /// - Complexity: O(1).
+  public func latest<Message>(of topic: Topic<Message>) -> Message? {
+    existingList(of: topic)?.latest?.message(as: Message.self)
   }
 
-  /// Calls every handler of a topic in its home, and returns after all calls.
+  /// Removes the latest message of a topic. Later observers do not receive it.
   ///
-  /// It does not wait for what handlers post in turn, for a handler that itself waits for this call, or for one
-  /// that has started the calling task and still runs. It waits until every home comes to the calls, also if
-  /// handlers are removed meanwhile, who are not called then. Cancellation does not end the wait.
-  ///
-  /// - Parameters:
-  ///   - topic: The topic.
-  ///   - message: What the handlers receive.
-  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  /// - Returns: The number of handlers that were to be called. 0 if the call was refused.
-  /// - Complexity: O(*n*).
+  /// - Returns: The message; nil if there was none, for an optional message type, too.
+  /// - Complexity: O(1).
   @discardableResult
-  nonisolated(nonsending) public func postAndWait<Message>(
-    _ topic: Topic<Message>, _ message: Message,
-    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
-  ) async -> Int {
-    let site = CallSite(fileID: fileID, line: line, column: column)
-    while let list = list(of: topic, from: site) {
-      if let count = await list.postAndWait(message, from: site) { return count }
-      forget(list, of: topic, from: site)
-    }
-    return 0
+  public func removeLatest<Message>(of topic: Topic<Message>) -> Message? {
+    existingList(of: topic)?.removeLatest()?.message(as: Message.self)
+  }
+}
+
+extension Post {
+  /// The message of a post to a topic of this message type.
+  fileprivate func message<Message: Sendable>(as type: Message.Type) -> Message {
+    unsafe unsafeDowncast(self, to: TopicPost<Message>.self).message
   }
 }

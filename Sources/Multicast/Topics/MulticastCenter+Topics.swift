@@ -1,13 +1,15 @@
 extension MulticastCenter {
-  func topics<Message: Sendable>(
-    of message: Message.Type, first topic: Topic<Message>, from site: CallSite
-  ) -> TopicRegistry {
+  /// Refers to the list of a topic. Makes it if there is none.
+  func anchor<Message: Sendable>(of topic: Topic<Message>, from site: CallSite) -> TopicAnchor {
     let place = unsafe registries.find(ObjectIdentifier(Topic<Message>.self)) {
-      TopicRegistry(
-        message: message, first: topic.name, keepsLatest: topic.keepsLatest, office: office,
-        site: site)
+      TopicRegistry(first: TopicList(topic, office: office, site: site))
     }
-    return unsafe place.assumingMemoryBound(to: TopicRegistry.self).pointee
+    let anchor = unsafe place.assumingMemoryBound(to: TopicRegistry.self).pointee
+      .anchor(of: topic, from: site)
+    #if DEBUG
+      anchor.list.check(keepsLatest: topic.keepsLatest, from: site)
+    #endif
+    return anchor
   }
 
   /// Returns the list of a topic; nil if it was never used.
@@ -21,32 +23,14 @@ extension MulticastCenter {
   @inlinable
   func list<Message>(of topic: Topic<Message>, from site: CallSite) -> TopicList? {
     let list = existingList(of: topic)
-    if list == nil, topic.keepsLatest { return makeList(of: topic, from: site) }
     #if DEBUG
       list?.check(keepsLatest: topic.keepsLatest, from: site)
-      if list == nil { hint(at: topic, from: site) }
     #endif
-    return list
-  }
-
-  /// In debug builds, tells once of a topic that was never observed and is named almost like one that is.
-  @usableFromInline
-  func hint<Message>(at topic: Topic<Message>, from site: CallSite) {
-    #if DEBUG
-      let key = ObjectIdentifier(Topic<Message>.self)
-      _ = withRegistry(for: key) { (topics: TopicRegistry) in topics.hint(topic.name, from: site) }
-    #endif
+    return list ?? (topic.keepsLatest ? makeList(of: topic, from: site) : nil)
   }
 
   @usableFromInline
   func makeList<Message>(of topic: Topic<Message>, from site: CallSite) -> TopicList {
-    topics(of: Message.self, first: topic, from: site)
-      .findOrMake(topic.name, keepsLatest: topic.keepsLatest, from: site)
-  }
-
-  /// Forgets a closed list, so the next lookup makes another one.
-  @usableFromInline
-  func forget<Message>(_ list: TopicList, of topic: Topic<Message>, from site: CallSite) {
-    topics(of: Message.self, first: topic, from: site).forget(list)
+    anchor(of: topic, from: site).list
   }
 }

@@ -28,6 +28,9 @@ public struct Topic<Message: Sendable>: Sendable {
 
   /// Whether a center keeps the latest message.
   ///
+  /// The handlers of such a topic that have no home are called one at a time. While another thread calls one of them, a
+  /// `post` returns at once, and that thread calls them.
+  ///
   /// It is no part of the topic's identity. In a debug build, a program stops if it uses two topics of one name
   /// and message type that disagree.
   public let keepsLatest: Bool
@@ -56,5 +59,15 @@ extension Topic: CustomStringConvertible {
   /// The topic as source code: `Topic<UserLogin>("userLogin")`.
   public var description: String {
     DeliverySubject.topic(name, keepsLatest: keepsLatest, message: String(describing: Message.self))
+  }
+}
+
+// MARK: - For recorders
+
+extension DeliveryEvent {
+  /// Whether it is of a delivery to a topic.
+  package func isDelivery<Message>(to topic: Topic<Message>) -> Bool {
+    guard case .topic(let name, _, let message) = subject else { return false }
+    return name == topic.name && message == Message.self
   }
 }

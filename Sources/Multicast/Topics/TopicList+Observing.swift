@@ -1,99 +1,76 @@
-extension TopicList {
-  /// Adds a handler, or replaces the one that its owner has under the same id. Returns nil if the list was
-  /// closed.
+extension TopicAnchor {
+  /// Adds a handler, or replaces the one that its owner has under the same id.
   ///
   /// - Parameters:
   ///   - id: Distinguishes handlers of one owner; nil for one that replaces none.
-  ///   - actor: The type of the actor that an awaited handler runs in.
-  ///   - home: The mailbox of the handler's home; nil if it has none or is awaited.
+  ///   - home: The mailbox of the handler's home; nil if it has none.
   func observe(
-    owner: AnyObject & Sendable, id: (any Hashable & Sendable)?, once: Bool,
-    _ handler: TopicHandler,
-    in actor: TypeIdentity?, at home: Mailbox?
-  ) -> TopicObservation? {
-    clientList.dropSomeDead()
-    let mailbox = home ?? ownMailbox(of: handler, in: actor)
-    let observer = TopicObserver(id: id, once: once, handler, at: mailbox)
+    _ owner: AnyObject & Sendable, _ id: (any Hashable & Sendable)?, _ once: Bool,
+    _ handler: TopicHandler, at home: Mailbox?
+  ) -> TopicObservation {
+    list.findSomeDead()
+    let home = home ?? list.keeper?.home
+    let observer =
+      id.map { TopicObserverWithID($0, of: owner, once: once, handler, at: home) }
+      ?? TopicObserver(of: owner, once: once, handler, at: home)
+    // Ids are compared with no lock held. If others have the key by then, this begins again, a few times: an id whose `==`
+    // observes might do that for ever.
+    var tries = 0
     while true {
-      // Ids are compared with no lock held. If the owner's handlers change meanwhile, this begins again.
-      let known = id == nil ? nil : clientList.companions(of: owner)
-      let old = id.flatMap { id in
-        known?.lazy.compactMap { $0 as? TopicObserver }.first { $0.hasID(id) }
-      }
-      if let old, old.isAtHome(handler, at: home),
-        let observation = replaceHandler(of: old, owner, with: handler, once: once)
+      let known = id == nil || tries == 8 ? nil : list.boxes(with: observer.key)
+      let old = known?.lazy.map(\.observer).first { $0.isOf(owner, id: id) }
+      if let old, old.isAtHome(home),
+        let version = list.replaceHandler(of: old, with: handler, once: once)
       {
-        return observation
+        return TopicObservation(old, in: self, version: version)
       }
-      switch place(observer, of: owner, expecting: known, replacing: old) {
-      case .added(let number):
-        return TopicObservation(in: clientList, owner: owner, number: number, version: 0)
-      case .changed: continue
-      case .refused: return TopicObservation(in: clientList, owner: owner, number: 0, version: 0)
-      case .closed: return nil
-      case nil: clientList.makeRoom()
+      switch list.place(observer, among: known, replacing: old) {
+      case .added:
+        old?.end()
+        return TopicObservation(observer, in: self, version: 0)
+      case .refused:
+        observer.end()
+        return TopicObservation(observer, in: self, version: 0)
+      case .changed: tries += 1
+      case .full:
+        if !list.makeRoom() { list.office.findDeadElsewhere(in: list, from: list.site) }
       }
     }
   }
+}
 
-  /// The home of a handler without another one, if it needs one: its calls are awaited, or must come in order.
-  private func ownMailbox(of handler: TopicHandler, in actor: TypeIdentity?) -> Mailbox? {
-    if handler.isAwaited { return office.makeMailbox(ofHandlerIn: .task(client: nil, in: actor)) }
-    return keeper == nil ? nil : office.makeMailbox(ofHandlerIn: .postingThread)
-  }
-
+extension TopicList {
   /// Places an observer if there is room. Leaves the topic's latest message for it at the same moment, so all
   /// later messages follow.
-  private func place(
-    _ observer: TopicObserver, of owner: AnyObject & Sendable,
-    expecting known: [ClientList.Companion]?, replacing old: TopicObserver?
-  ) -> ClientList.Placement? {
-    let place = { [clientList] () -> (ClientList.Placement?, ClientList.Leftovers) in
-      clientList.place(
-        observer, of: owner, at: observer.mailbox, expecting: known, replacing: old)
+  fileprivate func place(
+    _ observer: TopicObserver, among known: Boxes?, replacing old: TopicObserver?
+  ) -> Placement {
+    begin(observer) { latest in
+      let placement = place(observer as WeakBox, among: known, replacing: old)
+      return (placement, placement == .added ? latest : nil)
     }
-    guard let keeper, let mailbox = observer.mailbox else {
-      let (placement, leftovers) = place()
-      clientList.finish(leftovers)
-      return placement
-    }
-    let (placement, leftovers) = office.begin(in: mailbox) { state in
-      let (placement, leftovers) = place()
-      guard case .added(let number) = placement, let latest = keeper.latest(&state) else {
-        return ((placement, leftovers), [])
-      }
-      let registration = Registration(identity: ObjectIdentifier(owner).address, number: number)
-      return ((placement, leftovers), [(mailbox, latest.letter(to: registration))])
-    }
-    clientList.finish(leftovers)
-    return placement
   }
 
-  /// Replaces the handler of an observer, which keeps its place. Returns nil if the observer has ended.
+  /// Replaces the handler of an observer, which keeps its place. Returns its version; nil if the observer has ended.
   ///
   /// The handler receives the messages that wait for the old one, and at least a kept one.
-  private func replaceHandler(
-    of observer: TopicObserver, _ owner: AnyObject & Sendable, with handler: TopicHandler,
-    once: Bool
-  ) -> TopicObservation? {
-    guard let registration = clientList.registration(of: observer, owner: owner) else { return nil }
-    let replacement: TopicObserver.Replacement?
-    if let keeper, let mailbox = observer.mailbox {
-      replacement = office.begin(in: mailbox) { state in
-        let latest = keeper.latest(&state)
-        guard
-          let replacement = observer.replaceHandler(
-            with: handler, once: once, latest: latest?.number)
-        else { return (nil, []) }
-        guard replacement.mustBegin, let latest else { return (replacement, []) }
-        return (replacement, [(mailbox, latest.letter(to: registration))])
-      }
-    } else {
-      replacement = observer.replaceHandler(with: handler, once: once, latest: nil)
+  fileprivate func replaceHandler(
+    of observer: TopicObserver, with handler: TopicHandler, once: Bool
+  ) -> UInt32? {
+    guard observer.isRegistered else { return nil }
+    let replacement = begin(observer) { latest in
+      let replacement = observer.replaceHandler(
+        with: handler, once: once, latest: unsafe latest?.number)
+      return (replacement, replacement?.mustBegin == true ? latest : nil)
     }
-    return replacement.map { replacement in
-      TopicObservation(
-        in: clientList, owner: owner, number: registration.number, version: replacement.version)
-    }
+    return replacement?.version
+  }
+
+  /// Registers an observer or a handler. `place` does it, and returns the kept post that it begins with.
+  private func begin<Result: Sendable>(
+    _ observer: TopicObserver, _ place: (_ latest: Post?) -> (Result, Post?)
+  ) -> Result {
+    guard let keeper, let mailbox = observer.home else { return place(nil).0 }
+    return office.begin(observer, in: mailbox) { state in place(keeper.latest(&state)) }
   }
 }

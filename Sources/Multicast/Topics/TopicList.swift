@@ -1,32 +1,40 @@
-/// The observers of one topic. It does not know the message type: see ``TopicHandler``.
+/// The handlers of one topic. It does not know the message type: see ``TopicHandler``.
 @usableFromInline
-final class TopicList: Sendable {
-  @usableFromInline
-  let clientList = ClientList(stride: WeakBox.stride(for: AnyObject.self), hasCompanions: true)
-
+final class TopicList: ClientList, @unchecked Sendable {
   let name: String
 
   /// Keeps the latest message; nil if the topic does not.
-  let keeper: Keeper?
+  @usableFromInline let keeper: Keeper?
 
-  private let message: TypeIdentity
-  let office: PostOffice
+  @usableFromInline let office: PostOffice
 
-  /// The first use of the topic.
+  /// Where the topic was used first.
   let site: CallSite
 
-  init(
-    _ name: String, keepsLatest: Bool, message: TypeIdentity, office: PostOffice, site: CallSite
-  ) {
-    self.name = name
-    self.message = message
+  init<Message>(_ topic: Topic<Message>, office: PostOffice, site: CallSite) {
+    name = topic.name
     self.office = office
     self.site = site
-    keeper = keepsLatest ? Keeper() : nil
+    keeper = topic.keepsLatest ? Keeper() : nil
+    super.init(.topic(name: topic.name, keepsLatest: topic.keepsLatest, message: Message.self))
   }
 
-  var subject: DeliverySubject {
-    .topic(name: name, keepsLatest: keeper != nil, message: message.type)
+  /// Whether a post may concern anybody.
+  @inlinable var isInUse: Bool { !isEmpty || keeper != nil }
+
+  /// Whether nobody observes the topic, and nothing is kept.
+  var isUnused: Bool { boxes.registered == 0 && latest == nil }
+
+  /// The latest message, as a post.
+  var latest: Post? { keeper.flatMap { keeper in office.withLock { keeper.latest(&$0) } } }
+
+  /// Removes the latest message, and takes back that those are kept which wait on this thread.
+  func removeLatest() -> Post? {
+    guard let keeper else { return nil }
+    return office.withLock { state in
+      DeliveryChain().forget(keeper)
+      return keeper.replace(with: nil, &state)
+    }
   }
 
   #if DEBUG
@@ -36,119 +44,32 @@ final class TopicList: Sendable {
       if keepsLatest == (keeper != nil) { return }
       fatalError(
         """
-        Multicast: two topics with messages of type \(message.type) and the name \
-        \(String(reflecting: name)) disagree: the one used at \(site) \
-        \(keeper == nil ? "does not keep" : "keeps") its latest message, the one used at \(other) \
-        \(keepsLatest ? "does" : "does not"). Declare the topic once, or give one of them another name.
+        Multicast: two topics disagree: \(subject), which was used at \(site), and the one used at \(other), which \
+        \(keepsLatest ? "keeps" : "does not keep") its latest message. Declare the topic once, or give one of them another name.
         """, file: other.file, line: UInt(other.line))
     }
   #endif
 }
 
-// MARK: - Posting
+/// Refers to a topic's list, for its registry, and weakly for its tokens. A weak reference to the list itself would make its
+/// reference counting slow.
+@safe final class TopicAnchor: @unchecked Sendable {
+  private let own: Unmanaged<TopicList>
 
-extension TopicList {
-  /// Posts a message. Returns the number of handlers that were called or will be; nil if the list is closed.
-  ///
-  /// - Parameter copy: Makes a copy of the message for the heap.
-  @usableFromInline
-  func post(
-    _ message: ErasedMessage, isolation: (any Actor)?, from site: CallSite,
-    copy: () -> any Sendable
-  ) -> Int? {
-    if clientList.isEmpty, keeper == nil { return 0 }
-    return office.post(
-      Posting(
-        to: clientList, from: site, isolation: isolation.map { ObjectIdentifier($0) },
-        keeper: keeper),
-      subject: subject,
-      call: { box, list in list.callHandler(in: box, message, as: nil) },
-      make: { posting, origin in Self.makePost(posting, origin, copy()) })
+  init(_ list: TopicList) { unsafe own = .passRetained(list) }
+
+  deinit {
+    let list = unsafe own.takeRetainedValue()
+    if let keeper = list.keeper { _ = list.office.withLock { keeper.end(&$0) } }
   }
 
-  /// Like ``post(_:isolation:from:copy:)``, and returns when every handler has run.
-  nonisolated(nonsending) func postAndWait<Message: Sendable>(
-    _ message: Message, from site: CallSite
-  ) async -> Int? {
-    await office.postAndWait(
-      Posting(
-        to: clientList, from: site, isolation: #isolation.map { ObjectIdentifier($0) },
-        keeper: keeper),
-      subject: subject,
-      call: { box, list in
-        ErasedMessage.lend(message) { list.callHandler(in: box, $0, as: nil) }
-      },
-      make: { posting, origin in Self.makePost(posting, origin, message) })
-  }
+  var list: TopicList { unsafe own.takeUnretainedValue() }
 
-  private static func makePost(
-    _ posting: borrowing Posting, _ origin: Post.Origin, _ message: any Sendable
-  ) -> Post {
-    Post(
-      posting, origin, message: message, call: TopicList.call, callAwaiting: TopicList.callAwaiting)
-  }
-
-  @Sendable
-  private static func call(
-    _ box: WeakBox, _ post: Post, _ addressee: Letter.Addressee?
-  ) -> CallOutcome {
-    // Lends the value inside the existential, because opening passes it.
-    ErasedMessage.lend(post.message) { message in
-      post.list.callHandler(in: box, message, as: addressee)
-    }
-  }
-
-  @Sendable
-  private static func callAwaiting(
-    _ registration: Registration, _ post: Post, _ addressee: Letter.Addressee
-  ) async {
-    // Again if the handler is replaced before its actor comes to it.
-    while let (owner, observer) = post.list.observer(of: registration),
-      let (call, version) = observer.awaitingCall
-    {
-      // A removal ends the registration, which ends no handler.
-      let isDue = { @Sendable in
-        post.list.companion(of: registration) != nil
-          && observer.takeAwaited(addressee, version: version)
-      }
-      guard await call(owner, post.message, isDue) else { continue }
-      if !observer.isActive { post.list.remove(registration) }
-      return
-    }
-  }
-}
-
-extension ClientList {
-  @inline(__always)
-  func callHandler(
-    in box: WeakBox, _ message: ErasedMessage, as addressee: Letter.Addressee?
-  ) -> CallOutcome {
-    guard let owner = box.load() else { return .dead }
-    return box.withCompanion(as: TopicObserver.self) { observer in
-      guard let reception = observer.take(addressee) else {
-        return callPerhapsLast(observer, of: owner, box.registration, message, as: addressee)
-      }
-      reception.call(owner, message)
-      return .called
-    } ?? .skipped
-  }
-
-  @inline(never)
-  private func callPerhapsLast(
-    _ observer: TopicObserver, of owner: AnyObject, _ registration: Registration,
-    _ message: ErasedMessage, as addressee: Letter.Addressee?
-  ) -> CallOutcome {
-    guard let (reception, isLast) = observer.takePerhapsLast(addressee) else { return .skipped }
-    reception.call(owner, message)
-    if isLast { remove(registration) }
-    return .called
-  }
-
-  fileprivate func observer(of registration: Registration) -> (AnyObject, TopicObserver)? {
-    defer { extendLifetime(self) }
-    guard var walk = beginWalk(at: registration), let box = walk.next(), let owner = box.load(),
-      let observer = box.companion as? TopicObserver
-    else { return nil }
-    return (owner, observer)
+  /// Whether nobody else refers to the list, observes the topic, or has kept anything. Nobody else has this.
+  func isUnused() -> Bool {
+    // Asked of a variable of this function, which has the reference meanwhile. Others read the property.
+    var list = unsafe own.takeRetainedValue()
+    defer { _ = unsafe Unmanaged.passRetained(list) }
+    return isKnownUniquelyReferenced(&list) && list.isUnused
   }
 }

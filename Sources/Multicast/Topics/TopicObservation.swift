@@ -4,58 +4,42 @@
 /// ``cancel()``, with the center's methods for removal, when its owner observes the topic again with the same `id`,
 /// and with the first message if it was made with `once: true`.
 public struct TopicObservation: Sendable {
-  /// Weak references to owner and list.
+  /// The observer, which keeps no owner alive and ends with its list, and a weak reference to the list.
   ///
-  /// Unchecked, because weak references are variables. Only `init` assigns them. Their objects are Sendable,
-  /// and any thread may load a weak reference.
+  /// Unchecked, because a weak reference is a variable. Only `init` assigns it, and any thread may load it.
   private final class Target: @unchecked Sendable {
-    private(set) weak var owner: (AnyObject & Sendable)?
-    private(set) weak var list: ClientList?
+    let observer: TopicObserver
+    private(set) weak var list: TopicAnchor?
 
-    init(_ list: ClientList, owner: AnyObject & Sendable) {
-      self.owner = owner
+    init(_ observer: TopicObserver, in list: TopicAnchor) {
+      self.observer = observer
       self.list = list
     }
   }
 
   private let target: Target
-  private let number: UInt64
   private let version: UInt32
 
-  init(in list: ClientList, owner: AnyObject & Sendable, number: UInt64, version: UInt32) {
-    target = Target(list, owner: owner)
-    self.number = number
+  init(_ observer: TopicObserver, in list: TopicAnchor, version: UInt32) {
+    target = Target(observer, in: list)
     self.version = version
   }
 
   /// Whether the handler receives further messages.
+  ///
+  /// A handler with another home than where this is read is active until its home has noticed its owner's end.
   public var isActive: Bool {
-    withObserver { observer, _, _ in observer.isActive(version: version) } ?? false
+    target.observer.mayBeAlive && target.observer.isActive(version: version)
   }
 
   /// Ends the observation. What was posted before no longer calls the handler.
   ///
   /// After that, no call of the handler begins on this thread. A call on another thread may still
-  /// run. May be called in the handler, and more than once.
+  /// run. May be called in the handler, and more than once. Releases the handler on this thread, and what only it
+  /// captures with it. The owner is not touched.
   ///
   /// - Complexity: Amortized O(1).
   public func cancel() {
-    withObserver { observer, list, registration in
-      if observer.cancel(version: version) { list.remove(registration) }
-    }
-  }
-
-  @discardableResult
-  private func withObserver<Result>(
-    _ body: (TopicObserver, ClientList, Registration) -> Result
-  ) -> Result? {
-    // Holding the owner keeps its address unique.
-    guard let owner = target.owner, let list = target.list else { return nil }
-    defer { extendLifetime(owner) }
-    let registration = Registration(identity: ObjectIdentifier(owner).address, number: number)
-    guard let observer = list.companion(of: registration) as? TopicObserver else {
-      return nil
-    }
-    return body(observer, list, registration)
+    if target.observer.cancel(version: version) { target.list?.list.remove(target.observer) }
   }
 }

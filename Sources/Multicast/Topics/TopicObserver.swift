@@ -1,8 +1,8 @@
-/// A topic's handler: the companion of its owner in the topic's list.
+/// A topic's handler: the box of its owner in the topic's list.
 ///
 /// Observing again under the same id and in the same home replaces the handler in here, which keeps its place
 /// and receives what waits there.
-final class TopicObserver: Sendable {
+class TopicObserver: WeakBox, @unchecked Sendable {
   fileprivate struct State {
     /// Nil after the last message.
     var handler: TopicHandler?
@@ -16,44 +16,36 @@ final class TopicObserver: Sendable {
     var lastKept: UInt64 = 0
   }
 
-  /// An id in memory of its own, because most handlers have none.
-  private final class ID: Sendable {
-    let value: any Hashable & Sendable
-
-    init(_ value: any Hashable & Sendable) {
-      self.value = value
-    }
-  }
-
-  private let ownID: ID?
-
-  /// The mailbox of the handler's home; nil if it is called by posts.
-  let mailbox: Mailbox?
+  private let type: AnyClass
 
   private let state: Locked<State>
 
-  init(
-    id: (any Hashable & Sendable)?, once: Bool, _ handler: TopicHandler, at mailbox: Mailbox?
-  ) {
-    ownID = id.map { ID($0) }
-    self.mailbox = mailbox
+  init(of owner: AnyObject, once: Bool, _ handler: TopicHandler, at mailbox: Mailbox?) {
+    type = Swift.type(of: owner)
     state = Locked(State(handler: handler, endsAfterOne: once))
+    super.init(owner, at: mailbox)
   }
+
+  override final var knownType: AnyClass? { type }
+
+  override final func end() { cancel() }
 
   /// Distinguishes the handlers of one owner for one topic; nil for a handler that is not replaced.
-  var id: (any Hashable & Sendable)? { ownID?.value }
+  var id: (any Hashable & Sendable)? { nil }
 
-  /// Whether the handler has this id. Runs a client's code, so no lock is held.
-  func hasID(_ other: any Hashable & Sendable) -> Bool {
-    id?.isEqual(to: other) ?? false
+  /// Whether the handler has this owner and this id. Runs a client's code, so no lock is held.
+  func isOf(_ owner: AnyObject, id other: (any Hashable & Sendable)?) -> Bool {
+    guard let id, let other, identity == ObjectIdentifier(owner).address, isAlive else {
+      return false
+    }
+    return AnyHashable(id) == AnyHashable(other)
   }
 
-  /// Whether a handler of this kind with this home would live where this one does.
-  func isAtHome(_ handler: TopicHandler, at home: Mailbox?) -> Bool {
-    switch mailbox?.place {
-    case .task: handler.isAwaited
-    case .postingThread, nil: home == nil && !handler.isAwaited
-    case .mainActor, .actor, .queue: mailbox === home && !handler.isAwaited
+  /// Whether a handler with this home would live where this one does.
+  func isAtHome(_ home: Mailbox?) -> Bool {
+    switch (self.home?.place, home?.place) {
+    case (.task(_, let actor), .task(_, let other)): actor?.actor === other?.actor
+    default: self.home === home
     }
   }
 
@@ -64,54 +56,55 @@ final class TopicObserver: Sendable {
   }
 }
 
+/// A handler with an id. In a class of its own, because most handlers have none.
+final class TopicObserverWithID: TopicObserver, @unchecked Sendable {
+  private let ownID: any Hashable & Sendable
+  private let ownKey: UInt
+
+  init(
+    _ id: any Hashable & Sendable, of owner: AnyObject, once: Bool, _ handler: TopicHandler,
+    at mailbox: Mailbox?
+  ) {
+    ownID = id
+    var hasher = Hasher()
+    hasher.combine(ObjectIdentifier(owner))
+    hasher.combine(AnyHashable(id))
+    ownKey = UInt(bitPattern: hasher.finalize()) | 1
+    super.init(of: owner, once: once, handler, at: mailbox)
+  }
+
+  override var key: UInt { ownKey }
+  override var id: (any Hashable & Sendable)? { ownID }
+}
+
 // MARK: - Taking messages
 
 extension TopicObserver {
   /// A handler that takes a message. In a structure, because the generic `withLock` would wrap a bare function
   /// in another one.
-  struct Reception {
-    let call: ErasedMessage.Handler
+  struct Reception: ~Copyable {
+    let call: TopicHandler.Call
+    let isLast: Bool
   }
 
-  /// The handler for a message that need not be its last one; nil if it is, or if it receives no more.
-  func take(_ addressee: Letter.Addressee?) -> Reception? {
-    state.withLock { state in
-      guard case .called(let call) = state.handler, !state.endsAfterOne else { return nil }
-      if let addressee { state.lastKept = addressee.number }
-      return Reception(call: call)
-    }
-  }
-
-  /// The handler for a message that may be its last one; nil if it has received that, or is awaited.
-  func takePerhapsLast(_ addressee: Letter.Addressee?) -> (Reception, isLast: Bool)? {
+  /// The handler for a message; nil if it receives no more, or is awaited.
+  func take(_ number: UInt64) -> Reception? {
     state.withLock { state in
       guard case .called(let call) = state.handler else { return nil }
-      if let addressee { state.lastKept = addressee.number }
+      state.lastKept = number
       if state.endsAfterOne { state.handler = nil }
-      return (Reception(call: call), state.endsAfterOne)
+      return Reception(call: call, isLast: state.endsAfterOne)
     }
   }
 
-  /// The awaited handler, and its version.
-  var awaitingCall: (call: TopicHandler.AwaitingCall, version: UInt32)? {
+  /// The awaited handler for a message; nil if it receives no more.
+  func takeAwaited(_ number: UInt64) -> (handler: TopicHandler, isLast: Bool)? {
     state.withLock { state in
-      guard case .awaited(let call) = state.handler else { return nil }
-      return (call, state.version)
+      guard let handler = state.handler else { return nil }
+      state.lastKept = number
+      if state.endsAfterOne { state.handler = nil }
+      return (handler, state.endsAfterOne)
     }
-  }
-
-  /// Takes a message with the handler of this version. Returns false if that has ended.
-  func takeAwaited(_ addressee: Letter.Addressee, version: UInt32) -> Bool {
-    let (isTaken, dropped) = state.withLock { state in
-      guard state.handler != nil, state.version == version else {
-        return (false, nil as TopicHandler?)
-      }
-      state.lastKept = addressee.number
-      // Released with the lock released.
-      return (true, state.endsAfterOne ? state.handler.take() : nil)
-    }
-    extendLifetime(dropped)
-    return isTaken
   }
 }
 
@@ -157,5 +150,33 @@ extension TopicObserver {
       version == nil || version == state.version ? state.handler.take() : nil
     }
     return old != nil
+  }
+}
+
+/// A topic's handler.
+///
+/// Owner and post are type-erased. They always have the handler's types, because the handler was
+/// registered with this owner for this message type. So the code that delivers is compiled once and looks up
+/// no types.
+@usableFromInline
+enum TopicHandler: Sendable {
+  @usableFromInline typealias Call = @Sendable (_ owner: AnyObject, _ post: Post) -> Void
+
+  /// Calls and awaits a handler. It is called in its actor.
+  @usableFromInline typealias AwaitingCall =
+    nonisolated(nonsending) @Sendable (_ owner: AnyObject, _ post: Post) async -> Void
+
+  case called(Call)
+  case awaited(AwaitingCall)
+
+  @inlinable
+  static func erase<Message: Sendable, Owner: AnyObject & Sendable>(
+    _ handler: @escaping @Sendable (Owner, Message) -> Void
+  ) -> Call {
+    { owner, post in
+      handler(
+        unsafe unsafeDowncast(owner, to: Owner.self),
+        unsafe unsafeDowncast(post, to: TopicPost<Message>.self).message)
+    }
   }
 }

@@ -1,61 +1,90 @@
-// Calls that people write and that do not exist. The compiler says what does.
+// The names of earlier versions, and calls that people write. The compiler says what there is.
 
 extension MulticastCenter {
+  /// Who waits, waits for what `post` returns.
+  @available(*, unavailable, message: "Write: await center.post(P.self) { … }.delivered()")
+  public func postAndWait<P>(_ listener: P.Type, _ body: (P) async -> Void) async {}
+
+  /// Who waits, waits for what `post` returns.
+  @available(*, unavailable, message: "Write: await center.post(topic, message).delivered()")
+  public func postAndWait<Message>(_ topic: Topic<Message>, _ message: any Sendable) async {}
+
+  /// Who waits, waits for what `postOnMain` returns.
+  @available(*, unavailable, message: "Write: await center.postOnMain(P.self) { … }.delivered()")
+  public func postOnMainAndWait<P>(_ listener: P.Type, _ body: @MainActor (P) -> Void) async {}
+
+  /// A body that awaits is posted with a label.
+  @available(*, unavailable, message: "Write: center.post(P.self, awaiting: { await $0.f() })")
+  public func postAwaiting<P>(_ listener: P.Type, _ body: (P) async -> Void) {}
+
+  /// A body that awaits is posted with a label, and who waits, waits for what `post` returns.
+  @available(*, unavailable, message: "Write: await center.post(P.self, awaiting: …).delivered()")
+  public func postAwaitingAndWait<P>(_ listener: P.Type, _ body: (P) async -> Void) async {}
+
+  /// Topics keep what late listeners begin with.
+  @available(*, unavailable, message: "Post to a topic made with keepsLatest: true.")
+  public func post<P>(_ listener: P.Type, keeping id: some Hashable, _ body: (P) -> Void) {}
+
+  /// Topics keep what late listeners begin with.
+  @available(*, unavailable, message: "Post to a topic made with keepsLatest: true.")
+  public func postOnMain<P>(
+    _ listener: P.Type, keeping id: some Hashable, _ body: @MainActor (P) -> Void
+  ) {}
+
+  /// Topics keep what late listeners begin with.
+  @available(*, unavailable, message: "A topic made with keepsLatest: true has removeLatest(of:).")
+  public func removeKept<P>(_ id: some Hashable, for listener: P.Type) {}
+
+  /// The delegate of a protocol has its clients.
+  @available(*, unavailable, message: "Write: center[P.self].clients")
+  public func clients<P>(for listener: P.Type) -> [P] { fatalError() }
+
+  /// The delegate of a protocol delivers batches.
+  @available(*, unavailable, message: "Write: center[P.self].notify(forEach: events) { … }")
+  public func notify<P, Events: Collection>(
+    _ listener: P.Type, forEach events: Events, _ body: (P, Events.Element) -> Void
+  ) {}
+
   // With `Message`, the compiler would take a protocol's faulty closure for a message, and say so.
   /// A topic is posted.
   @available(*, unavailable, message: "A topic has only post: center.post(topic, message).")
-  @discardableResult
-  public func notify<Message>(_ topic: Topic<Message>, _ message: any Sendable) -> Int {
-    fatalError("unavailable")
-  }
+  public func notify<Message>(_ topic: Topic<Message>, _ message: any Sendable) {}
 
   /// A topic is posted with its message, and `observe` takes the closure.
-  @available(
-    *, unavailable, message: "A topic is posted with its message: center.post(topic, message)."
-  )
-  @discardableResult
-  public func post<Message>(_ topic: Topic<Message>, _ body: (Message) -> Void) -> Int {
-    fatalError("unavailable")
-  }
+  @available(*, unavailable, message: "A topic is posted with its message: post(topic, message).")
+  public func post<Message>(_ topic: Topic<Message>, _ body: (Message) -> Void) {}
 
   /// A topic is posted with its message, and `observe` takes the closure.
-  @available(
-    *, unavailable, message: "A topic is posted with its message: center.post(topic, message)."
-  )
-  @discardableResult
-  public func post<Message, Result>(_ topic: Topic<Message>, _ body: () -> Result) -> Int {
-    fatalError("unavailable")
-  }
-
-  /// A body that awaits is posted by a method of its own.
-  @available(*, unavailable, message: "A body that awaits is posted with postAwaiting.")
-  @discardableResult
-  public func post<Listener>(_ listener: Listener.Type, _ body: (Listener) async -> Void) -> Int {
-    fatalError("unavailable")
-  }
-
-  /// A body that awaits is posted by a method of its own.
-  @available(*, unavailable, message: "A body that awaits is posted with postAwaitingAndWait.")
-  @discardableResult
-  public func postAndWait<Listener>(
-    _ listener: Listener.Type, _ body: (Listener) async -> Void
-  ) async -> Int {
-    fatalError("unavailable")
-  }
+  @available(*, unavailable, message: "A topic is posted with its message: post(topic, message).")
+  public func post<Message, Result>(_ topic: Topic<Message>, _ body: () -> Result) {}
 }
 
 extension MulticastDelegate {
-  /// A body that awaits is posted by a method of its own.
-  @available(*, unavailable, message: "A body that awaits is posted with postAwaiting.")
-  @discardableResult
-  public func post(_ body: (Listener) async -> Void) -> Int {
-    fatalError("unavailable")
-  }
+  /// Who waits, waits for what `post` returns.
+  @available(*, unavailable, message: "Write: await delegates.post { … }.delivered()")
+  public func postAndWait(_ body: (Listener) async -> Void) async {}
 
-  /// A body that awaits is posted by a method of its own.
-  @available(*, unavailable, message: "A body that awaits is posted with postAwaitingAndWait.")
-  @discardableResult
-  public func postAndWait(_ body: (Listener) async -> Void) async -> Int {
-    fatalError("unavailable")
-  }
+  /// Who waits, waits for what `postOnMain` returns.
+  @available(*, unavailable, message: "Write: await delegates.postOnMain { … }.delivered()")
+  public func postOnMainAndWait(_ body: @MainActor (Listener) -> Void) async {}
+
+  /// A body that awaits is posted with a label.
+  @available(*, unavailable, message: "Write: delegates.post(awaiting: { await $0.f() })")
+  public func postAwaiting(_ body: (Listener) async -> Void) {}
+
+  /// A body that awaits is posted with a label, and who waits, waits for what `post` returns.
+  @available(*, unavailable, message: "Write: await delegates.post(awaiting: …).delivered()")
+  public func postAwaitingAndWait(_ body: (Listener) async -> Void) async {}
+
+  /// Topics keep what late listeners begin with.
+  @available(*, unavailable, message: "Post to a topic made with keepsLatest: true.")
+  public func post(keeping id: some Hashable, _ body: (Listener) -> Void) {}
+
+  /// Topics keep what late listeners begin with.
+  @available(*, unavailable, message: "Post to a topic made with keepsLatest: true.")
+  public func postOnMain(keeping id: some Hashable, _ body: @MainActor (Listener) -> Void) {}
+
+  /// Topics keep what late listeners begin with.
+  @available(*, unavailable, message: "A topic made with keepsLatest: true has removeLatest(of:).")
+  public func removeKept(_ id: some Hashable) {}
 }

@@ -26,7 +26,7 @@ public struct CarriedValue: Sendable {
 /// A captured value on its way from a post to a call.
 protocol CarriedBinding: AnyObject, Sendable {
   func restore(_ body: () -> Void)
-  func restore(_ body: () async -> Void) async
+  nonisolated(nonsending) func restore(_ body: nonisolated(nonsending) () async -> Void) async
 }
 
 // A class: as a structure it would be boxed, and its generic metadata looked up twice for each post.
@@ -40,5 +40,7 @@ private final class BoundValue<Value: Sendable>: CarriedBinding {
   }
 
   func restore(_ body: () -> Void) { local.withValue(value, operation: body) }
-  func restore(_ body: () async -> Void) async { await local.withValue(value, operation: body) }
+  nonisolated(nonsending) func restore(_ body: nonisolated(nonsending) () async -> Void) async {
+    await local.bind(value, body)
+  }
 }

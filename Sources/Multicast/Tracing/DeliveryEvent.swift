@@ -19,11 +19,8 @@
 public struct DeliveryEvent: Sendable {
   /// The method that delivers.
   public enum Way: Hashable, Sendable {
-    /// `notify`, with one call for each client.
+    /// `notify`, with one call for each client, and with `forEach:`, where all events of one client count as one call.
     case notify
-
-    /// `notify` with `forEach:`. All events of one client count as one call.
-    case forEach
 
     /// `map`.
     case map
@@ -31,7 +28,7 @@ public struct DeliveryEvent: Sendable {
     /// `notify` with `awaiting:`.
     case awaiting
 
-    /// `post` and `postAndWait`, to a protocol or a topic.
+    /// `post` and `postOnMain`, to a protocol or a topic.
     case post
   }
 
@@ -40,42 +37,19 @@ public struct DeliveryEvent: Sendable {
     /// A pass is about to call its first client.
     case began
 
-    /// A client was called: its type, and the duration of the call, until it returns if it awaits.
+    /// A client was called: its type, and how long the call took, until it returned if it awaits.
     ///
     /// For a topic, the type is that of the owner; for `messages(of:)`, that of the stream.
-    case called(any Any.Type, Duration)
+    case called(any Any.Type, nanoseconds: UInt64)
 
-    /// `post` has left its calls of this number of clients for a home, or for tasks.
-    case left(for: Home, clients: Int)
+    /// `post` has left its calls of this number of clients for a home, in which so many letters wait now; nil for tasks.
+    case left(for: String, clients: Int, waiting: Int?)
 
-    /// A pass has ended: the number of clients that it called, and its duration.
-    case ended(clients: Int, Duration)
+    /// A pass has ended: the number of clients that it called, and how long it took.
+    case ended(clients: Int, nanoseconds: UInt64)
 
     /// The delivery was refused and called nobody.
     case refused
-  }
-
-  /// A home other than the thread that posts.
-  public struct Home: Sendable {
-    enum Kind: Sendable {
-      /// An actor of this type; nil for one that was deallocated.
-      case actor((any Any.Type)?)
-
-      /// A dispatch queue with this label.
-      case queue(String)
-
-      case task
-    }
-
-    let kind: Kind
-
-    /// The number of letters in the home, after one was left there; nil in events of another kind.
-    public let waitingLetters: Int?
-
-    init(_ kind: Kind, waiting: Int? = nil) {
-      self.kind = kind
-      waitingLetters = waiting
-    }
   }
 
   /// The method that delivers.
@@ -88,21 +62,27 @@ public struct DeliveryEvent: Sendable {
   public let delivery: UInt64
 
   /// The number of the pass, unique in its center.
-  public let pass: UInt64
+  public internal(set) var pass: UInt64
 
-  /// The home in which this pass calls clients; nil on the thread that notified or posted.
-  public let home: Home?
+  /// The home in which this pass calls clients: `MainActor`, another actor's type, `queue label`, or `task`; nil on the
+  /// thread that notified or posted.
+  public internal(set) var home: String?
 
-  /// How long the calls of this pass have waited since `post`; nil if they did not wait.
-  public let waited: Duration?
+  /// How many nanoseconds the calls of this pass have waited since `post`; nil if they did not wait.
+  public internal(set) var waited: UInt64?
 
   /// What happened.
-  public let phase: Phase
+  public internal(set) var phase: Phase
 
   let subject: DeliverySubject
 
   /// The name of the listener protocol or the topic.
   public var key: String { subject.description }
+
+  init(_ way: Way, _ subject: DeliverySubject, from site: CallSite, delivery: UInt64) {
+    (self.way, self.subject, self.site, self.delivery) = (way, subject, site, delivery)
+    (pass, home, waited, phase) = (0, nil, nil, .began)
+  }
 }
 
 // MARK: - In words
@@ -111,34 +91,31 @@ extension DeliveryEvent: CustomStringConvertible {
   /// The event in one line.
   public var description: String {
     let place = home.map { ", \($0)" } ?? ""
-    let wait = waited.map { ", waited \($0)" } ?? ""
+    let wait = waited.map { ", waited \(Self.text($0))" } ?? ""
     let news =
       switch phase {
       case .began: "began, at \(site)\(place)\(wait)"
-      case .called(let client, let duration):
-        "called \(client), \(duration)\(place)\(wait)"
-      case .left(let home, let clients): "left for \(home), clients: \(clients)"
-      case .ended(let clients, let duration):
-        "ended, clients: \(clients), \(duration)\(place)"
+      case .called(let client, let time): "called \(client), \(Self.text(time))\(place)\(wait)"
+      case .left(let home, let clients, _): "left for \(home), clients: \(clients)"
+      case .ended(let clients, let time): "ended, clients: \(clients), \(Self.text(time))\(place)"
       case .refused: "refused, at \(site)"
       }
     return "\(way) \(key) #\(delivery) \(news)".printable
   }
-}
 
-extension DeliveryEvent.Home: CustomStringConvertible {
-  /// The home as text: `MainActor`, another actor's type, `queue "label"`, or `task` for calls that await.
-  public var description: String {
-    switch kind {
-    case .actor(let type): type.map { "\($0)" } ?? "an actor"
-    case .queue(let label): "queue \(String(reflecting: label))"
-    case .task: "task"
-    }
-  }
-
-  /// Whether this is the main actor.
-  public var isMainActor: Bool {
-    if case .actor(let type?) = kind { type == MainActor.self } else { false }
+  /// Nanoseconds in the unit that suits them: `999 ns`, `21.5 µs`, `3.0 ms`, `12.1 s`.
+  static func text(_ nanoseconds: UInt64) -> String {
+    // In whole numbers: the functions that round fractions would need the C library's module.
+    let (unit, name): (UInt64, String) =
+      switch nanoseconds {
+      case 1_000_000_000...: (1_000_000_000, "s")
+      case 1_000_000...: (1_000_000, "ms")
+      case 1_000...: (1_000, "µs")
+      default: (1, "ns")
+      }
+    if unit == 1 { return "\(nanoseconds) \(name)" }
+    let tenths = (nanoseconds + unit / 20) / (unit / 10)
+    return "\(tenths / 10).\(tenths % 10) \(name)"
   }
 }
 

@@ -2,7 +2,7 @@
 ///
 /// <!-- example: in Center -->
 /// ```swift
-/// let watched = MulticastCenter(onDelivery: DeliveryLog.calls(slowerThan: .milliseconds(16)))
+/// let watched = MulticastCenter(onDelivery: DeliveryLog.calls(slowerThan: 16_000_000))
 /// ```
 ///
 /// ```text
@@ -22,24 +22,14 @@ public enum DeliveryLog {
     lines(to: write) { _ in true }
   }
 
-  /// Writes a line for every call that takes at least `limit`, and for every refused delivery. See
+  /// Writes a line for every call that takes at least so many nanoseconds, and for every refused delivery. See
   /// ``events(to:)``.
   ///
   /// - Returns: A callback for `onDelivery`.
   public static func calls(
-    slowerThan limit: DeliveryEvent.Duration, to write: (@Sendable (String) -> Void)? = nil
+    slowerThan nanoseconds: UInt64, to write: (@Sendable (String) -> Void)? = nil
   ) -> @Sendable (DeliveryEvent) -> Void {
-    lines(to: write) { if case .called(_, let duration) = $0 { duration >= limit } else { false } }
-  }
-
-  /// Writes a line for every pass that takes at least `limit`, and for every refused delivery. See
-  /// ``events(to:)``.
-  ///
-  /// - Returns: A callback for `onDelivery`.
-  public static func deliveries(
-    slowerThan limit: DeliveryEvent.Duration, to write: (@Sendable (String) -> Void)? = nil
-  ) -> @Sendable (DeliveryEvent) -> Void {
-    lines(to: write) { if case .ended(_, let duration) = $0 { duration >= limit } else { false } }
+    lines(to: write) { if case .called(_, let time) = $0 { time >= nanoseconds } else { false } }
   }
 
   /// Writes the events that matter, and refused deliveries.
@@ -49,10 +39,8 @@ public enum DeliveryLog {
   ) -> @Sendable (DeliveryEvent) -> Void {
     let write = write ?? { line in StandardError.print(line) }
     return { event in
-      switch event.phase {
-      case .refused: write(event.description)
-      case let phase: if matters(phase) { write(event.description) }
-      }
+      if case .refused = event.phase { return write(event.description) }
+      if matters(event.phase) { write(event.description) }
     }
   }
 }

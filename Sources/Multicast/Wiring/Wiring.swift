@@ -20,108 +20,60 @@
 public struct Wiring: Hashable, Sendable {
   /// The listener protocols in the order of their first uses, such as an `add`. A protocol without
   /// clients stays.
-  public let protocols: [ListenerProtocol]
+  public let protocols: [List]
 
   /// The topics with observers, by the first observation of their message type, then by name.
-  public let topics: [ObservedTopic]
+  public let topics: [List]
 
   /// The homes in which calls wait, by their first clients. A home that never comes to them stays here.
   public let waiting: [Backlog]
-}
 
-// MARK: - What waits
-
-extension Wiring {
-  /// The calls that wait in a home.
-  public struct Backlog: Hashable, Sendable {
-    /// The home.
-    public let isolation: Isolation
-
-    /// The number of letters: of what was posted there and is not handled.
-    public let letters: Int
-
-    /// The time since the first of them was posted. Nil if the center has neither `onDelivery` nor a carried
-    /// value, because times are not measured then.
-    public let time: DeliveryEvent.Duration?
-  }
-}
-
-// MARK: - Protocols
-
-extension Wiring {
-  /// A listener protocol and its clients.
-  public struct ListenerProtocol: Hashable, Sendable {
-    /// The name of the protocol.
+  /// A listener protocol and its clients, or a topic and its observers.
+  public struct List: Hashable, Sendable {
+    /// The name of the protocol, or the topic as source code: `Topic<UserLogin>("userLogin")`.
     public let name: String
 
-    /// The live clients, in the order of the calls.
-    public let clients: [ClientGroup]
+    /// The live clients, or the observers with live owners, in the order of the calls. Those with another home than where
+    /// the wiring was read stay until their home has noticed their end.
+    public let listeners: [Group]
 
-    /// The number of live clients.
-    public var count: Int { clients.reduce(0) { $0 + $1.count } }
+    /// The number of listeners.
+    public var count: Int { listeners.reduce(0) { $0 + $1.count } }
   }
 
-  /// Clients of one type and home that are called in succession.
-  public struct ClientGroup: Hashable, Sendable {
-    /// The name of the clients' type.
+  /// Equal listeners that are called in succession.
+  public struct Group: Hashable, Sendable {
+    /// The name of the clients' or the owners' type.
     public let type: String
-
-    /// The place where `post` calls the clients: their home, or the posting thread.
-    public let isolation: Isolation
-
-    /// The number of clients, at least 1.
-    public let count: Int
-  }
-}
-
-// MARK: - Topics
-
-extension Wiring {
-  /// A topic and its observers.
-  public struct ObservedTopic: Hashable, Sendable {
-    /// The name of the topic; empty for the default topic.
-    public let name: String
-
-    /// Whether the topic keeps its latest message.
-    public let keepsLatest: Bool
-
-    /// The name of the message type.
-    public let message: String
-
-    /// The observers with live owners, in the order of the calls.
-    public let observers: [ObserverGroup]
-
-    /// The number of observers with live owners.
-    public var count: Int { observers.reduce(0) { $0 + $1.count } }
-  }
-
-  /// Equal observers that are called in succession.
-  public struct ObserverGroup: Hashable, Sendable {
-    /// The name of the owners' type.
-    public let owner: String
 
     /// The id of the observation as text; nil if it has none.
     public let id: String?
 
-    /// The place where the handlers run.
-    public let isolation: Isolation
+    /// The place where `post` calls them: `MainActor`, another actor's type, `queue label`, `task`, `task in` an actor's
+    /// type, or `posting thread`.
+    public let home: String
 
-    /// The number of observers, at least 1.
-    public let count: Int
+    /// The number of listeners, at least 1.
+    public internal(set) var count: Int
   }
 
-  /// The place where a client is called, or a topic's handler runs.
-  public enum Isolation: Hashable, Sendable {
-    /// The posting thread.
-    case postingThread
+  /// The calls that wait in a home.
+  public struct Backlog: Hashable, Sendable {
+    /// The home.
+    public let home: String
 
-    /// An actor of this type, such as `MainActor`.
-    case actor(String)
+    /// The number of letters: of what was posted there and is not handled.
+    public let letters: Int
 
-    /// A dispatch queue with this label.
-    case queue(String)
+    /// The nanoseconds since the first of them was posted. Nil if the center has neither `onDelivery` nor a carried
+    /// value, because times are not measured then.
+    public let nanoseconds: UInt64?
+  }
+}
 
-    /// A task, in an actor of this type if the handler belongs to one.
-    case task(actor: String?)
+extension Wiring.Group {
+  /// What is shown beside the type.
+  var details: [String] {
+    [home] + (id.map { id in ["id " + (id.isEmpty ? "\"\"" : id)] } ?? [])
   }
 }

@@ -51,6 +51,22 @@ MULTICAST_INLINE bool multicast_is_current_executor(uintptr_t identity, uintptr_
   return swift_task_isCurrentExecutorWithFlags(identity, implementation, 0);
 }
 
+#ifdef __wasi__
+/// This system has no dispatch queues.
+MULTICAST_INLINE bool multicast_has_specific(const void *_Nonnull key) {
+  (void)key;
+  return false;
+}
+#else
+/// Dispatch's function. The one of its Swift module looks up its types.
+extern void *_Nullable dispatch_get_specific(const void *_Nonnull key);
+
+/// Whether the current queue, or one that it targets, has a value under a key.
+MULTICAST_INLINE bool multicast_has_specific(const void *_Nonnull key) {
+  return dispatch_get_specific(key) != NULL;
+}
+#endif
+
 // MARK: Atomics
 //
 // The standard library's need macOS 15 and its relatives. All values are words of 64 bits. Orders are those of

@@ -36,7 +36,7 @@ func membership(center: MulticastCenter, delegates: MulticastDelegate<any UserPr
   center.remove(door)
   delegates.remove(door)
   let key = UserProtocol.self
-  for client in center.clients(for: key) {
+  for client in center[key].clients {
     center.add(client, for: key)
     center.remove(client as AnyObject)
   }
@@ -48,7 +48,7 @@ func keys(center: MulticastCenter, titles: MulticastDelegate<UserProtocol & Titl
   center.notify((View & UserProtocol).self) { $0.draw() }
   titles.add(door)
   titles.notify(forEach: ["a", "b"]) { $0.title += $1 }
-  for client in center.clients(for: Titled.self) { center.remove(client) }
+  for client in center[Titled.self].clients { center.remove(client) }
   center.add(door, for: type(of: door))
   center.add(door, for: AnyObject.self)
   center.notify(Door.self) { $0.draw() }

@@ -37,7 +37,7 @@ func typed(
   center: MulticastCenter, delegates: MulticastDelegate<any StoreProtocol>
 ) async throws(StoreError) {
   try delegates.notify { _ throws(StoreError) in throw .gone }
-  try center.notify(StoreProtocol.self, forEach: [1]) { (client, _) throws(StoreError) in
+  try center[StoreProtocol.self].notify(forEach: [1]) { (client, _) throws(StoreError) in
     print(try client.load())
   }
   print(try delegates.map { (client) throws(StoreError) in try client.load() })

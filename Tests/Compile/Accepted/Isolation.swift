@@ -45,7 +45,7 @@ actor Session: UserProtocol {
   func notify() async throws {
     center.add(client, for: UserProtocol.self)
     delegates.add(client)
-    center.notify(UserProtocol.self, forEach: [1, 2]) { client, event in
+    center[UserProtocol.self].notify(forEach: [1, 2]) { client, event in
       client.login(event)
       self.increase()
       count += event

@@ -26,7 +26,7 @@ func notify(
   let open = center.map(UserProtocol.self) { $0.ping() > 0 ? nil : $0.name() }.compactMap { $0 }
   print(names, open)
   // Events and answers need not be Sendable: they stay where they are, in asynchronous code too.
-  center.notify(UserProtocol.self, forEach: nodes) { client, node in node.name = client.name() }
+  center[UserProtocol.self].notify(forEach: nodes) { client, node in node.name = client.name() }
   return center.map(UserProtocol.self) { _ in nodes[0] }
 }
 
@@ -60,7 +60,7 @@ final class Receptionist: UserProtocol {
 
   func open() {
     center.notify(UserProtocol.self, self.greet(_:))
-    center.notify(UserProtocol.self, forEach: 1...3, greet(_:times:))
+    center[UserProtocol.self].notify(forEach: 1...3, greet(_:times:))
     print(center.map(UserProtocol.self, ask))
     center.notify(UserProtocol.self) { [weak self] client in self?.greet(client) }
   }

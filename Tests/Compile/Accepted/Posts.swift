@@ -32,17 +32,17 @@ nonisolated final class Client: UserProtocol {
     center.add(client, for: UserProtocol.self)
     delegates.add(client, isolation: nil)
     center.post(UserProtocol.self) { $0.login(1) }
-    center.post(ScreenProtocol.self) { @MainActor in $0.show(1) }
-    center.postAwaiting(StoreProtocol.self) { await $0.save(1) }
+    center.postOnMain(ScreenProtocol.self) { $0.show(1) }
+    center.post(StoreProtocol.self, awaiting: { await $0.save(1) })
     center.post(StoreProtocol.self) { $0.count(1) }
-    await center.postAndWait(ScreenProtocol.self) { @MainActor in $0.show(1) }
-    await center.postAwaitingAndWait(StoreProtocol.self) { await $0.save(1) }
+    await center.postOnMain(ScreenProtocol.self) { $0.show(1) }.delivered()
+    await center.post(StoreProtocol.self, awaiting: { await $0.save(1) }).delivered()
     center.postOnMain(ScreenProtocol.self) { $0.show(1) }
     center.postOnMain(UserProtocol.self) { $0.login(1) }
-    await center.postOnMainAndWait(ScreenProtocol.self) { $0.show(1) }
+    await center.postOnMain(ScreenProtocol.self) { $0.show(1) }.delivered()
     delegates.post { $0.login(1) }
     delegates.postOnMain { $0.login(1) }
-    print(await delegates.postAndWait { $0.login(1) })
+    print(await delegates.post { $0.login(1) }.delivered())
   }
 }
 
@@ -53,13 +53,13 @@ actor Session {
   func post() async {
     center.add(client, for: UserProtocol.self)
     center.post(UserProtocol.self) { $0.login(1) }
-    center.post(ScreenProtocol.self) { @MainActor in $0.show(1) }
-    center.postAwaiting(StoreProtocol.self) { await $0.save(1) }
     center.postOnMain(ScreenProtocol.self) { $0.show(1) }
-    await center.postOnMainAndWait(ScreenProtocol.self) { $0.show(1) }
-    await center.postAndWait(UserProtocol.self) { $0.login(1) }
-    await center.postAndWait(ScreenProtocol.self) { @MainActor in $0.show(1) }
-    await center.postAwaitingAndWait(StoreProtocol.self) { await $0.save(1) }
+    center.post(StoreProtocol.self, awaiting: { await $0.save(1) })
+    center.postOnMain(ScreenProtocol.self) { $0.show(1) }
+    await center.postOnMain(ScreenProtocol.self) { $0.show(1) }.delivered()
+    await center.post(UserProtocol.self) { $0.login(1) }.delivered()
+    await center.postOnMain(ScreenProtocol.self) { $0.show(1) }.delivered()
+    await center.post(StoreProtocol.self, awaiting: { await $0.save(1) }).delivered()
   }
 }
 
@@ -67,18 +67,22 @@ nonisolated func post(
   center: MulticastCenter, stores: MulticastDelegate<any StoreProtocol>, line: Int = #line
 ) async {
   center.post(UserProtocol.self, fileID: #fileID, line: line, column: 1) { $0.login(1) }
-  center.post(ScreenProtocol.self) { @MainActor in $0.show(1) }
+  center.postOnMain(ScreenProtocol.self) { $0.show(1) }
   center.postOnMain(ScreenProtocol.self, line: line) { $0.show(1) }
-  await center.postOnMainAndWait(ScreenProtocol.self) { $0.show(1) }
-  center.postAwaiting(StoreProtocol.self) { @MainActor in
-    $0.count(1)
-    await $0.save(1)
-  }
-  stores.postAwaiting { await $0.save(1) }
+  await center.postOnMain(ScreenProtocol.self) { $0.show(1) }.delivered()
+  center.post(
+    StoreProtocol.self,
+    awaiting: { @MainActor in
+      $0.count(1)
+      await $0.save(1)
+    })
+  stores.post(awaiting: { await $0.save(1) })
+  stores.post { await $0.save(1) }
+  center.post(StoreProtocol.self) { await $0.save(1) }
   stores.post { $0.count(1) }
-  await stores.postAwaitingAndWait { await $0.save(1) }
-  await stores.postAndWait { $0.count(1) }
-  await center.postAndWait(UserProtocol.self) { $0.login(1) }
+  await stores.post(awaiting: { await $0.save(1) }).delivered()
+  await stores.post { $0.count(1) }.delivered()
+  await center.post(UserProtocol.self) { $0.login(1) }.delivered()
 }
 
 nonisolated func add(

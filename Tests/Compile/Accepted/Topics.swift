@@ -19,7 +19,7 @@ extension Topic where Message == Int {
     center.observe(.login, owner: self, on: .main) { _, id in print(id) }
     observation?.cancel()
     center.post(.login, 1)
-    await center.postAndWait(.login, 2)
+    await center.post(.login, 2).delivered()
     if let latest = center.latest(of: .login) { badge = latest }
     center.removeLatest(of: .login)
     for await id in center.messages(of: .login) { badge += id }
@@ -69,7 +69,7 @@ nonisolated final class Audit: Sendable {
     center.removeObservers(of: .login, owner: self)
     center.removeObservers(of: .login)
     center.post(.login, 7)
-    await center.postAndWait(.login, 2)
+    await center.post(.login, 2).delivered()
     return center.removeLatest(of: .login)
   }
 

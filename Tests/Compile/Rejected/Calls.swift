@@ -21,11 +21,11 @@ func calls(center: MulticastCenter, delegates: MulticastDelegate<any UserProtoco
 // The events are what the body takes.
 func batches(center: MulticastCenter, delegates: MulticastDelegate<any UserProtocol>) {
   // expected-error@+1 {{cannot convert value of type 'String' to expected element type 'Int'}}
-  center.notify(UserProtocol.self, forEach: ["one"]) { client, id in client.login(id) }
+  center[UserProtocol.self].notify(forEach: ["one"]) { client, id in client.login(id) }
   // expected-error@+1 {{requires that 'Int' conform to 'Collection'}}
-  center.notify(UserProtocol.self, forEach: 1) { client, id in client.login(id) }
+  center[UserProtocol.self].notify(forEach: 1) { client, id in client.login(id) }
   // expected-error@+1 {{expects 2 arguments, but 1 was used in closure body}}
-  center.notify(UserProtocol.self, forEach: [1]) { client in client.login(1) }
+  center[UserProtocol.self].notify(forEach: [1]) { client in client.login(1) }
 }
 
 // Without AnyObject a client may be a value for the compiler, and a body does not own it.

@@ -20,7 +20,7 @@ nonisolated final class Client: UserProtocol {
 nonisolated func notify(center: MulticastCenter, delegates: MulticastDelegate<any UserProtocol>) {
   // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
   delegates.notify { client in Task.detached { client.login() } }
-  for client in center.clients(for: UserProtocol.self) {
+  for client in center[UserProtocol.self].clients {
     // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
     Task.detached { client.login() }
   }

@@ -19,7 +19,7 @@ protocol StoreProtocol: Sendable {
 func unmarked(center: MulticastCenter, delegates: MulticastDelegate<any StoreProtocol>) throws {
   center.notify(StoreProtocol.self) { try $0.save() }  // expected-error {{not marked with 'try'}}
   // expected-error@+1 {{call can throw but is not marked with 'try'}}
-  center.notify(StoreProtocol.self, forEach: [1]) { client, _ in try client.save() }
+  center[StoreProtocol.self].notify(forEach: [1]) { client, _ in try client.save() }
   // expected-error@+1 {{call can throw but is not marked with 'try'}}
   print(center.map(StoreProtocol.self) { try $0.load() })
   // expected-warning@+2 {{no calls to throwing functions occur within 'try' expression}}
@@ -66,7 +66,7 @@ func asynchronous(
 // Batches and answers are synchronous only.
 func others(center: MulticastCenter) async {
   // expected-error@+1 {{to parameter expecting synchronous function type}}
-  await center.notify(StoreProtocol.self, forEach: [1]) { client, _ in await client.sync() }
+  await center[StoreProtocol.self].notify(forEach: [1]) { client, _ in await client.sync() }
   // expected-error@+1 {{to parameter expecting synchronous function type}}
   await center.map(StoreProtocol.self) { await $0.sync() }
 }

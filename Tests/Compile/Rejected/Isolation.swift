@@ -11,7 +11,7 @@ import Multicast
 nonisolated func synchronous(center: MulticastCenter) {
   center.notify(ScreenProtocol.self) { $0.draw() }  // expected-error {{main actor-isolated}}
   // expected-error@+1 {{call to main actor-isolated instance method 'draw()' in a synchronous}}
-  center.notify(ScreenProtocol.self, forEach: [1]) { screen, _ in screen.draw() }
+  center[ScreenProtocol.self].notify(forEach: [1]) { screen, _ in screen.draw() }
   // expected-error@+1 {{main actor-isolated property 'title' can not be referenced}}
   print(center.map(ScreenProtocol.self) { $0.title })
 }

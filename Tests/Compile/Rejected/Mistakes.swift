@@ -22,22 +22,57 @@ nonisolated func topics(_ center: MulticastCenter) {
   center.post(.login)  // expected-error {{missing argument for parameter #2 in call}}
 }
 
-nonisolated func bodiesThatAwait(
-  _ center: MulticastCenter, _ delegates: MulticastDelegate<any UserProtocol>
-) async {
-  center.post(UserProtocol.self) { await $0.sync() }  // expected-error {{with postAwaiting.}}
-  delegates.post { await $0.sync() }  // expected-error {{is posted with postAwaiting.}}
-  // expected-error@+1 {{A body that awaits is posted with postAwaitingAndWait.}}
-  await center.postAndWait(UserProtocol.self) { await $0.sync() }
-  // expected-error@+1 {{A body that awaits is posted with postAwaitingAndWait.}}
-  await delegates.postAndWait { await $0.sync() }
-}
-
 // A method that is not there. Of `post` the compiler believes that a topic is meant.
 nonisolated func misspelled(_ center: MulticastCenter) async {
   center.notify(UserProtocol.self) { $0.logon(1) }  // expected-error {{has no member 'logon'}}
   center.postOnMain(UserProtocol.self) { $0.logon(1) }  // expected-error {{has no member 'logon'}}
   // expected-error@+1 {{cannot convert value of type '(any UserProtocol).Type' to expected}}
   center.post(UserProtocol.self) { $0.logon(1) }
-  center.postAwaiting(UserProtocol.self) { await $0.logon(1) }  // expected-error {{no member}}
+  center.post(UserProtocol.self, awaiting: { await $0.logon(1) })  // expected-error {{no member}}
+}
+
+@MainActor protocol ScreenProtocol {
+  func show(_ id: Int)
+}
+
+// Names of earlier versions.
+nonisolated func oldNames(
+  _ center: MulticastCenter, _ users: MulticastDelegate<any UserProtocol>,
+  _ screens: MulticastDelegate<any ScreenProtocol>
+) async {
+  // expected-error@+1 {{Write: await center.post(P.self) { … }.delivered()}}
+  await center.postAndWait(UserProtocol.self) { $0.login(1) }
+  // expected-error@+1 {{Write: await center.post(topic, message).delivered()}}
+  await center.postAndWait(.login, UserLogin(id: 1))
+  // expected-error@+1 {{Write: await center.postOnMain(P.self) { … }.delivered()}}
+  await center.postOnMainAndWait(ScreenProtocol.self) { $0.show(1) }
+  // expected-error@+1 {{Write: center.post(P.self, awaiting: { await $0.f() })}}
+  center.postAwaiting(UserProtocol.self) { await $0.sync() }
+  // expected-error@+1 {{Write: await center.post(P.self, awaiting: …).delivered()}}
+  await center.postAwaitingAndWait(UserProtocol.self) { await $0.sync() }
+  // expected-error@+1 {{Post to a topic made with keepsLatest: true.}}
+  center.post(UserProtocol.self, keeping: 1) { $0.login(1) }
+  // expected-error@+1 {{Post to a topic made with keepsLatest: true.}}
+  center.postOnMain(ScreenProtocol.self, keeping: "last") { $0.show(1) }
+  // expected-error@+1 {{A topic made with keepsLatest: true has removeLatest(of:).}}
+  center.removeKept("last", for: UserProtocol.self)
+  // expected-error@+1 {{Write: center[P.self].clients}}
+  print(center.clients(for: UserProtocol.self).count)
+  // expected-error@+1 {{Write: center[P.self].notify(forEach: events) { … }}}
+  center.notify(UserProtocol.self, forEach: [1, 2]) { client, id in client.login(id) }
+
+  // expected-error@+1 {{Write: await delegates.post { … }.delivered()}}
+  await users.postAndWait { $0.login(1) }
+  // expected-error@+1 {{Write: await delegates.postOnMain { … }.delivered()}}
+  await screens.postOnMainAndWait { $0.show(1) }
+  // expected-error@+1 {{Write: delegates.post(awaiting: { await $0.f() })}}
+  users.postAwaiting { await $0.sync() }
+  // expected-error@+1 {{Write: await delegates.post(awaiting: …).delivered()}}
+  await users.postAwaitingAndWait { await $0.sync() }
+  // expected-error@+1 {{Post to a topic made with keepsLatest: true.}}
+  users.post(keeping: 1) { $0.login(1) }
+  // expected-error@+1 {{Post to a topic made with keepsLatest: true.}}
+  screens.postOnMain(keeping: 1) { $0.show(1) }
+  // expected-error@+1 {{A topic made with keepsLatest: true has removeLatest(of:).}}
+  users.removeKept(1)
 }

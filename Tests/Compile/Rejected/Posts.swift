@@ -24,12 +24,17 @@ nonisolated func post(_ center: MulticastCenter, _ mutable: Mutable) {
   center.post(ScreenProtocol.self) { $0.show(1) }  // expected-error {{call to main actor-isolated}}
   // A task of its own may take only Sendable clients.
   // expected-error@+1 {{type 'any UserProtocol' does not conform to the 'Sendable' protocol}}
-  center.postAwaiting(UserProtocol.self) { await $0.sync() }
+  center.post(UserProtocol.self, awaiting: { await $0.sync() })
+  // expected-error@+1 {{type 'any UserProtocol' does not conform to the 'Sendable' protocol}}
+  center.post(UserProtocol.self) { await $0.sync() }
   print(count)
 }
 
 @MainActor func postOnMainActor(_ center: MulticastCenter) {
   center.post(ScreenProtocol.self) { $0.show(1) }  // expected-error {{call to main actor-isolated}}
+  // The body runs in each home, so it names no actor.
+  // expected-error@+1 {{loses global actor 'MainActor'}}
+  center.post(ScreenProtocol.self) { @MainActor in $0.show(1) }
 }
 
 nonisolated func topics(_ center: MulticastCenter) {

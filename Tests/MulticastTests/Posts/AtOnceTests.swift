@@ -13,9 +13,9 @@ import Testing
     let client = kept(Client("home", journal))
     let other = kept(Listener { [journal] number in journal.write("anywhere\(number)") })
     center.add(client, for: PingProtocol.self)
-    center.add(other, for: PingProtocol.self, isolation: nil)
-    #expect(center.post(PingProtocol.self) { $0.ping(1) } == 2)
-    #expect(journal.read() == "home anywhere1")
+    center.add(other, for: PingProtocol.self, on: nil)
+    #expect(center.post(PingProtocol.self) { $0.ping(1) }.clients == 2)
+    #expect(journal.read() == "anywhere1 home")
   }
 
   @Test @MainActor func whatWaitedAtHomeComesFirst() {
@@ -71,7 +71,7 @@ import Testing
       for id in screen.shown { seen.add(id) }
       await Task.yield()
     }
-    await center.postAndWait(Topic<Int>(), 4)
+    await center.post(Topic<Int>(), 4).delivered()
     #expect(seen.all == [1, 2, 3, 4])
   }
 
@@ -84,8 +84,8 @@ import Testing
     center.observe(.login, owner: owner) { [journal] _, _ in journal.write("nowhere") }
     center.observe(.login, owner: owner, on: inner) { [journal] _, _ in journal.write("inner") }
     inner.sync {
-      #expect(center.post(.login, Login(id: 1)) == 3)
-      #expect(journal.read() == "outer nowhere inner")
+      #expect(center.post(.login, Login(id: 1)).clients == 3)
+      #expect(journal.read() == "nowhere outer inner")
     }
   }
 

@@ -24,7 +24,7 @@ import Testing
         center.post(PongProtocol.self) { $0.pong(number) }
       }
     }
-    await center.postAndWait(PingProtocol.self) { $0.ping(100) }
+    await center.post(PingProtocol.self) { $0.ping(100) }.delivered()
     let expected = (0..<100).map { "ping\($0) login\($0) pong\($0)" } + ["ping100"]
     #expect(journal.read() == expected.joined(separator: " "))
   }
@@ -38,8 +38,8 @@ import Testing
         if index == 2, message == "a" { center.post(Topic<String>(), "b") }
       }
     }
-    await center.postAndWait(Topic<String>(), "a")
-    await center.postAndWait(Topic<String>(), "c")
+    await center.post(Topic<String>(), "a").delivered()
+    await center.post(Topic<String>(), "c").delivered()
     #expect(journal.read() == "1a 2a 3a 1b 2b 3b 1c 2c 3c")
   }
 
@@ -71,7 +71,7 @@ import Testing
         center.post(topics[(thread + number) % 3], 8 * time + thread)
       }
     }
-    for topic in topics { await center.postAndWait(topic, -1) }
+    for topic in topics { await center.post(topic, -1).delivered() }
     for numbers in arrived.map(\.1) + [inStore] {
       let stamps = numbers.all.filter { $0 >= 0 }
       for thread in 0..<8 {

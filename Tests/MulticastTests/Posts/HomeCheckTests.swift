@@ -20,7 +20,7 @@
       #expect(message.contains("on the queue storage"))
       #expect(message.contains("at MulticastTests/HomeCheckTests.swift:"))
       #expect(message.contains("Post instead"))
-      #expect(message.contains("isolation: nil"))
+      #expect(message.contains("on: nil"))
     }
 
     @Test func onItsQueueAClientMayBeNotified() {
@@ -64,14 +64,14 @@
     }
 
     private static func expectMisplaced(_ result: ExitTest.Result?) {
-      #expect(text(result).contains("the body of a post to PingProtocol"))
+      #expect(text(result).contains("a post to PingProtocol on the main actor"))
       #expect(text(result).contains("on the queue storage"))
     }
 
     @Test func aBodyThatNamesAnotherActorThanTheClientsStops() async {
       let result = await #expect(processExitsWith: .crash, observing: .errors) {
         await Self.misplace { delegates in
-          await MainActor.run { _ = delegates.post { @MainActor in $0.ping(1) } }
+          await MainActor.run { _ = delegates.postOnMain { $0.ping(1) } }
         }
       }
       Self.expectMisplaced(result)
@@ -80,7 +80,7 @@
     @Test func aBodyThatNamesAnotherActorStopsAPostFromElsewhereToo() async {
       let result = await #expect(processExitsWith: .crash, observing: .errors) {
         await Self.misplace { delegates in
-          delegates.post { @MainActor in $0.ping(1) }
+          delegates.postOnMain { $0.ping(1) }
           // The second one comes after the first one.
           await MainActor.run {}
           for _ in 0..<1000 { await Task.yield() }
@@ -91,7 +91,7 @@
 
     @Test func aBodyThatNamesAnotherActorStopsAPostThatWaitsToo() async {
       let result = await #expect(processExitsWith: .crash, observing: .errors) {
-        await Self.misplace { await $0.postAndWait { @MainActor in $0.ping(1) } }
+        await Self.misplace { await $0.postOnMain { $0.ping(1) }.delivered() }
       }
       Self.expectMisplaced(result)
     }
@@ -101,7 +101,7 @@
     /// As a class does that adds itself in its nonisolated `init`.
     private static func add(_ client: Listener, to center: MulticastCenter, explicitly: Bool) {
       if explicitly {
-        center.add(client, for: PingProtocol.self, isolation: nil)
+        center.add(client, for: PingProtocol.self, on: nil)
       } else {
         center.add(client, for: PingProtocol.self)
       }
@@ -130,7 +130,7 @@
       #expect(message.split(separator: "\n").count == 1)
       #expect(message.contains("a client of type Listener was added for PingProtocol"))
       #expect(message.components(separatedBy: "MulticastTests/HomeCheckTests.swift:").count == 3)
-      #expect(message.contains("isolation: nil"))
+      #expect(message.contains("on: nil"))
     }
 
     @Test func whoIsSaidToLiveAnywhereIsNotNamed() async {

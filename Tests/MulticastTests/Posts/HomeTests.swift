@@ -16,9 +16,9 @@ import Testing
     let client = kept(Client("a", journal))
     client.onPing = { _ in MainActor.assertIsolated() }
     center.add(client, for: PingProtocol.self)
-    onNewThread { #expect(center.post(PingProtocol.self) { $0.ping(1) } == 1) }
+    onNewThread { #expect(center.post(PingProtocol.self) { $0.ping(1) }.clients == 1) }
     #expect(journal.read() == "")
-    await center.postAndWait(PingProtocol.self) { $0.ping(2) }
+    await center.post(PingProtocol.self) { $0.ping(2) }.delivered()
     #expect(journal.read() == "a a")
   }
 
@@ -33,7 +33,7 @@ import Testing
     }
     let home = kept(Home(journal))
     await home.add(to: center)
-    #expect(await center.postAndWait(PingProtocol.self) { $0.ping(1) } == 1)
+    #expect(await center.post(PingProtocol.self) { $0.ping(1) }.delivered() == 1)
     #expect(journal.read() == "a")
   }
 
@@ -67,7 +67,7 @@ import Testing
         #expect(place.isCurrent)
         #expect(underWay.wrappingAdd(1, ordering: .relaxed).newValue == 1)
         calls.add(number)
-        underWay.wrappingSubtract(1, ordering: .relaxed)
+        underWay.wrappingAdd(-1, ordering: .relaxed)
       }
     }
     defer { extendLifetime(clients) }
@@ -75,7 +75,7 @@ import Testing
     onThreads(4) { thread in
       for number in 0..<100 { delegates.post { $0.ping(1000 * thread + number) } }
     }
-    #expect(await delegates.postAndWait { $0.ping(-1) } == 2)
+    #expect(await delegates.post { $0.ping(-1) }.delivered() == 2)
     let all = calls.all
     #expect(all.count == 802)
     for thread in 0..<4 {
@@ -94,7 +94,7 @@ import Testing
         journal.write("a")
       })
     delegates.add(client, on: place.queue)
-    await delegates.postAndWait { $0.work(1) }
+    await delegates.post { $0.work(1) }.delivered()
     #expect(journal.read() == "a")
   }
 
@@ -127,14 +127,14 @@ import Testing
       }
     }
     for id in 0..<50 { center.post(.login, Login(id: id)) }
-    await center.postAndWait(.login, Login(id: 50))
+    await center.post(.login, Login(id: 50)).delivered()
     let expected = (0...50).flatMap { id in (0..<3).map { "\($0)\(id)( )" } }
     #expect(journal.read() == expected.joined(separator: " "))
   }
 
-  // MARK: - Bodies that name an actor
+  // MARK: - On the main actor
 
-  @Test func aBodyThatNamesAnActorRunsThereForAllClients() async {
+  @Test func aPostOnMainRunsThereForAllClients() async {
     for index in 0..<3 {
       delegates.adding(
         Listener { _ in
@@ -142,11 +142,11 @@ import Testing
           journal.write("\(index)")
         })
     }
-    #expect(delegates.post { @MainActor in $0.ping(1) } == 3)
-    await delegates.postAndWait { @MainActor in $0.ping(1) }
+    #expect(delegates.postOnMain { $0.ping(1) }.clients == 3)
+    await delegates.postOnMain { $0.ping(1) }.delivered()
     #expect(journal.read() == "0 1 2 0 1 2")
     await MainActor.run {
-      delegates.post { @MainActor in $0.ping(1) }
+      delegates.postOnMain { $0.ping(1) }
       #expect(journal.read() == "0 1 2")
     }
   }
@@ -163,7 +163,9 @@ import Testing
         }))
     }
     // It returns, because none of them waits for another one's call.
-    #expect(await center.postAwaitingAndWait(WorkerProtocol.self) { await $0.workSlowly(1) } == 4)
+    let count = await center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(1) })
+      .delivered()
+    #expect(count == 4)
   }
 
   @Test(arguments: [false, true])
@@ -180,10 +182,10 @@ import Testing
     }
     for number in 0..<20 {
       center.post(Topic<Int>(), number)
-      center.postAwaiting(WorkerProtocol.self) { await $0.workSlowly(number) }
+      center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(number) })
     }
-    await center.postAndWait(Topic<Int>(), 20)
-    await center.postAwaitingAndWait(WorkerProtocol.self) { await $0.workSlowly(20) }
+    await center.post(Topic<Int>(), 20).delivered()
+    await center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(20) }).delivered()
     #expect(journal.read() == (0...20).map { "\($0)( )" }.joined(separator: " "))
   }
 
@@ -197,7 +199,7 @@ import Testing
       store.place.queue.sync { store.assumeIsolated { $0.post(center, number) } }
     }
     center.post(Topic<Int>("first"), 1)
-    await center.postAndWait(Topic<Int>("second"), 2)
+    await center.post(Topic<Int>("second"), 2).delivered()
     #expect(journal.read() == "inside1 inside2")
   }
 }

@@ -29,8 +29,8 @@ import Testing
     center.observe(Topic<Int>(), owner: store) { (store: isolated Store, number) in
       store.add(number)
     }
-    for number in 1...10 { #expect(center.post(Topic<Int>(), number) == 1) }
-    await center.postAndWait(Topic<Int>(), 11)
+    for number in 1...10 { #expect(center.post(Topic<Int>(), number).clients == 1) }
+    await center.post(Topic<Int>(), 11).delivered()
     // In the owner, a post calls it at once.
     #expect(await store.post(center, 12) == Array(1...12))
   }
@@ -42,20 +42,20 @@ import Testing
       center.observe(Topic<Int>(), owner: store) { (store: isolated Store, number) in
         store.add(number)
       }
-      await center.postAndWait(Topic<Int>(), 1)
+      await center.post(Topic<Int>(), 1).delivered()
     }
     await ended.wait()
-    #expect(await center.postAndWait(Topic<Int>(), 2) <= 1)
-    #expect(center.post(Topic<Int>(), 2) == 0)
+    #expect(await center.post(Topic<Int>(), 2).delivered() <= 1)
+    #expect(center.post(Topic<Int>(), 2).clients == 0)
   }
 
   @Test func anActorThatAwaitsIsCalledInItself() async {
     let store = WorkingStore()
     center.add(store, for: WorkerProtocol.self)
     for number in 1...10 {
-      center.postAwaiting(WorkerProtocol.self) { await $0.workSlowly(number) }
+      center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(number) })
     }
-    await center.postAwaitingAndWait(WorkerProtocol.self) { await $0.workSlowly(11) }
+    await center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(11) }).delivered()
     #expect(await store.numbers == Array(1...11))
   }
 
@@ -69,9 +69,11 @@ import Testing
     let worker = DistributedWorker(actorSystem: LocalTestingDistributedActorSystem())
     center.add(worker, for: (any DistributedWork).self)
     for number in 1...10 {
-      #expect(center.postAwaiting((any DistributedWork).self) { try? await $0.work(number) } == 1)
+      let posted = center.post(
+        (any DistributedWork).self, awaiting: { try? await $0.work(number) })
+      #expect(posted.clients == 1)
     }
-    await center.postAwaitingAndWait((any DistributedWork).self) { try? await $0.work(11) }
+    await center.post((any DistributedWork).self, awaiting: { try? await $0.work(11) }).delivered()
     #expect(try await worker.total() == 66)
   }
 }

@@ -131,27 +131,6 @@ import Testing
     #expect(reports.all.count == 1)
   }
 
-  @Test func anAwaitedNotifyThatGoesThroughImmediateTasksIsRefused() async {
-    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
-    @Sendable func notify() async {
-      await center.notify(
-        WorkerProtocol.self,
-        awaiting: { _ in
-          calls.add(0)
-          // Ends by itself, so that a fault is a failure and not a stack overflow.
-          if calls.all.count < 500,
-            #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-          {
-            Task.immediate { await notify() }
-          }
-        })
-    }
-    center.adding(Worker())
-    await notify()
-    #expect(calls.all.count < 100)
-    #expect(reports.all.count == 1)
-  }
-
   @Test func postsThatRecurDoNotGrowTheStack() {
     let seen = Numbers()
     center.observe(Topic<Int>(), owner: owner) { _, number in

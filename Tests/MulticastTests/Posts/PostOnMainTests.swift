@@ -24,11 +24,11 @@ import Testing
     center.add(screen, for: ScreenProtocol.self)
     onNewThread {
       for number in 1...100 {
-        #expect(center.postOnMain(ScreenProtocol.self) { $0.show(number) } == 1)
+        #expect(center.postOnMain(ScreenProtocol.self) { $0.show(number) }.clients == 1)
       }
     }
     #expect(screen.numbers == [])
-    #expect(await center.postOnMainAndWait(ScreenProtocol.self) { $0.show(101) } == 1)
+    #expect(await center.postOnMain(ScreenProtocol.self) { $0.show(101) }.delivered() == 1)
     #expect(screen.numbers == Array(1...101))
   }
 
@@ -41,14 +41,14 @@ import Testing
 
   @Test func whoHasNoHomeIsCalledThereToo() async {
     delegates.adding(Listener { _ in MainActor.assertIsolated() })
-    #expect(delegates.postOnMain { $0.ping(1) } == 1)
-    #expect(await delegates.postOnMainAndWait { $0.ping(2) } == 1)
+    #expect(delegates.postOnMain { $0.ping(1) }.clients == 1)
+    #expect(await delegates.postOnMain { $0.ping(2) }.delivered() == 1)
   }
 
   @Test func withoutClientsNobodyIsCalled() async {
-    #expect(center.postOnMain(PingProtocol.self) { $0.ping(1) } == 0)
-    #expect(await center.postOnMainAndWait(PingProtocol.self) { $0.ping(1) } == 0)
-    #expect(delegates.postOnMain { $0.ping(1) } == 0)
+    #expect(center.postOnMain(PingProtocol.self) { $0.ping(1) }.clients == 0)
+    #expect(await center.postOnMain(PingProtocol.self) { $0.ping(1) }.delivered() == 0)
+    #expect(delegates.postOnMain { $0.ping(1) }.clients == 0)
   }
 
   @Test @MainActor func aRecurringCallNamesTheCallersPlace() async {
@@ -60,7 +60,7 @@ import Testing
     @MainActor func post() { center.postOnMain(PingProtocol.self) { $0.ping(1) } }
     client.onPing = { _ in MainActor.assumeIsolated { post() } }
     post()
-    await center.postOnMainAndWait(PingProtocol.self) { _ in }
+    await center.postOnMain(PingProtocol.self) { _ in }.delivered()
     #expect(reports.all.first?.path.last?.line == line)
   }
 }

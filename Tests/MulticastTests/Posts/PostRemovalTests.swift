@@ -43,7 +43,7 @@ import Testing
     center.add(client, for: PingProtocol.self)
     onNewThread { [center, journal] in
       let sentinel = Sentinel(journal)
-      center.post(PingProtocol.self) { @MainActor in $0.ping(sentinel.number) }
+      center.postOnMain(PingProtocol.self) { $0.ping(sentinel.number) }
     }
     remove(client, from: PingProtocol.self, way)
     while journal.read() != "end" { await Task.yield() }
@@ -136,11 +136,11 @@ import Testing
       await go.wait()
     })
     center.add(client, for: WorkerProtocol.self)
-    center.postAwaiting(WorkerProtocol.self) { await $0.workSlowly(1) }
+    center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(1) })
     await began.wait()
     do {
       let sentinel = Sentinel(journal)
-      center.postAwaiting(WorkerProtocol.self) { await $0.workSlowly(2 + sentinel.number) }
+      center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(2 + sentinel.number) })
     }
     remove(client, from: WorkerProtocol.self, way)
     go.send()
@@ -182,7 +182,7 @@ import Testing
       await Task.yield()
       observation.cancel()
       isRemoved = true
-      await center.postAndWait(.login, Login(id: 2))
+      await center.post(.login, Login(id: 2)).delivered()
     }
   }
 
@@ -230,7 +230,7 @@ import Testing
     delegates.post { $0.ping(1) }
     delegates.remove(clients[0])
     place.queue.resume()
-    await delegates.postAndWait { $0.ping(1) }
+    await delegates.post { $0.ping(1) }.delivered()
     #expect(journal.read() == "b b")
   }
 
@@ -269,7 +269,7 @@ import Testing
     var home: Home? = Home()
     await home!.add(client, to: center)
     home = nil
-    #expect(await center.postAndWait(PingProtocol.self) { $0.ping(1) } <= 1)
+    #expect(await center.post(PingProtocol.self) { $0.ping(1) }.delivered() <= 1)
     #expect(journal.read() == "")
   }
 
@@ -278,12 +278,12 @@ import Testing
       var home: Home? = Home()
       let client = Listener { _ in }
       await home!.add(client, to: center)
-      async let called = center.postAndWait(PingProtocol.self) { $0.ping(1) }
+      async let called = center.post(PingProtocol.self) { $0.ping(1) }.delivered()
       home = nil
       _ = await called
       extendLifetime(client)
     }
-    #expect(center.clients(for: PingProtocol.self).isEmpty)
+    #expect(center[PingProtocol.self].clients.isEmpty)
   }
 
   // MARK: - Whoever is the last one
@@ -321,7 +321,7 @@ import Testing
       center.add(client, for: PingProtocol.self)
       center.post(PingProtocol.self) { $0.ping(1) }
     }
-    await center.postAndWait(.login, Login(id: 2))
+    await center.post(.login, Login(id: 2)).delivered()
     #expect(journal.read().split(separator: " ").filter { $0 == "1" }.count == 2)
   }
 
@@ -356,7 +356,7 @@ import Testing
     center.observe(.login, owner: screen) { screen, login in screen.shown.append(login.id) }
     let count = Process.rounds(100_000, quick: 10_000)
     onNewThread { for id in 0..<count { center.post(.login, Login(id: id)) } }
-    await center.postAndWait(.login, Login(id: -1))
+    await center.post(.login, Login(id: -1)).delivered()
     #expect(screen.shown == Array(0..<count) + [-1])
     let round = min(count, 20_000)
     // Others fit where the first ones were, again and again.
@@ -364,7 +364,7 @@ import Testing
     for _ in 0..<6 {
       screen.shown.removeAll(keepingCapacity: true)
       onNewThread { for id in 0..<round { center.post(.login, Login(id: id)) } }
-      await center.postAndWait(.login, Login(id: -1))
+      await center.post(.login, Login(id: -1)).delivered()
       if let size = Process.residentBytes { sizes.append(size) }
     }
     guard let first = sizes.first, let last = sizes.last else { return }

@@ -13,7 +13,7 @@ import Testing
   @Test(arguments: [HomeKind.none, .queue, .task])
   func inOneHomeAThousandPostsRecur(home: HomeKind) async throws {
     let refused = Signal()
-    @Sendable func post(_ number: Int) -> Int { center.post(Topic<Int>(), number) }
+    @Sendable func post(_ number: Int) -> Int { center.post(Topic<Int>(), number).clients }
     center.observe(Topic<Int>(), owner: owner, in: home, of: homes) { number in
       calls.add(number)
       // If nothing is refused, this ends it.
@@ -40,11 +40,11 @@ import Testing
     let ended = Signal()
     center.observe(one, owner: owner, in: home, of: homes) { number in
       calls.add(number)
-      if number > 5000 || other.post(two, number + 1) == 0 { ended.send() }
+      if number > 5000 || other.post(two, number + 1).clients == 0 { ended.send() }
     }
     other.observe(two, owner: owner, in: home == .queue ? .otherQueue : home, of: homes) { number in
       calls.add(number)
-      if center.post(one, number + 1) == 0 { ended.send() }
+      if center.post(one, number + 1).clients == 0 { ended.send() }
     }
     center.post(one, 0)
     await ended.wait()
@@ -91,7 +91,7 @@ import Testing
       calls.add(1)
       post()
     }
-    #expect(await center.postAndWait(.login, Login(id: 1)) == 1)
+    #expect(await center.post(.login, Login(id: 1)).delivered() == 1)
     // The one that waits has a call site of its own.
     #expect(calls.all.count == 1002)
     #expect(reports.all.count == 1)
@@ -121,8 +121,8 @@ import Testing
       if number > 0 { center.post(Topic<Int>(), number - 1) }
     }
     for _ in 0..<20 { center.post(Topic<Int>(), 900) }
-    await center.postAndWait(Topic<Int>(), 0)
-    while place.queue.sync(execute: { center.post(Topic<Int>("none"), 0) }) > 0 {}
+    await center.post(Topic<Int>(), 0).delivered()
+    while place.queue.sync(execute: { center.post(Topic<Int>("none"), 0).clients }) > 0 {}
     #expect(reports.all.isEmpty)
   }
 }

@@ -43,7 +43,7 @@ import Testing
       center.post(.login, Login(id: number))
     })
     center.add(worker, for: WorkerProtocol.self)
-    for id in 1...3 { center.postAwaiting(WorkerProtocol.self) { await $0.workSlowly(id) } }
+    for id in 1...3 { center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(id) }) }
     #expect(await center.settled())
     #expect(await store.ids == [1, 2, 3])
   }
@@ -120,7 +120,7 @@ import Testing
       #expect(await other.settled())
       numbers.add(-login.id)
     }
-    await center.postAndWait(.login, Login(id: 1))
+    await center.post(.login, Login(id: 1)).delivered()
     #expect(numbers.all == [1, -1])
   }
 
@@ -132,7 +132,7 @@ import Testing
         let hasSettled = await center.settled()
         precondition(!hasSettled)
       }
-      await center.postAndWait(.login, Login(id: 1))
+      await center.post(.login, Login(id: 1)).delivered()
     }
     #if DEBUG
       #expect(

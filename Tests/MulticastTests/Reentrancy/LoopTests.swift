@@ -1,5 +1,6 @@
-import TestSupport
+import Dispatch
 import Multicast
+import TestSupport
 import Testing
 
 /// Rule 11 of the contract, for synchronous notifies.
@@ -70,6 +71,26 @@ import Testing
     #expect(otherReports.all.isEmpty)
   }
 
+  /// What a post leaves in the homes that are here belongs to the poster's stack.
+  @Test(arguments: [1, 2]) func aLoopThroughAPostIsFoundInEveryHomeThatIsHere(place: Int) {
+    let (owner, calls) = (kept(Owner()), Numbers())
+    let outer = DispatchQueue(label: "outer")
+    let inner = DispatchQueue(label: "inner", target: outer)
+    @Sendable func notify() { center.notify(PingProtocol.self) { $0.ping(1) } }
+    center.adding(
+      Listener { [center] _ in
+        calls.add(0)
+        // If nothing is refused, this ends it.
+        if calls.all.count < 100 { center.post(.login, Login(id: 1)) }
+      })
+    for (number, queue) in [(1, outer), (2, inner)] {
+      center.observe(.login, owner: owner, on: queue) { _, _ in if number == place { notify() } }
+    }
+    inner.sync { notify() }
+    #expect(calls.all.count == 1)
+    #expect(reports.all.count == 1)
+  }
+
   @Test(arguments: [1, 2, 50])
   func aLoopWithManyClientsEndsAfterEachHasCalledAll(count: Int) {
     var calls = 0
@@ -84,11 +105,75 @@ import Testing
     #expect(reports.all.count == count * count)
   }
 
+  /// Several call sites, and a client that uses each of them whenever it is called.
+  @Test(arguments: [2, 4, 12]) func aLoopThroughManyCallSitesEnds(count: Int) {
+    let echo = center.adding(Echo())
+    var calls = 0
+    func notify(_ line: Int) -> Int {
+      center.notify(PingProtocol.self, line: line) { $0.ping(1) }
+    }
+    echo.onPing = {
+      calls += 1
+      for line in 1...count { _ = notify(line) }
+    }
+    for _ in 0..<2 {
+      calls = 0
+      #expect(notify(1) == 1)
+      // All paths without a repetition, or those two deep and the first 1,000 deeper ones.
+      #expect(calls == (count == 2 ? 2 : count == 4 ? 16 : 1 + 11 + 1_000))
+    }
+    #expect(reports.all.isEmpty == false)
+  }
+
+  @Test func aLoopThroughManyCallSitesEndsWhereTheyAreAwaited() async {
+    let calls = Numbers()
+    let delegate = MulticastDelegate<any WorkerProtocol>(onRecursion: reports.handler)
+    @Sendable func notify(_ line: Int) async {
+      await delegate.notify(line: line, awaiting: { await $0.workSlowly(1) })
+    }
+    delegate.adding(
+      Worker(onSlowWork: { _ in
+        calls.add(1)
+        for line in 1...12 { await notify(line) }
+      }))
+    await notify(1)
+    #expect(calls.all.count == 1 + 11 + 1_000)
+  }
+
+  @Test func manyDeliveriesTwoDeepAreNoLoop() {
+    let echo = center.adding(Echo())
+    var calls = 0
+    echo.onPing = {
+      calls += 1
+      if calls > 1 { return }
+      for _ in 0..<5_000 { center.notify(PingProtocol.self) { $0.ping(1) } }
+    }
+    center.notify(PingProtocol.self) { $0.ping(1) }
+    #expect(calls == 5_001)
+    #expect(reports.all.isEmpty)
+  }
+
+  /// Each message is the outermost delivery of what it causes.
+  @Test func manyLettersThatNestAreNoLoop() {
+    let (queue, calls) = (DispatchQueue(label: "place"), Numbers())
+    let client = kept(
+      Listener { [center] number in
+        calls.add(number)
+        if number < 3 { center.notify(PingProtocol.self, line: number) { $0.ping(number + 1) } }
+      })
+    center.add(client, for: PingProtocol.self, on: queue)
+    queue.suspend()
+    for _ in 0..<1_500 { center.post(PingProtocol.self) { $0.ping(1) } }
+    queue.resume()
+    while calls.all.count < 4_500, reports.all.isEmpty { queue.sync {} }
+    #expect(reports.all.isEmpty)
+  }
+
   @Test func theFourWaysOfDeliveringAreGuardedTogether() {
     let echo = center.adding(Echo())
     var depth = 0
     func map() { _ = center.map(PingProtocol.self) { $0.ping(1) } }
-    func batch() { center.notify(PingProtocol.self, forEach: [1]) { $0.ping($1) } }
+    func batch() { center[PingProtocol.self].notify(forEach: [1]) { $0.ping($1) } }
     func notify() { center.notify(PingProtocol.self) { $0.ping(1) } }
     echo.onPing = {
       depth += 1

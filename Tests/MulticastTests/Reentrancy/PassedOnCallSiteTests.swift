@@ -27,8 +27,8 @@ import Testing
       case .notify, .awaited:
         center.notify(PingProtocol.self, fileID: fileID, line: line, column: column) { _ in }
       case .batch:
-        center.notify(
-          PingProtocol.self, forEach: [1], fileID: fileID, line: line, column: column
+        center[PingProtocol.self].notify(
+          forEach: [1], fileID: fileID, line: line, column: column
         ) { _, _ in }
       case .map:
         center.map(PingProtocol.self, fileID: fileID, line: line, column: column) { _ in 1 }.count

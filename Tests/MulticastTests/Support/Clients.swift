@@ -53,7 +53,7 @@ extension MulticastDelegate<any PingProtocol> {
   /// Adds a client that lives anywhere, and keeps it.
   @discardableResult
   func adding<Client: PingProtocol>(_ client: Client) -> Client {
-    add(kept(client), isolation: nil)
+    add(kept(client), on: nil)
     return client
   }
 }

@@ -7,7 +7,7 @@ import Testing
   let center = MulticastCenter()
 
   /// Knows nothing of any actor.
-  func postFromAHelper(_ id: Int) -> Int { center.post(.login, Login(id: id)) }
+  func postFromAHelper(_ id: Int) -> Int { center.post(.login, Login(id: id)).clients }
 
   @Test @MainActor func aPostFromTheMainActorCallsItsHandlerWithinTheTurn() {
     let screen = Screen()
@@ -15,7 +15,7 @@ import Testing
       MainActor.assertIsolated()
       screen.shown.append(login.id)
     }
-    #expect(center.post(.login, Login(id: 1)) == 1)
+    #expect(center.post(.login, Login(id: 1)).clients == 1)
     #expect(screen.shown == [1])
     #expect(postFromAHelper(2) == 1)
     #expect(screen.shown == [1, 2])
@@ -30,7 +30,7 @@ import Testing
     for round in 0..<50 {
       // These wait, since the main actor is busy here.
       onNewThread { for id in 0..<9 { center.post(.login, Login(id: 10 * round + id)) } }
-      await center.postAndWait(.login, Login(id: 10 * round + 9))
+      await center.post(.login, Login(id: 10 * round + 9)).delivered()
     }
     #expect(screen.shown == Array(0..<500))
   }
@@ -43,7 +43,7 @@ import Testing
     let taken = Atomic<Int>(0)
     onNewThread {
       onThreads(4) { id in
-        taken.wrappingAdd(center.post(.login, Login(id: id)), ordering: .relaxed)
+        taken.wrappingAdd(center.post(.login, Login(id: id)).clients, ordering: .relaxed)
       }
     }
     // Who gets which message is decided when the letters are handled.
@@ -51,7 +51,7 @@ import Testing
     while screen.shown.isEmpty { await Task.yield() }
     for _ in 0..<10 { await Task.yield() }
     #expect(screen.shown.count == 1)
-    #expect(center.post(.login, Login(id: 5)) == 0)
+    #expect(center.post(.login, Login(id: 5)).clients == 0)
   }
 
   @Test func aHandlerThatUsesItsActorRunsInIt() async {
@@ -71,7 +71,7 @@ import Testing
     await store.observe()
     // In the actor itself, within the turn.
     #expect(await store.postHere() == [1])
-    #expect(await center.postAndWait(.login, Login(id: 2)) == 1)
+    #expect(await center.post(.login, Login(id: 2)).delivered() == 1)
     #expect(await store.ids == [1, 2])
     // It captures its actor: an owner that it captures lives until it is cancelled.
     center.removeObservers(of: .login)
@@ -84,7 +84,7 @@ import Testing
       MainActor.assertIsolated()
       screen.shown.append(login.id)
     }
-    await center.postAndWait(.login, Login(id: 1))
+    await center.post(.login, Login(id: 1)).delivered()
     #expect(screen.shown == [1])
   }
 }

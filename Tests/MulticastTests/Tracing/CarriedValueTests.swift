@@ -24,7 +24,7 @@ struct CarriedValueTests {
   func everyHomeSeesTheValueOfThePoster(isCarried: Bool, values: [Int]) async {
     let center = MulticastCenter(carrying: isCarried ? CarriedValue(Request.$id) : nil)
     observe(in: center)
-    await Request.$id.withValue(7) { _ = await center.postAndWait(.login, Login(id: 1)) }
+    await Request.$id.withValue(7) { _ = await center.post(.login, Login(id: 1)).delivered() }
     #expect(seen.all.sorted() == values)
   }
 
@@ -45,7 +45,7 @@ struct CarriedValueTests {
       onDelivery: { _ in told.add(Request.id) }, carrying: CarriedValue(Request.$id))
     let worker = kept(Worker(onWork: { [seen] _ in seen.add(Request.id) }))
     delegate.add(worker, on: homes.one.queue)
-    await Request.$id.withValue(7) { _ = await delegate.postAndWait { $0.work(0) } }
+    await Request.$id.withValue(7) { _ = await delegate.post { $0.work(0) }.delivered() }
     #expect(seen.all == [7])
     await told.wait(for: 6)
     #expect(told.all.allSatisfy { $0 == 7 })

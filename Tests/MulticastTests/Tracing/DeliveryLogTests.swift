@@ -30,19 +30,13 @@ struct DeliveryLogTests {
       ])
   }
 
-  @Test(arguments: [.nanoseconds(0), .seconds(1 << 20)] as [DeliveryEvent.Duration])
-  func onlyWhatIsSlowIsALine(_ limit: DeliveryEvent.Duration) {
+  @Test(arguments: [0, 1 << 60] as [UInt64])
+  func onlyWhatIsSlowIsALine(_ limit: UInt64) {
     deliver(DeliveryLog.calls(slowerThan: limit, to: lines.add))
     #expect(
-      lines.all.count { $0.contains("called Listener") } == (limit == .nanoseconds(0) ? 1 : 0))
+      lines.all.count { $0.contains("called Listener") } == (limit == 0 ? 1 : 0))
     #expect(lines.all.count { $0.contains("refused") } == 1)
     #expect(!lines.all.contains { $0.contains("began") || $0.contains("ended") })
-
-    let passes = Collected<String>()
-    deliver(DeliveryLog.deliveries(slowerThan: limit, to: passes.add))
-    #expect(passes.all.count { $0.contains("ended") } == (limit == .nanoseconds(0) ? 1 : 0))
-    #expect(passes.all.count { $0.contains("refused") } == 1)
-    #expect(!passes.all.contains { $0.contains("began") || $0.contains("called") })
   }
 
   @Test func withoutAClosureLinesGoToStandardError() async {

@@ -21,7 +21,7 @@ extension DeliveryEvent {
       switch phase {
       case .began: "began"
       case .called(let type, _): "called \(type)"
-      case .left(let home, let clients): "left \(clients) for \(home)"
+      case .left(let home, let clients, _): "left \(clients) for \(home)"
       case .ended(let clients, _): "ended \(clients)"
       case .refused: "refused"
       }

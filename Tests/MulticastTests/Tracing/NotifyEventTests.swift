@@ -33,8 +33,8 @@ struct NotifyEventTests {
   @Test func everyWayTellsWhomItCalledInOrder() async {
     center.notify(PingProtocol.self) { $0.ping(0) }
     expectOneDelivery(.notify)
-    center.notify(PingProtocol.self, forEach: [1, 2]) { $0.ping($1) }
-    expectOneDelivery(.forEach)
+    center[PingProtocol.self].notify(forEach: [1, 2]) { $0.ping($1) }
+    expectOneDelivery(.notify)
     #expect(center.map(PingProtocol.self) { _ in 1 } == [1, 1])
     expectOneDelivery(.map)
     await center.notify(PingProtocol.self, awaiting: { $0.ping(0) })
@@ -61,7 +61,7 @@ struct NotifyEventTests {
     center.removeAll()
     center.notify(PingProtocol.self) { $0.ping(0) }
     center.notify(PongProtocol.self) { $0.pong(0) }
-    #expect(center.post(PingProtocol.self) { $0.ping(0) } == 0)
+    #expect(center.post(PingProtocol.self) { $0.ping(0) }.clients == 0)
     #expect(events.read() == [])
   }
 
@@ -131,7 +131,7 @@ struct NotifyEventTests {
     guard case .called(_, let call) = events.all[1].phase,
       case .ended(_, let pass) = events.all[3].phase
     else { return #expect(Bool(false)) }
-    #expect(call >= .milliseconds(2))
+    #expect(call >= 2_000_000)
     #expect(pass >= call)
   }
 }

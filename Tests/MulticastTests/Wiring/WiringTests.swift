@@ -39,12 +39,12 @@ private actor Store: UserProtocol {
   let center = MulticastCenter()
 
   private var clients: [String] {
-    center.wiring.protocols.flatMap { $0.clients.map { "\($0.count) \($0.type)" } }
+    center.wiring.protocols.flatMap { $0.listeners.map { "\($0.count) \($0.type)" } }
   }
 
   private var observers: [String] {
     center.wiring.topics.flatMap {
-      $0.observers.map { "\($0.count) \($0.owner) \($0.id ?? "-") \($0.isolation)" }
+      $0.listeners.map { "\($0.count) \($0.type) \($0.id ?? "-") \($0.home)" }
     }
   }
 
@@ -100,7 +100,7 @@ private actor Store: UserProtocol {
     center.add(one, for: UserProtocol.self)
     #expect(clients == ["1 Model"])
     center.add(other, for: UserProtocol.self)
-    let names = try #require(center.wiring.protocols.first).clients.map(\.type)
+    let names = try #require(center.wiring.protocols.first).listeners.map(\.type)
     #expect(Set(names).count == 2)
     #expect(names.allSatisfy { $0.hasPrefix("MulticastTests.") && $0.hasSuffix(".Model") })
   }
@@ -129,8 +129,10 @@ private actor Store: UserProtocol {
         "1 Owner - posting thread", "1 Owner queue queue disk", "1 Screen 7 MainActor",
         "1 Screen - task in MainActor", "1 Store - task",
       ])
-    #expect(center.wiring.topics.map(\.name) == ["inside", "login"])
-    #expect(center.wiring.topics.map(\.message) == ["Login", "Login"])
+    #expect(
+      center.wiring.topics.map(\.name) == [
+        #"Topic<Login>("inside")"#, #"Topic<Login>("login")"#,
+      ])
     #expect(center.wiring.topics.map(\.count) == [1, 5])
   }
 
@@ -147,7 +149,7 @@ private actor Store: UserProtocol {
     }
     center.observe(Topic<Int>("a"), owner: owner) { _, _ in }
     #expect(
-      center.wiring.topics.map(\.description) == [
+      center.wiring.topics.map(\.name) == [
         "Topic<Login>()", #"Topic<Login>("a")"#, #"Topic<Login>("b")"#, #"Topic<Login>("c")"#,
         #"Topic<Int>("a")"#,
       ])

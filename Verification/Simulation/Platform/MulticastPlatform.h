@@ -10,6 +10,7 @@
 #define multicast_compare_exchange real_compare_exchange
 #define multicast_acquire real_acquire
 #define multicast_release real_release
+#define multicast_has_specific real_has_specific
 #include "../../../Sources/MulticastPlatform/include/MulticastPlatform.h"
 #undef multicast_load
 #undef multicast_store
@@ -19,6 +20,7 @@
 #undef multicast_compare_exchange
 #undef multicast_acquire
 #undef multicast_release
+#undef multicast_has_specific
 
 uint64_t multicast_load(const uint64_t *_Nonnull word, int order);
 void multicast_store(uint64_t *_Nonnull word, uint64_t value, int order);
@@ -29,3 +31,4 @@ uint64_t multicast_compare_exchange(
   uint64_t *_Nonnull word, uint64_t expected, uint64_t desired, int order);
 void multicast_acquire(multicast_lock *_Nonnull lock);
 void multicast_release(multicast_lock *_Nonnull lock);
+bool multicast_has_specific(const void *_Nonnull key);

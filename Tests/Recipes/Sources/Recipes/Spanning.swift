@@ -3,13 +3,13 @@ import Tracing
 
 /// A span for each pass of a delivery, in the context of its sender.
 @Sendable func trace(_ event: DeliveryEvent) {
-  guard case .ended(let clients, let duration) = event.phase else { return }
+  guard case .ended(let clients, let nanoseconds) = event.phase else { return }
   let end = DefaultTracerClock.now
   let start = DefaultTracerClock.Timestamp(
-    nanosecondsSinceEpoch: end.nanosecondsSinceEpoch - UInt64(duration.nanoseconds))
+    nanosecondsSinceEpoch: end.nanosecondsSinceEpoch - nanoseconds)
   let span = startSpan("\(event.way) \(event.key)", at: start)
   span.attributes["multicast.clients"] = clients
-  span.attributes["multicast.home"] = event.home.map { "\($0)" }
+  span.attributes["multicast.home"] = event.home
   span.end(at: end)
 }
 

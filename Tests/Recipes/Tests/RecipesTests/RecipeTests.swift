@@ -45,7 +45,7 @@ final class Client: UserProtocol {
     center.add(client, for: UserProtocol.self, on: DispatchQueue(label: "home"))
 
     let request = try await withSpan("request") { span in
-      await center.postAndWait(UserProtocol.self) { $0.userLogin(19000) }
+      await center.post(UserProtocol.self) { $0.userLogin(19000) }.delivered()
       return try #require(span as? InMemorySpan).spanID
     }
     let spans = tracer.finishedSpans

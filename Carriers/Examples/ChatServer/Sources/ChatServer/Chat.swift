@@ -291,7 +291,7 @@ actor Chat: Service {
     while accepted > 0 { try? await Task.sleep(for: .milliseconds(5)) }
     var event = ServerEvent("closing", "This server ends.")
     event.ends = true
-    for room in rooms.values { await room.center.postAndWait(.event, event) }
+    for room in rooms.values { await room.center.post(.event, event).delivered() }
     var presence = presence()
     presence.begins = true
     center.post(.presence, presence)

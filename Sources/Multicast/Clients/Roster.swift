@@ -1,0 +1,49 @@
+/// The boxes of a list at one moment, in order, and again by home. A post is for these.
+///
+/// Clients that are added later are in another roster. Those that are removed leave empty boxes.
+@usableFromInline
+final class Roster: Sendable {
+  /// Some boxes of a list, in order: those of one home, or all.
+  final class Group: Sendable {
+    /// The mailbox of the home; nil for all boxes.
+    let mailbox: (AnyObject & Sendable)?
+
+    let boxes: Boxes
+
+    init(_ boxes: Boxes, at mailbox: (AnyObject & Sendable)? = nil) {
+      self.mailbox = mailbox
+      self.boxes = boxes
+    }
+  }
+
+  let all: Group
+
+  /// Those without a home.
+  let homeless: Boxes
+
+  /// In the order of the homes' first clients.
+  let groups: ContiguousArray<Group>
+
+  init(_ boxes: Boxes) {
+    var homeless = Boxes()
+    var homes: [(mailbox: AnyObject & Sendable, boxes: Boxes)] = []
+    var places: [ObjectIdentifier: Int] = [:]
+    for box in boxes where box.isRegistered {
+      guard let mailbox = box.mailbox else {
+        homeless.append(box)
+        continue
+      }
+      let place = places[ObjectIdentifier(mailbox)] ?? homes.count
+      if place == homes.count {
+        places[ObjectIdentifier(mailbox)] = place
+        homes.append((mailbox, []))
+      }
+      homes[place].boxes.append(box)
+    }
+    // Usually all have the same home, or none. Then they share an array.
+    func shared(_ some: Boxes) -> Boxes { some.count == boxes.count ? boxes : some }
+    all = Group(boxes)
+    self.homeless = shared(homeless)
+    groups = ContiguousArray(homes.map { Group(shared($0.boxes), at: $0.mailbox) })
+  }
+}

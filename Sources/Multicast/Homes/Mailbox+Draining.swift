@@ -1,0 +1,138 @@
+extension Mailbox {
+  /// The number of letters that a drain handles before it yields.
+  private static var turn: Int { 100 }
+
+  /// The number of letters of others that a poster handles before a task goes on.
+  private static var favor: Int { 1_000 }
+
+  /// Starts to handle the letters in this home. Called with no lock held.
+  @inline(never)
+  func startDrain(of office: PostOffice) {
+    if place.isPostingThread, !drainForATurn(Self.favor, of: office) { return }
+    if !place.isPostingThread, let scheduler = office.scheduler {
+      return hold(in: office, for: scheduler)
+    }
+    // Detached: the task-local values of the first poster are not those of the others.
+    let priority = max(Task.currentPriority, .medium)
+    switch place {
+    case .mainActor:
+      // Begins there. Another closure would begin elsewhere and go there.
+      let drain: @MainActor @Sendable () async -> Void = { [self] in
+        while drainForATurn(of: office) { await Task.yield() }
+      }
+      Task.detached(priority: priority, operation: drain)
+    case .actor(let reference):
+      Task.detached(priority: priority) { [self] in
+        guard let actor = reference.actor else { return giveUp(of: office) }
+        await drain(of: office, isolation: actor)
+      }
+    case .queue(let queue):
+      queue.queue.async { [self] in if drainForATurn(of: office) { startDrain(of: office) } }
+    case .task: Task.detached(priority: priority) { [self] in await drainAwaiting(of: office) }
+    case .postingThread:
+      Task.detached(priority: priority) { [self] in await drain(of: office, isolation: nil) }
+    }
+  }
+
+  private func drain(of office: PostOffice, isolation: isolated (any Actor)?) async {
+    while drainForATurn(of: office) { await Task.yield() }
+  }
+
+  /// Handles letters for a turn. Returns whether to go on in another one.
+  private func drainForATurn(_ turn: Int = turn, of office: PostOffice) -> Bool {
+    var batch = LetterQueue(), left = turn
+    var isAtWork = office.withLock { claimForDrain(&$0) && takeOrRelease(left, into: &batch, &$0) }
+    while isAtWork {
+      left -= batch.count
+      office.handle(&batch, in: self)
+      if left == 0 { return release(of: office) }
+      isAtWork = office.withLock { takeOrRelease(left, into: &batch, &$0) }
+    }
+    return false
+  }
+
+  private func drainAwaiting(of office: PostOffice) async {
+    var batch = LetterQueue()
+    var isAtWork = office.withLock { claimForDrain(&$0) && takeOrRelease(1, into: &batch, &$0) }
+    while isAtWork {
+      if let (post, group) = unsafe batch.takeFirst() {
+        unsafe await handleAwaiting(post, group.boxes, of: office)
+      }
+      isAtWork = office.withLock { takeOrRelease(1, into: &batch, &$0) }
+    }
+  }
+
+  /// Claims the home for a drain. Returns false if another thread has claimed it, which sees to the letters.
+  private func claimForDrain(_ state: inout PostOffice.State) -> Bool {
+    unschedule(&state)
+    return claim(&state) != nil
+  }
+
+  /// Ends a claim. Returns whether a drain is to be started.
+  func release(of office: PostOffice) -> Bool { office.withLock { release(&$0) } }
+
+  /// Handles a letter in this lane, which this task has claimed. Releases the post.
+  func handleAwaiting(_ post: Unmanaged<Post>, _ boxes: Boxes, of office: PostOffice) async {
+    var isolation = unsafe post._withUnsafeGuaranteedRef { $0.isolation }
+    if case .task(_, let reference?) = place { isolation = reference.actor }
+    unsafe await handleAwaiting(post, boxes, of: office, in: isolation)
+  }
+
+  /// Only here, in the actor of the call, clients are loaded, and what they, the post and a handler hold is released.
+  private func handleAwaiting(
+    _ post: Unmanaged<Post>, _ boxes: Boxes, of office: PostOffice,
+    in isolation: isolated (any Actor)?
+  ) async {
+    guard let box = boxes.first, box.isRegistered else { return unsafe post.release() }
+    await AwaitedCall.run(of: office, in: self, cause: unsafe post.takeUnretainedValue().cause) {
+      await handleAwaiting(unsafe post.takeUnretainedValue(), box)
+      if box.load() == nil { _ = unsafe post._withUnsafeGuaranteedRef { $0.list.remove(box) } }
+      // As part of the call, which is the cause of what is posted then.
+      unsafe post.release()
+    }
+  }
+
+  private nonisolated(nonsending) func handleAwaiting(_ post: Post, _ box: WeakBox) async {
+    guard let trace = unsafe post.trace else { return await post.callAwaiting(box) }
+    await trace.handle(in: place, client: box.reportedType) { await post.callAwaiting(box) }
+  }
+
+  /// Discards all letters, because the actor was deallocated.
+  func giveUp(of office: PostOffice) {
+    var batch = LetterQueue()
+    office.withLock {
+      unschedule(&$0)
+      take(.max, into: &batch, &$0)
+      if claim(&$0) != nil { _ = release(&$0) }
+    }
+    // With the lock released, because they may hold the last references.
+    while let letter = batch.popFirst() { letter.post.list.findDead(in: letter.group.boxes) }
+  }
+}
+
+extension WeakBox {
+  /// The mailbox of the client's home. Only mailboxes are given to boxes.
+  var home: Mailbox? { mailbox.map { unsafe unsafeDowncast($0, to: Mailbox.self) } }
+
+  /// Whether the client may be loaded on this thread: it has no home, or has it here. Called with no lock held.
+  var mayBeLoaded: Bool { home?.place.isOpen ?? true }
+
+  /// Whether the client is registered and, if it may be loaded here, alive. Called with no lock held.
+  var mayBeAlive: Bool { isRegistered && (!mayBeLoaded || load() != nil) }
+}
+
+extension Roster {
+  /// Passes the clients of each home, and their mailbox, to `body`, without retaining anything.
+  @inline(__always)
+  func forEachHome(_ body: (Group, Mailbox) -> Void) {
+    unsafe groups.withUnsafeBufferPointer { groups in
+      for place in groups.indices {
+        unsafe Unmanaged.passUnretained(groups[place])._withUnsafeGuaranteedRef { group in
+          let mailbox = unsafe Unmanaged.passUnretained(
+            unsafeDowncast(group.mailbox.unsafelyUnwrapped, to: Mailbox.self))
+          unsafe mailbox._withUnsafeGuaranteedRef { body(group, $0) }
+        }
+      }
+    }
+  }
+}

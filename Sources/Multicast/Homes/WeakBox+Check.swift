@@ -1,0 +1,76 @@
+#if DEBUG
+  extension WeakBox {
+    /// Stops the program if a client is notified outside its home.
+    ///
+    /// The compiler cannot see this mistake, because the client was added in one isolation and is notified in
+    /// another. The test is where the program runs. So a helper that notifies inside the actor passes without
+    /// saying so.
+    @usableFromInline
+    func checkHome(
+      of client: @autoclosure () -> Any, as listener: Any.Type, from site: CallSite?
+    ) {
+      guard let home else {
+        if let site { checkThread(of: client(), as: listener, from: site) }
+        return
+      }
+      guard let place = home.place.placeElsewhere else { return }
+      let type = type(of: client())
+      fatalError(
+        """
+        Multicast: a client of type \(type) was added for \(listener) \(place) and is \
+        \(site.map { "notified outside of it, at \($0)" } ?? "read outside of it, from `clients`"). Post \
+        instead: a post calls each client at home. If \(type) may be called on any thread, add it with \
+        on: nil, or make \(listener) Sendable.
+        """, file: site?.file ?? #fileID, line: site.map { UInt($0.line) } ?? #line)
+    }
+
+    /// Tells once of a client without a home that was added on the main thread and is called on another one.
+    func checkThread(
+      of client: @autoclosure () -> Any, as listener: Any.Type, from site: CallSite
+    ) {
+      guard let homelessness, !Place.mainActor.isCurrent(from: nil), homelessness.tell() else {
+        return
+      }
+      let type = type(of: client())
+      StandardError.print(
+        """
+        Multicast: a client of type \(type) was added for \(listener) on the main thread, at \(homelessness.site), \
+        without a home, and is called on another thread, from \(site). Add it in its actor or with on: a queue, and \
+        post to call it there. If it may be called on any thread, add it with on: nil, or make \(listener) Sendable.
+        """)
+    }
+
+    /// Stops the program if a post to the main actor reaches a client that lives elsewhere.
+    func checkOnMain(as listener: Any.Type, from site: CallSite) {
+      guard let place = home?.place, let client = load() else { return }
+      if case .mainActor = place { return }
+      let type: Any.Type = Swift.type(of: client)
+      fatalError(
+        """
+        Multicast: a post to \(listener) on the main actor, at \(site), reaches a client of type \(type) that was \
+        added \(place.inWords). Use post, which calls each client at home.
+        """, file: site.file, line: UInt(site.line))
+    }
+  }
+
+  extension Place {
+    fileprivate var inWords: String {
+      switch self {
+      case .mainActor, .actor: "inside the actor \(self)"
+      case .queue: "on the \(self)"
+      case .task, .postingThread: "in a \(self)"
+      }
+    }
+
+    /// The home in words, if this thread is known to run elsewhere.
+    fileprivate var placeElsewhere: String? {
+      switch self {
+      case .mainActor:
+        !MarkedQueue.main.isCurrent && MainActor.shared.isCurrent == false ? inWords : nil
+      case .actor(let reference): reference.actor?.isCurrent == false ? inWords : nil
+      case .queue(let queue): queue.mark != nil && !queue.isCurrent ? inWords : nil
+      case .task, .postingThread: nil
+      }
+    }
+  }
+#endif

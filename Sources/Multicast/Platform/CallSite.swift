@@ -1,0 +1,61 @@
+/// A place in the source that notifies, posts or observes.
+///
+/// A `notify` is a loop if its call site is already delivering. A `post` recurs if its call site is
+/// among its own causes. Reports and ``MulticastCenter/wiring`` name places. A function that does any of
+/// this for its callers must pass their call sites on:
+///
+/// <!-- example: in Program -->
+/// ```swift
+/// func announce(
+///   _ id: UInt, fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
+/// ) {
+///   center.notify(UserProtocol.self, fileID: fileID, line: line, column: column) {
+///     $0.userLogin(id)
+///   }
+/// }
+/// ```
+///
+/// Everything in the arguments of a macro, such as `#expect { … }`, is one call site.
+public struct CallSite: Hashable, Sendable {
+  /// The line, counted from 1.
+  public let line: Int
+
+  /// The column, counted from 1.
+  public let column: Int
+
+  // Compared last.
+  @usableFromInline let name: FileName
+
+  /// Creates a call site. Without arguments, it is the place of this call.
+  @inlinable
+  public init(fileID: StaticString = #fileID, line: Int = #line, column: Int = #column) {
+    self.line = line
+    self.column = column
+    name = FileName(text: fileID)
+  }
+
+  /// The module and the file: `Module/File.swift`.
+  public var fileID: String { file.description }
+
+  @inlinable var file: StaticString { name.text }
+}
+
+extension CallSite: CustomStringConvertible {
+  /// The call site as editors and terminals read it: `Module/File.swift:12:32`.
+  public var description: String { "\(file):\(line):\(column)" }
+}
+
+/// A file. Each module that inlines it has a literal of its own, so the texts are compared.
+@usableFromInline
+struct FileName: Hashable, Sendable {
+  @usableFromInline let text: StaticString
+
+  @inlinable
+  init(text: StaticString) { self.text = text }
+
+  @usableFromInline
+  static func == (one: Self, other: Self) -> Bool { one.text.description == other.text.description }
+
+  @usableFromInline
+  func hash(into hasher: inout Hasher) { hasher.combine(text.description) }
+}

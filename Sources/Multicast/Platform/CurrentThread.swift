@@ -1,7 +1,0 @@
-import MulticastPlatform
-
-/// The current thread.
-package enum CurrentThread {
-  /// Identifies it among live threads.
-  package static var id: UInt { unsafe UInt(bitPattern: multicast_thread_slot()) }
-}

@@ -1,0 +1,352 @@
+import Dispatch
+import TestSupport
+import Testing
+
+@testable import Multicast
+
+/// The third rule: a client or an owner that has a home is loaded and let go there only, whatever other threads ask its list.
+@Suite(.serialized) struct HomeLifeTests {
+  /// What another thread asks, while clients and owners come and go at home.
+  enum Question: CaseIterable {
+    case add, addAgain, remove, removeObject, removeAll, contains, isEmpty, count, description,
+      wiring
+    case observe, observeWithID, observeManyTopics, messages, removeObservers,
+      removeObserversOfOwner
+    case cancel, isActive, post, postOnMain, postAwaiting, postTopic, postLatest, latest
+  }
+
+  @Test(arguments: HomeOfLodgers.Kind.allCases, Question.allCases)
+  func nobodyEndsElsewhere(kind: HomeOfLodgers.Kind, question: Question) async {
+    let home = HomeOfLodgers(kind)
+    let center = MulticastCenter()
+    let asker = Asker(center, home)
+    DispatchQueue(label: "asker").async { asker.ask(question) }
+    let (groups, group) = (Process.rounds(200, quick: 16), 24)
+    for number in 0..<groups {
+      await home.run {
+        var lodgers = (0..<group).map { _ in home.makeLodger(in: center) }
+        if number % 2 == 1 { lodgers.reverse() }
+        // They end while the other thread goes through them, in its direction or in the other.
+        asker.begin()
+        while !lodgers.isEmpty { lodgers.removeLast() }
+        asker.pause()
+      }
+      await center.settled()
+    }
+    await asker.stop()
+    #expect(home.ends.all == groups * group)
+    #expect(home.ends.elsewhere == 0)
+  }
+}
+
+// MARK: - What others know of it
+
+extension HomeLifeTests {
+  @Test(arguments: HomeOfLodgers.Kind.allCases)
+  func whoEndedCountsUntilTheHomeNoticesIt(kind: HomeOfLodgers.Kind) async {
+    let home = HomeOfLodgers(kind)
+    let center = MulticastCenter()
+    let delegate = center[PingProtocol.self]
+    @Sendable func expectCounts(_ count: Int, _ line: Int = #line) {
+      let text = "line \(line)"
+      #expect(delegate.count == count, "\(text)")
+      #expect(delegate.isEmpty == (count == 0), "\(text)")
+      let token = home.observations.withLock { $0[0] }
+      #expect(token.isActive == (count == 1), "\(text)")
+      let listeners =
+        center.wiring.topics.flatMap(\.listeners) + delegate.wiredListeners(in: center)
+      #expect(listeners.map(\.type) == Array(repeating: "Lodger", count: 3 * count), "\(text)")
+    }
+    await home.run {
+      let lodger = home.makeLodger(in: center)
+      expectCounts(1)
+      onNewThread { expectCounts(1) }
+      extendLifetime(lodger)
+    }
+    #expect(home.ends.all == 1)
+    expectCounts(1)
+    #expect(center.description.contains("1 client"))
+    await home.run { expectCounts(0) }
+    expectCounts(0)
+  }
+
+  @Test func aPostLetsTheHomeNoticeIt() async {
+    let home = HomeOfLodgers(.queue)
+    let center = MulticastCenter()
+    await home.run { _ = home.makeLodger(in: center) }
+    #expect(await center.post(PingProtocol.self) { $0.ping(1) }.delivered() == 1)
+    #expect(center[PingProtocol.self].isEmpty)
+    #expect(center.removeObservers(of: .login) == 1)
+  }
+
+  @Test func whoseActorHasEndedIsLookedAtAnywhere() {
+    let delegate = MulticastDelegate<any PingProtocol>()
+    var longest = 0
+    for _ in 0..<1_000 {
+      let actor = Resident()
+      delegate.add(Counter(), isolation: actor)
+      longest = max(longest, delegate.clientList.boxes.count)
+      extendLifetime(actor)
+    }
+    #expect(longest <= 17)
+    #expect(delegate.isEmpty)
+  }
+}
+
+private actor Resident {}
+
+extension MulticastDelegate {
+  fileprivate func wiredListeners(in center: MulticastCenter) -> [Wiring.Group] {
+    center.wiring.protocols.first { $0.name == "\(Listener.self)" }?.listeners ?? []
+  }
+}
+
+// MARK: - Reclaiming
+
+extension HomeLifeTests {
+  /// What comes and goes, while a home gets to run now and then.
+  enum Churn: CaseIterable { case clients, owners, ownersOfAwaited, topics }
+
+  @Test(arguments: HomeOfLodgers.Kind.allCases, Churn.allCases)
+  func churnFromElsewhereIsReclaimed(kind: HomeOfLodgers.Kind, churn: Churn) async {
+    let home = HomeOfLodgers(kind)
+    let events = Collected<DeliveryEvent>()
+    let center = MulticastCenter(onDelivery: { events.add($0) })
+    let last = center.observe(.login, owner: kept(Owner()), on: home.place.queue) { _, _ in }
+    let (rounds, round) = (Process.rounds(400, quick: 40), 250)
+    var longest = 0
+    // A client at the address of another one would find that.
+    var visitors = (0..<rounds * round).map { _ in Visitor() }
+    while let visitor = visitors.popLast() {
+      let number = visitors.count
+      switch churn {
+      case .clients: center.addVisitor(visitor, in: home)
+      case .owners: _ = center.observeVisitor(visitor, .login, in: home)
+      case .ownersOfAwaited: await home.observeAwaiting(visitor, in: center)
+      case .topics: _ = center.observeVisitor(visitor, Topic("\(number)"), in: home)
+      }
+      guard number % round == 0 else { continue }
+      // A home that runs comes to its letter. It calls nobody, so it is not reported.
+      await center.settled()
+      let lists = center.registries.all.flatMap(\.lists)
+      longest = max(longest, lists.reduce(lists.count) { $0 + $1.boxes.count })
+    }
+    #expect(longest < 1_000)
+    #expect(last.isActive)
+    #expect(events.all.isEmpty)
+  }
+}
+
+private final class Visitor: PingProtocol, Sendable {
+  func ping(_ number: Int) {}
+}
+
+// MARK: - Homes
+
+/// Where objects live that must end there.
+final class HomeOfLodgers: Sendable {
+  enum Kind: CaseIterable { case mainActor, actor, queue }
+
+  final class Ends: Sendable {
+    private let counts = Locked((all: 0, elsewhere: 0))
+    var all: Int { counts.withLock { $0.all } }
+    var elsewhere: Int { counts.withLock { $0.elsewhere } }
+
+    func count(isAtHome: Bool) {
+      counts.withLock { counts in
+        counts.all += 1
+        if !isAtHome { counts.elsewhere += 1 }
+      }
+    }
+  }
+
+  let kind: Kind
+  let ends = Ends()
+  let place = Place("lodgers")
+  let actor = QueueActor()
+  fileprivate let observations = Locked<[TopicObservation]>([])
+  private static let mainKey = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+  }()
+
+  init(_ kind: Kind) { self.kind = kind }
+
+  /// Whether this thread runs here. Asks the queues, and not the library.
+  var isCurrent: Bool {
+    switch kind {
+    case .mainActor: DispatchQueue.getSpecific(key: Self.mainKey) == true
+    case .actor: actor.place.isCurrent
+    case .queue: place.isCurrent
+    }
+  }
+
+  func run<Result: Sendable>(_ body: @Sendable () -> Result) async -> Result {
+    switch kind {
+    case .mainActor: await MainActor.run { body() }
+    case .actor: await actor.run(body)
+    case .queue: place.queue.sync(execute: body)
+    }
+  }
+
+  /// A client and an owner that lives here. Called here.
+  func makeLodger(in center: MulticastCenter) -> Lodger {
+    let lodger = Lodger(self)
+    center.addVisitor(lodger, in: self)
+    // Who awaits is called in the actor that the body names.
+    if case .mainActor = kind { center.add(lodger, for: LodgerProtocol.self, on: .main) }
+    let tokens = [Topic<Login>.login, .lastLogin].map { topic in
+      center.observeVisitor(lodger, topic, in: self)
+    }
+    observations.withLock { $0 = $0.suffix(10) + tokens }
+    return lodger
+  }
+}
+
+/// Must end at home.
+final class Lodger: PingProtocol, LodgerProtocol {
+  let home: HomeOfLodgers
+  init(_ home: HomeOfLodgers) { self.home = home }
+  func ping(_ number: Int) {}
+  func lodge() {}
+  deinit { home.ends.count(isAtHome: home.isCurrent) }
+}
+
+/// A Sendable protocol, for awaiting.
+protocol LodgerProtocol: Sendable {
+  func lodge()
+}
+
+extension Topic where Message == Login {
+  fileprivate static var lastLogin: Self { Topic("last login", keepsLatest: true) }
+}
+
+extension QueueActor {
+  fileprivate func run<Result: Sendable>(_ body: @Sendable () -> Result) -> Result { body() }
+
+  private func touch() {}
+
+  fileprivate func observeAwaiting(_ owner: some AnyObject & Sendable, in center: MulticastCenter) {
+    center.observe(.login, owner: owner) { _, _ in
+      await Task.yield()
+      self.touch()
+    }
+  }
+}
+
+extension HomeOfLodgers {
+  /// Observes with a handler that awaits here, or in no actor.
+  fileprivate func observeAwaiting(
+    _ owner: some AnyObject & Sendable, in center: MulticastCenter
+  ) async {
+    switch kind {
+    case .mainActor:
+      center.observe(.login, owner: owner) { @MainActor _, _ in await Task.yield() }
+    case .actor: await actor.observeAwaiting(owner, in: center)
+    case .queue: center.observe(.login, owner: owner) { _, _ in await Task.yield() }
+    }
+  }
+}
+
+extension MulticastCenter {
+  fileprivate func addVisitor(_ client: some PingProtocol, in home: HomeOfLodgers) {
+    switch home.kind {
+    case .mainActor: add(client, for: PingProtocol.self, on: .main)
+    case .actor: add(client, for: PingProtocol.self, isolation: home.actor)
+    case .queue: add(client, for: PingProtocol.self, on: home.place.queue)
+    }
+  }
+
+  fileprivate func observeVisitor(
+    _ owner: some AnyObject & Sendable, _ topic: Topic<Login>, in home: HomeOfLodgers
+  ) -> TopicObservation {
+    switch home.kind {
+    case .mainActor: return observe(topic, owner: owner, on: .main) { _, _ in }
+    case .actor:
+      let handler: TopicHandler.Call = { _, _ in }
+      return observe(topic, owner, nil, false, CallSite(), handler, in: home.actor)
+    case .queue: return observe(topic, owner: owner, on: home.place.queue) { _, _ in }
+    }
+  }
+}
+
+/// A thread that asks.
+private final class Asker: Sendable {
+  private let center: MulticastCenter
+  private let home: HomeOfLodgers
+  private let owner = Owner()
+  private let client = Counter()
+  private let rounds = Atomic<Int>(0)
+  private let isAsking = Atomic<Bool>(false)
+  private let isOver = Atomic<Bool>(false)
+  private let done = Signal()
+
+  init(_ center: MulticastCenter, _ home: HomeOfLodgers) {
+    (self.center, self.home) = (center, home)
+  }
+
+  func stop() async {
+    isOver.store(true, ordering: .releasing)
+    await done.wait()
+  }
+
+  func ask(_ question: HomeLifeTests.Question) {
+    while !isOver.load(ordering: .acquiring) {
+      guard isAsking.load(ordering: .acquiring) else {
+        Process.letOthersRun()
+        continue
+      }
+      askOnce(question)
+      rounds.wrappingAdd(1, ordering: .relaxed)
+    }
+    done.send()
+  }
+
+  /// Returns when the thread asks.
+  func begin() {
+    let round = rounds.load(ordering: .relaxed)
+    isAsking.store(true, ordering: .releasing)
+    while rounds.load(ordering: .relaxed) == round { Process.letOthersRun() }
+  }
+
+  func pause() { isAsking.store(false, ordering: .releasing) }
+
+  private func askOnce(_ question: HomeLifeTests.Question) {
+    let delegate = center[PingProtocol.self]
+    switch question {
+    case .add: for _ in 0..<40 { delegate.add(Counter(), on: nil) }
+    case .addAgain: delegate.add(client, on: nil)
+    case .remove:
+      delegate.add(client, on: nil)
+      delegate.remove(client)
+    case .removeObject:
+      delegate.add(client, on: nil)
+      center.remove(client as AnyObject)
+    case .removeAll: delegate.removeAll()
+    case .contains: _ = delegate.contains(client)
+    case .isEmpty: _ = delegate.isEmpty
+    case .count: _ = delegate.count
+    case .description: _ = center.description
+    case .wiring: _ = center.wiring
+    case .observe: center.observe(.login, owner: Owner()) { _, _ in }
+    case .observeWithID: center.observe(.login, owner: owner, id: 1) { _, _ in }
+    case .observeManyTopics:
+      for number in 0..<20 {
+        let topic = Topic<Login>("\(rounds.load(ordering: .relaxed)) \(number)")
+        center.observe(topic, owner: owner) { _, _ in }
+      }
+    case .messages: _ = center.messages(of: .login)
+    case .removeObservers: center.removeObservers(of: .login)
+    case .removeObserversOfOwner: center.removeObservers(of: .login, owner: owner)
+    case .cancel: for token in home.observations.withLock({ $0 }) { token.cancel() }
+    case .isActive: for token in home.observations.withLock({ $0 }) { _ = token.isActive }
+    case .post: delegate.post { $0.ping(1) }
+    case .postOnMain where home.kind == .mainActor: delegate.postOnMain { $0.ping(1) }
+    case .postAwaiting: center.post(LodgerProtocol.self, awaiting: { @MainActor in $0.lodge() })
+    case .postTopic, .postOnMain: center.post(.login, Login(id: 1))
+    case .postLatest: center.post(.lastLogin, Login(id: 1))
+    case .latest: _ = center.latest(of: .lastLogin)
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import Dispatch
+import TestSupport
+import Testing
+
+@testable import Multicast
+
+/// Topics that keep their latest message: loops through `observe`, removals, waits, and who handles what others post.
+@Suite struct LatestMendTests {
+  let owner = kept(Owner())
+  let place = Place()
+  let reports = Reports()
+  var center: MulticastCenter { reports.center }
+  let topic = Topic<Int>("latest", keepsLatest: true)
+
+  @Test(arguments: [false, true]) func aLoopThroughObserveIsFound(hasID: Bool) {
+    let calls = Numbers()
+    center.post(topic, 1)
+    @Sendable func notify() {
+      // If nothing is refused, this ends it.
+      if calls.all.count < 100 { center.notify(PingProtocol.self) { $0.ping(0) } }
+    }
+    center.adding(
+      Listener { [center, topic, owner] _ in
+        calls.add(0)
+        center.observe(topic, owner: owner, id: hasID ? 1 : nil) { _, _ in notify() }
+      })
+    notify()
+    #expect(calls.all.count == 1)
+    #expect(reports.all.count == 1)
+  }
+
+  @Test func whatIsKeptAndTakenBackInACallIsTakenBack() {
+    let calls = Numbers()
+    center.observe(topic, owner: owner) { _, number in calls.add(number) }
+    center.observe(Topic<String>(), owner: owner) { [center, topic] _, _ in
+      center.post(topic, 1)
+      center.removeLatest(of: topic)
+      center.post(topic, 2)
+      center.removeLatest(of: topic)
+    }
+    center.post(Topic<String>(), "go")
+    #expect(calls.all == [1, 2])
+    #expect(center.latest(of: topic) == nil)
+  }
+
+  @Test(arguments: [false, true]) func aWaitForWhatIsKeptReturns(inCall: Bool) async {
+    center.observe(topic, owner: owner, on: place.queue) { _, _ in }
+    for number in 1...100 {
+      await center.post(topic, number).delivered()
+      #expect(center.latest(of: topic) == number)
+    }
+    let late = Numbers()
+    center.observe(topic, owner: owner) { _, number in late.add(number) }
+    #expect(late.all == [100])
+  }
+
+  @Test func whoHasHandledManyLettersOfOthersHandsThemOver() async {
+    let here = Locked<Int>(0)
+    let numbers = Numbers()
+    let (began, posted) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let poster = Locked<UInt>(0)
+    center.observe(topic, owner: owner) { _, number in
+      if number == 0 {
+        poster.withLock { $0 = CurrentThread.id }
+        began.signal()
+        posted.wait()
+      }
+      if poster.withLock({ $0 == CurrentThread.id }) { here.withLock { $0 += 1 } }
+      numbers.add(number)
+    }
+    let done = Signal()
+    DispatchQueue(label: "poster").async { [center, topic] in
+      center.post(topic, 0)
+      poster.withLock { $0 = 0 }
+      done.send()
+    }
+    DispatchQueue(label: "others").async { [center, topic] in
+      began.wait()
+      for number in 1...5_000 { center.post(topic, number) }
+      posted.signal()
+    }
+    await done.wait()
+    await numbers.wait(for: 5_001)
+    #expect(here.withLock { $0 } <= 1_001)
+    #expect(numbers.all == Array(0...5_000))
+  }
+
+  @Test(arguments: [false, true]) func aCenterThatEndsReleasesWhatItKeeps(inCall: Bool) {
+    let (journal, place) = (Journal(), Place())
+    let latest = Topic<Sentinel>("latest", keepsLatest: true)
+    let center = Locked<MulticastCenter?>(MulticastCenter())
+    weak var office: PostOffice?
+    office = center.withLock { $0 }?.office
+    place.queue.suspend()
+    center.withLock { $0 }?.observe(latest, owner: owner, on: place.queue) { _, _ in
+      let last = center.withLock { $0.take() }
+      // What follows is delivered after the end of the center.
+      if inCall { last?.post(latest, Sentinel(journal)) }
+    }
+    center.withLock { $0 }?.post(latest, Sentinel(journal))
+    place.queue.resume()
+    place.queue.sync {}
+    #expect(journal.all.count == (inCall ? 2 : 1))
+    #expect(office == nil)
+  }
+
+  @Test func whoObservesAfterAPostWasMadeIsCalledInTheOrderOfRegistration() {
+    let journal = Journal()
+    center.observe(topic, owner: owner) { [center, topic, owner] _, number in
+      journal.write("one\(number)")
+      if number > 1 { return }
+      center.post(topic, 2)
+      center.observe(topic, owner: owner) { _, number in journal.write("two\(number)") }
+    }
+    center.post(topic, 1)
+    #expect(journal.read() == "one1 two1 one2 two2")
+  }
+
+  @Test func thoseWithoutAHomeAreCalledOneAtATimeInTheirOrder() {
+    let inCall = Locked<Int>(0)
+    let wrong = Numbers()
+    let numbers = [Numbers(), Numbers()]
+    for collected in numbers {
+      center.observe(topic, owner: owner) { _, number in
+        let others = inCall.withLock { exchange(&$0, with: $0 + 1) }
+        // The second one has had less than the first one.
+        if others > 0 || numbers[0].all.count < collected.all.count { wrong.add(number) }
+        collected.add(number)
+        Process.letOthersRun()
+        inCall.withLock { $0 -= 1 }
+      }
+    }
+    onThreads(2) { thread in for number in 0..<300 { center.post(topic, 300 * thread + number) } }
+    #expect(wrong.all == [])
+    #expect(numbers[0].all == numbers[1].all)
+    #expect(numbers[0].all.count == 600)
+  }
+}

@@ -1,0 +1,109 @@
+import TestSupport
+import Testing
+
+@testable import Multicast
+
+/// Handlers: `once:`, and owners with many of them.
+@Suite struct ObserverMendTests {
+  let owner = kept(Owner())
+  let center = MulticastCenter()
+
+  @Test(arguments: [false, true]) func aPostInTheLastCallDoesNotCountTheHandler(awaits: Bool) async
+  {
+    let counts = Numbers()
+    let post: @Sendable (Login) -> Void = { [center] login in
+      counts.add(center.post(.login, Login(id: login.id + 1)).clients)
+    }
+    if awaits {
+      center.observe(.login, owner: owner, once: true) { _, login in
+        await Task.yield()
+        post(login)
+      }
+    } else {
+      center.observe(.login, owner: owner, once: true) { _, login in post(login) }
+    }
+    center.post(.login, Login(id: 1))
+    await counts.wait(for: 1)
+    await center.settled()
+    #expect(counts.all == [0])
+  }
+
+  @Test(arguments: [false, true]) func oneMoreHandlerOfAnOwnerTakesNoLonger(hasIDs: Bool) {
+    func observe(_ count: Int) -> Duration {
+      let (center, owner) = (MulticastCenter(), Owner())
+      return ContinuousClock().measure {
+        for id in 0..<count {
+          center.observe(.login, owner: owner, id: hasIDs ? id : nil) { _, _ in }
+        }
+      }
+    }
+    _ = observe(1_000)
+    let few = (0..<3).map { _ in observe(2_000) }.max() ?? .zero
+    let many = (0..<3).map { _ in observe(20_000) }.min() ?? .zero
+    #expect(many < few * 40)
+  }
+
+  /// Owners with several handlers in a long list, with and without ids, against a model.
+  @Test func ownersLoseTheirHandlers() {
+    let (called, owners) = (Numbers(), (0..<200).map { _ in kept(Owner()) })
+    var registered = [[(number: Int, id: Int?, token: TopicObservation)]](repeating: [], count: 200)
+    for step in 0..<8_000 {
+      let index = step &* 7_919 / 13 % owners.count
+      switch step % 17 {
+      case 0:
+        let count = center.removeObservers(of: .login, owner: owners[index])
+        #expect(count == registered[index].count)
+        registered[index] = []
+      case 1:
+        #expect(center.remove(owners[index]) == registered[index].count)
+        registered[index] = []
+      case 2, 3, 4:
+        guard let handler = registered[index].randomElement() else { continue }
+        handler.token.cancel()
+        registered[index].removeAll { $0.number == handler.number }
+      default:
+        let id = step % 3 == 0 ? nil : step % 5
+        let token = center.observe(.login, owner: owners[index], id: id) { _, _ in called.add(step)
+        }
+        registered[index].removeAll { id != nil && $0.id == id }
+        registered[index].append((step, id, token))
+      }
+      if step % 500 != 499 { continue }
+      center.post(.login, Login(id: step))
+      #expect(called.take().sorted() == registered.joined().map(\.number).sorted())
+    }
+  }
+
+  /// Counts the boxes that a search looks at.
+  @Test func aSearchMeetsTheBoxesOfOneOwner() {
+    final class CountingBox: WeakBox, @unchecked Sendable {
+      static let looks = Atomic<Int>(0)
+      override var key: UInt {
+        Self.looks.wrappingAdd(1, ordering: .relaxed)
+        return identity
+      }
+    }
+    var index = BoxIndex(byClient: false)
+    var boxes = Boxes()
+    let owners = (0..<1_000).map { _ in Owner() }
+    for handlers in [1, 1, 500, 1] {
+      for owner in handlers == 1 ? owners[...] : owners[..<1] {
+        for _ in 0..<handlers {
+          boxes.append(CountingBox(owner, at: nil))
+          index.insertLast(of: boxes)
+        }
+      }
+    }
+    for (place, owner) in owners.enumerated() {
+      CountingBox.looks.store(0, ordering: .relaxed)
+      let found = index.all(ObjectIdentifier(owner).address, in: boxes)
+      #expect(found.count == (place == 0 ? 503 : 3))
+      for box in found {
+        index.skip(box, in: boxes)
+        _ = box.empty()
+      }
+      #expect(index.all(ObjectIdentifier(owner).address, in: boxes).isEmpty)
+      #expect(CountingBox.looks.load(ordering: .relaxed) < 50 * found.count)
+    }
+  }
+}

@@ -1,0 +1,209 @@
+import Dispatch
+import Multicast
+import TestSupport
+import Testing
+
+/// `postAndWait` returns when everybody had the post.
+@Suite struct DeliveredTests {
+  let numbers = Numbers()
+  let owner = kept(Owner())
+  let place = Place()
+  let center = MulticastCenter()
+  let journal = Journal()
+
+  @Test func itReturnsWhenAllClientsWereCalled() async {
+    let delegates = MulticastDelegate<any WorkerProtocol>()
+    let clients = (0..<2).map { _ in
+      Worker(
+        onWork: { number in numbers.add(number) },
+        onSlowWork: { number in
+          for _ in 0..<20 { await Task.yield() }
+          numbers.add(number)
+        })
+    }
+    defer { extendLifetime(clients) }
+    delegates.add(clients[0])
+    delegates.add(clients[1], on: place.queue)
+    #expect(await delegates.post { $0.work(1) }.delivered() == 2)
+    #expect(numbers.all == [1, 1])
+    #expect(await delegates.post(awaiting: { await $0.workSlowly(2) }).delivered() == 2)
+    #expect(numbers.all == [1, 1, 2, 2])
+  }
+
+  @Test @MainActor func itReturnsWhenAllHandlersWereCalled() async {
+    actor Store {
+      var numbers: [Int] = []
+    }
+    let screen = Screen()
+    let store = Store()
+    let topic = Topic<Int>("latest", keepsLatest: true)
+    center.observe(topic, owner: screen) { screen, number in screen.shown.append(number) }
+    center.observe(topic, owner: store) { (store: isolated Store, number) in
+      store.numbers.append(number)
+    }
+    center.observe(topic, owner: owner, on: place.queue) { _, number in numbers.add(number) }
+    center.observe(topic, owner: owner) { @Sendable _, number in
+      for _ in 0..<20 { await Task.yield() }
+      numbers.add(number)
+    }
+    #expect(await center.post(topic, 1).delivered() == 4)
+    #expect(screen.shown == [1])
+    #expect(await store.numbers == [1])
+    #expect(numbers.all == [1, 1])
+  }
+
+  @Test func withNobodyToWaitForItReturns() async {
+    let delegates = MulticastDelegate<any WorkerProtocol>()
+    #expect(await delegates.post { $0.work(1) }.delivered() == 0)
+    #expect(await delegates.post(awaiting: { await $0.workSlowly(1) }).delivered() == 0)
+    #expect(await center.post(Topic<Int>(), 1).delivered() == 0)
+    #expect(await center.post(Topic<Int>("latest", keepsLatest: true), 1).delivered() == 0)
+    do {
+      let client = Worker()
+      delegates.add(client)
+    }
+    #expect(await delegates.post(awaiting: { await $0.workSlowly(1) }).delivered() == 0)
+  }
+
+  @Test func aCancelledTaskGoesOnWaiting() async {
+    center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in numbers.add(number) }
+    place.queue.suspend()
+    let began = Signal()
+    let waiting = Task {
+      began.send()
+      withUnsafeCurrentTask { $0?.cancel() }
+      await center.post(Topic<Int>(), 1).delivered()
+      return numbers.all
+    }
+    await began.wait()
+    place.queue.resume()
+    #expect(await waiting.value == [1])
+  }
+
+  @Test func aRefusedPostIsNotWaitedFor() async {
+    let reports = Reports()
+    let center = reports.center
+    center.observe(Topic<Int>(), owner: owner) { _, number in
+      if number < 2000 { await center.post(Topic<Int>(), number + 1).delivered() }
+    }
+    await center.post(Topic<Int>(), 0).delivered()
+    while reports.all.isEmpty { await Task.yield() }
+    #expect(reports.all.count == 1)
+  }
+
+  // MARK: - Those who wait for each other
+
+  @Test func aHandlerThatWaitsForAPostToItselfReturnsAtOnce() async {
+    center.observe(Topic<Int>(), owner: owner) { _, number in
+      if number == 1 { await center.post(Topic<Int>(), 2).delivered() }
+      numbers.add(number)
+    }
+    await center.post(Topic<Int>(), 1).delivered()
+    await numbers.wait(for: 2)
+    #expect(numbers.all == [1, 2])
+  }
+
+  @Test func aClientThatWaitsForAPostToItselfReturnsAtOnce() async {
+    let center = MulticastCenter()
+    let worker = Worker(onSlowWork: { number in
+      if number == 1 {
+        await center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(2) }).delivered()
+      }
+      numbers.add(number)
+    })
+    defer { extendLifetime(worker) }
+    center.add(worker, for: WorkerProtocol.self)
+    await center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(1) }).delivered()
+    await numbers.wait(for: 2)
+    #expect(numbers.all == [1, 2])
+  }
+
+  @Test func aTaskOfAHandlerWaitsForTheHandler() async {
+    let done = Signal()
+    center.observe(Topic<Int>(), owner: owner) { _, number in
+      if number == 1 {
+        Task {
+          await center.post(Topic<Int>(), 2).delivered()
+          journal.write("returned")
+          done.send()
+        }
+        for _ in 0..<50 { await Task.yield() }
+      }
+      journal.write("\(number)")
+    }
+    center.post(Topic<Int>(), 1)
+    await done.wait()
+    #expect(journal.read() == "1 2 returned")
+  }
+
+  @Test func aTaskThatOutlivesItsHandlerWaitsForTheHandlerAgain() async {
+    let (returned, done) = (Signal(), Signal())
+    center.observe(.login, owner: owner) { _, login in
+      guard login.id == 1 else {
+        for _ in 0..<20 { await Task.yield() }
+        return journal.write("handled")
+      }
+      Task {
+        await returned.wait()
+        await center.post(.login, Login(id: 2)).delivered()
+        journal.write("returned")
+        done.send()
+      }
+    }
+    await center.post(.login, Login(id: 1)).delivered()
+    returned.send()
+    await done.wait()
+    #expect(journal.read() == "handled returned")
+  }
+
+  @Test func aWaitThatIsNoCircleIsWaitedForAlthoughAnOlderOneIsOpen() async {
+    let (secondBegan, firstReturned) = (Signal(), Signal())
+    let one = Topic<Int>("one")
+    let two = Topic<Int>("two")
+    center.observe(one, owner: owner) { _, number in
+      switch number {
+      case 1:
+        // A task that goes on waiting after this call.
+        Task { await center.post(two, 1).delivered() }
+        await secondBegan.wait()
+      case 2:
+        // It waits for nobody, and ends by itself.
+        firstReturned.send()
+        for _ in 0..<100 { await Task.yield() }
+      default:
+        for _ in 0..<100 { await Task.yield() }
+        journal.write("handled")
+      }
+    }
+    center.observe(two, owner: owner) { _, _ in
+      secondBegan.send()
+      await firstReturned.wait()
+      // The first handler waits for nobody any more.
+      await center.post(one, 3).delivered()
+      journal.write("returned")
+    }
+    center.post(one, 1)
+    center.post(one, 2)
+    await firstReturned.wait()
+    await center.post(two, 2).delivered()
+    #expect(journal.read().hasPrefix("handled returned"))
+  }
+
+  @Test func aWaitForWhatIsPostedInACallOfAPostReturns() async {
+    let done = Signal()
+    center.observe(Topic<Int>(), owner: owner) { _, number in numbers.add(number) }
+    center.observe(Topic<String>(), owner: owner) { _, _ in
+      if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+        Task.immediate {
+          await center.post(Topic<Int>(), 1).delivered()
+          numbers.add(2)
+          done.send()
+        }
+      }
+      numbers.add(0)
+    }
+    center.post(Topic<String>(), "go")
+    await done.wait()
+    #expect(numbers.all == [0, 1, 2])
+  }
+}
