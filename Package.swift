@@ -13,8 +13,7 @@ let package = Package(
   targets: [
     .target(
       name: "Multicast", dependencies: ["MulticastPlatform"],
-      // For the layout of Platform/Atomic.swift. The compilers of releases have this feature.
-      swiftSettings: [.strictMemorySafety(), .enableExperimentalFeature("RawLayout")]),
+      swiftSettings: [.strictMemorySafety()]),
     .target(name: "MulticastPlatform"),
     .target(
       name: "MulticastFoundation", dependencies: ["Multicast"],

@@ -170,7 +170,7 @@ private final class AwaitingPost<Listener: Sendable>: Post, @unchecked Sendable 
 
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async {
     guard let object = box.load() else { return }
-    await body(unsafe MulticastDelegate<Listener>.own(box).bits.place.pointee.borrow { $0 })
+    await body(MulticastDelegate<Listener>.own(box).bits.value)
     extendLifetime(object)
   }
 }

@@ -1,3 +1,5 @@
+import MulticastPlatform
+
 /// The memory of a ``RegistryTable``: a hash table with open addressing, in which registries are only added.
 ///
 /// A registry is written before its key. The key is released by the writer and acquired by the reader, so a
@@ -9,19 +11,19 @@
 @safe
 final class RegistryPlaces: @unchecked Sendable {
   let capacity: Int
-  private let keys: UnsafeMutablePointer<Atomic<UInt>>
+  private let keys: UnsafeMutablePointer<UInt64>
   private let registries: UnsafeMutablePointer<AnyObject>
 
   /// Makes room for `capacity` registries, a power of two. One place must stay free.
   init(capacity: Int) {
     self.capacity = capacity
     unsafe keys = .allocate(capacity: capacity)
-    for place in 0..<capacity { unsafe (keys + place).initialize(to: Atomic(0)) }
+    unsafe keys.initialize(repeating: 0, count: capacity)
     unsafe registries = .allocate(capacity: capacity)
   }
 
   deinit {
-    for place in 0..<capacity where unsafe keys[place].load(ordering: .relaxed) != 0 {
+    for place in 0..<capacity where unsafe keys[place] != 0 {
       unsafe (registries + place).deinitialize(count: 1)
     }
     unsafe keys.deallocate()
@@ -40,14 +42,14 @@ final class RegistryPlaces: @unchecked Sendable {
   func insert(_ registry: AnyObject, key: UInt) -> UnsafeMutableRawPointer {
     let (place, _) = place(of: key, ordering: .relaxed)
     unsafe (registries + place).initialize(to: registry)
-    unsafe keys[place].store(key, ordering: .releasing)
+    unsafe multicast_store(keys + place, UInt64(key), AtomicOrdering.releasing.rawValue)
     return unsafe UnsafeMutableRawPointer(registries + place)
   }
 
   func insert(contentsOf other: RegistryPlaces) {
     for place in 0..<other.capacity {
-      let key = unsafe other.keys[place].load(ordering: .relaxed)
-      if key != 0 { unsafe insert(other.registries[place], key: key) }
+      let key = unsafe other.keys[place]
+      if key != 0 { unsafe insert(other.registries[place], key: UInt(key)) }
     }
   }
 
@@ -56,7 +58,7 @@ final class RegistryPlaces: @unchecked Sendable {
   private func place(of key: UInt, ordering: AtomicOrdering) -> (place: Int, isFound: Bool) {
     var place = Hashing.place(of: key, bits: capacity.trailingZeroBitCount)
     while true {
-      let found = unsafe keys[place].load(ordering: ordering)
+      let found = unsafe UInt(multicast_load(keys + place, ordering.rawValue))
       if found == key || found == 0 { return (place, found == key) }
       place = (place + 1) & (capacity - 1)
     }

@@ -74,31 +74,63 @@ import Testing
   }
 }
 
-@Suite struct AtomicLazyReferenceTests {
-  private final class Instance: Sendable {}
-
-  private final class Holder: Sendable {
-    let reference = AtomicLazyReference<Instance>()
+@Suite struct AtomicWordTests {
+  private class Base: AtomicWord, @unchecked Sendable {
+    let text = "text"
   }
 
-  @Test func theFirstReferenceStays() {
-    let holder = Holder()
-    #expect(holder.reference.load() == nil)
-    let first = Instance()
-    #expect(holder.reference.storeIfNil(first) === first)
-    #expect(holder.reference.storeIfNil(Instance()) === first)
-    #expect(holder.reference.load() === first)
+  private final class Derived<Value>: Base, @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) {
+      self.value = value
+      super.init(word: 7)
+    }
   }
 
-  @Test func itEndsWithItsHolder() {
-    weak var kept: Instance?
-    weak var refused: Instance?
+  /// Its address is computed, so it must be where the compiler has put it.
+  @Test func theWordIsTheFirstPropertyOfEachClass() {
+    let object = Derived("value" as Any)
+    #expect(unsafe object.word.pointee == 7)
+    unsafe object.word.pointee = .max
+    #expect(unsafe AtomicWord(word: 5).word.pointee == 5)
+    #expect(object.text == "text")
+    #expect(object.value as? String == "value")
+    #expect(unsafe object.word.pointee == .max)
+  }
+}
+
+@Suite struct CauseOfPostTests {
+  private func makePost() -> Post { Post(to: ClientList(.listener(Int.self)), from: CallSite()) }
+
+  @Test func theFirstCauseStays() {
+    let post = makePost()
+    #expect(unsafe post.ownCause == nil)
+    let first = Cause(site: post.site, parent: nil)
+    #expect(post.setCause(first) === first)
+    #expect(post.setCause(Cause(site: post.site, parent: nil)) === first)
+    #expect(post.cause === first)
+  }
+
+  @Test func allThreadsFindTheSameCause() {
+    for _ in 0..<100 {
+      let post = makePost()
+      let causes = Collected<ObjectIdentifier>()
+      onThreads(4) { _ in causes.add(ObjectIdentifier(post.cause)) }
+      #expect(Set(causes.all).count == 1)
+    }
+  }
+
+  @Test func itEndsWithItsPost() {
+    weak var kept: Cause?
+    weak var refused: Cause?
     do {
-      let holder = Holder()
-      let (first, second) = (Instance(), Instance())
+      let post = makePost()
+      let (first, second) = (
+        Cause(site: post.site, parent: nil), Cause(site: post.site, parent: nil)
+      )
       (kept, refused) = (first, second)
-      _ = holder.reference.storeIfNil(first)
-      _ = holder.reference.storeIfNil(second)
+      _ = (post.setCause(first), post.setCause(second))
     }
     #expect(kept == nil)
     #expect(refused == nil)

@@ -81,9 +81,8 @@ final class OrderProgram: Program, @unchecked Sendable {
     list.forEach(in: boxes) { box in
       guard let client = box.load() as? NamedClient else { return .dead }
       // The bits and the home are plain memory.
-      let bits = unsafeDowncast(box, to: ClientBox<AnyObject>.self).bits.place.pointee
-        .borrow { ObjectIdentifier($0) }
-      if bits != ObjectIdentifier(client) || box.mailbox !== homes[client.name % 2] {
+      let bits = unsafeDowncast(box, to: ClientBox<AnyObject>.self).bits.value
+      if bits !== client || box.mailbox !== homes[client.name % 2] {
         fault("client \(client.name) has other bits")
       }
       return .called

@@ -1,3 +1,5 @@
+import MulticastPlatform
+
 /// A registration: a weak reference to a client, and its home.
 ///
 /// A list and the deliveries of it share their boxes. A removal empties the box, which all of them see. A box that has
@@ -6,14 +8,8 @@
 /// Unchecked, because a weak reference is a variable before Swift 6.3. Only `init` assigns it, and any thread may load
 /// it. Clients need not be Sendable; they are held weakly here and not called.
 @usableFromInline
-class WeakBox: @unchecked Sendable {
+class WeakBox: AtomicWord, @unchecked Sendable {
   @usableFromInline let reference: WeakReference
-
-  /// The client's address; 0 after its removal.
-  ///
-  /// Relaxed: a lock has published the box, and the value orders no other memory. It changes once, to 0, so a thread
-  /// that has seen the removal sees 0 from then on.
-  @usableFromInline let currentIdentity: Atomic<UInt>
 
   /// The mailbox of the client's home; nil for a client without a home.
   final let mailbox: (AnyObject & Sendable)?
@@ -26,8 +22,8 @@ class WeakBox: @unchecked Sendable {
   @usableFromInline
   init(_ client: AnyObject, at mailbox: (AnyObject & Sendable)?) {
     reference = WeakReference(client)
-    currentIdentity = Atomic(ObjectIdentifier(client).address)
     self.mailbox = mailbox
+    super.init(word: UInt64(ObjectIdentifier(client).address))
   }
 
   /// What the box is found by beside its client; 0 for nothing. It need not be the box's alone.
@@ -36,8 +32,13 @@ class WeakBox: @unchecked Sendable {
   /// The client's class, for reports where the client must not be loaded; nil for one that may be loaded anywhere.
   var knownType: AnyClass? { nil }
 
-  /// The client's address; 0 if it was removed.
-  @inlinable final var identity: UInt { currentIdentity.load(ordering: .relaxed) }
+  /// The client's address; 0 if it was removed. It is the object's word.
+  ///
+  /// Relaxed: a lock has published the box, and the value orders no other memory. It changes once, to 0, so a thread
+  /// that has seen the removal sees 0 from then on.
+  @inlinable final var identity: UInt {
+    unsafe UInt(truncatingIfNeeded: multicast_load(word, AtomicOrdering.relaxed.rawValue))
+  }
 
   final var isRegistered: Bool { identity != 0 }
 
@@ -54,7 +55,9 @@ class WeakBox: @unchecked Sendable {
   final var isAlive: Bool { reference.client != nil }
 
   /// Ends the registration. Deliveries see that at once. Returns false if it had ended.
-  final func empty() -> Bool { currentIdentity.exchange(0, ordering: .relaxed) != 0 }
+  final func empty() -> Bool {
+    unsafe multicast_exchange(word, 0, AtomicOrdering.relaxed.rawValue) != 0
+  }
 
   /// Releases what is held for the client, after the registration has ended. Called with no lock held.
   func end() {}
@@ -94,7 +97,7 @@ class ClientBox<Listener>: WeakBox, @unchecked Sendable {
     // `consume` passes on the reference of the weak load, so there is no second one.
     let retained = unsafe Unmanaged.passRetained(consume client)
     defer { unsafe retained.release() }
-    return unsafe try bits.place.pointee.borrow(body)
+    return try bits.borrow(body)
   }
 
   /// Calls and awaits `body` with the client. Returns nil if it was removed or deallocated.
@@ -104,7 +107,7 @@ class ClientBox<Listener>: WeakBox, @unchecked Sendable {
   ) async throws(Failure) -> Result? {
     guard let client = load() else { return nil }
     defer { extendLifetime(client) }
-    return unsafe try await bits.place.pointee.borrow(awaiting: body)
+    return try await body(bits.value)
   }
 }
 
@@ -123,21 +126,48 @@ final class HomeBox<Listener>: ClientBox<Listener>, @unchecked Sendable {
 }
 
 /// The bits of a value that is not retained.
-@_rawLayout(like: Value) @usableFromInline @safe
-struct Bits<Value>: ~Copyable, @unchecked Sendable {
+///
+/// They fit in five words where `Value` is a class or an existential of one protocol. Otherwise they have memory of their
+/// own, to which the first word points.
+@usableFromInline @safe
+struct Bits<Value>: ~Copyable {
+  @usableFromInline typealias Words = (UInt, UInt, UInt, UInt, UInt)
+
+  @usableFromInline let words: Words
+
+  @inlinable static var fit: Bool { MemoryLayout<Value>.size <= MemoryLayout<Words>.size }
+
   @inlinable
   init(of value: Value) {
-    unsafe withUnsafePointer(to: value) { value in
-      unsafe UnsafeMutableRawPointer(place)
-        .copyMemory(from: value, byteCount: MemoryLayout<Value>.size)
+    var words: Words = (0, 0, 0, 0, 0)
+    unsafe withUnsafeMutableBytes(of: &words) { words in
+      unsafe withUnsafeBytes(of: value) { bits in
+        if Self.fit { return unsafe words.copyMemory(from: bits) }
+        let memory = UnsafeMutableRawBufferPointer.allocate(
+          byteCount: bits.count, alignment: MemoryLayout<Value>.alignment)
+        unsafe memory.copyMemory(from: bits)
+        unsafe words.storeBytes(of: memory.baseAddress, as: UnsafeMutableRawPointer?.self)
+      }
+    }
+    self.words = words
+  }
+
+  deinit { if !Self.fit { unsafe UnsafeMutableRawPointer(bitPattern: words.0)?.deallocate() } }
+
+  /// Calls `body` with the value in place. The caller holds the object that the bits refer to.
+  @inlinable @inline(__always)
+  func borrow<Result, Failure: Error>(
+    _ body: (Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try unsafe withUnsafeBytes(of: words) { (bits) throws(Failure) in
+      let place = unsafe Self.fit ? bits.baseAddress : UnsafeRawPointer(bitPattern: words.0)
+      return unsafe try place.unsafelyUnwrapped.assumingMemoryBound(to: Borrowed<Value>.self)
+        .pointee.borrow(body)
     }
   }
 
-  @inlinable var place: UnsafeMutablePointer<Borrowed<Value>> {
-    unsafe withUnsafePointer(to: self) { place in
-      unsafe UnsafeMutableRawPointer(mutating: place).assumingMemoryBound(to: Borrowed<Value>.self)
-    }
-  }
+  /// The value, retained. The caller holds the object that the bits refer to.
+  @inlinable var value: Value { self.borrow { $0 } }
 }
 
 #if DEBUG

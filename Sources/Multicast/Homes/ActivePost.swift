@@ -170,7 +170,7 @@ extension DeliveryChain {
       unsafe active.pointee.post?.toOpaque() == Unmanaged.passUnretained(post).toOpaque()
     else { return }
     unsafe active.pointee.post = nil
-    unsafe active.pointee.lastCause = post.ownCause.load().map { unsafe .passRetained($0) }
+    unsafe active.pointee.lastCause = post.ownCause?.retain()
   }
 
   /// Takes back that the posts which wait on this thread are to be kept.

@@ -19,16 +19,6 @@ struct LetterQueue: ~Copyable {
   /// The letter that has waited longest.
   var first: Letter? { isEmpty ? nil : letters[next] }
 
-  /// All letters.
-  private var all: [Letter] { letters[next...].compactMap(\.self) }
-
-  /// Whom the letters are for, by identity. There are far fewer than letters.
-  var groups: [ObjectIdentifier: (list: ClientList, group: Roster.Group)] {
-    Dictionary(all.map { (ObjectIdentifier($0.group), ($0.post.list, $0.group)) }) { first, _ in
-      first
-    }
-  }
-
   mutating func append(_ letter: consuming Letter) {
     // Where some letters always wait, those that were taken are dropped when they are the most.
     if next > 256, 2 * next > letters.count {
@@ -61,15 +51,6 @@ struct LetterQueue: ~Copyable {
   mutating func reuse(_ empty: inout LetterQueue) {
     empty.reset()
     if letters.capacity < empty.letters.capacity { swap(&self, &empty) }
-  }
-
-  /// Moves letters to another queue.
-  mutating func move(where isMoved: (Letter) -> Bool, to other: inout LetterQueue) {
-    let letters = all
-    (self.letters, next) = ([], 0)
-    for letter in letters {
-      if isMoved(letter) { other.append(letter) } else { self.letters.append(letter) }
-    }
   }
 
   private mutating func reset() {

@@ -18,21 +18,12 @@ final class Mailbox: @unchecked Sendable {
 
     /// Whether the office counts this as busy.
     var isBusy = false
-
-    /// The number of letters at which those for nobody are looked for.
-    var crowd = Mailbox.crowd
-
-    #if DEBUG
-      var wasCrowded = false
-    #endif
   }
 
   let place: Place
 
   // Unchecked: the office's lock is held.
   @exclusivity(unchecked) private var contents = Contents()
-
-  private static var crowd: Int { 1_000 }
 
   init(_ place: Place) { self.place = place }
 
@@ -61,7 +52,9 @@ extension Mailbox {
   func put(_ letter: consuming Letter, _ office: inout PostOffice.State) {
     beBusy(&office)
     unsafe contents.letters.append(letter)
-    if unsafe contents.letters.count >= contents.crowd { office.crowded = self }
+    #if DEBUG
+      if unsafe contents.letters.count == Self.crowd { office.crowded = self }
+    #endif
   }
 
   /// The number of waiting letters, and the nanoseconds since the first one was posted, if posts are traced.
@@ -123,40 +116,16 @@ extension Mailbox {
   }
 }
 
-// MARK: - Many letters
-
 extension Mailbox {
-  /// Drops letters for nobody, which hold what they carry: for clients that were removed, or that may be loaded here and
-  /// have ended. Called with no lock held each time that the letters have doubled.
-  func dropLettersForNobody(of office: PostOffice) {
-    // Not the letters: who releases one last is the cause of what that posts.
-    var groups = office.withLock { _ in unsafe contents.letters.groups }
-    for (list, group) in groups.values { list.findDead(in: group.boxes) }
-    groups = groups.filter { $0.value.group.boxes.registered == 0 }
-    var dropped = LetterQueue()
-    office.withLock { state in
-      if !groups.isEmpty {
-        unsafe contents.letters.move(
-          where: { groups[ObjectIdentifier($0.group)] != nil }, to: &dropped)
-      }
-      unsafe contents.crowd = max(Self.crowd, 2 * contents.letters.count)
-      if unsafe contents.letters.isEmpty && !contents.isClaimed && contents.isBusy {
-        beIdle(&state)
-      }
-    }
-    // Calls nobody.
-    office.handle(&dropped, in: self)
-    #if DEBUG
-      let isNew = office.withLock { _ in
-        guard unsafe contents.letters.count >= 10 * Self.crowd else { return false }
-        return unsafe !exchange(&contents.wasCrowded, with: true)
-      }
-      guard isNew else { return }
-      StandardError.print(
-        """
-        Multicast: more than \(10 * Self.crowd) letters wait in a home that does not come to them: \(place). Its \
-        thread may be blocked, its queue suspended, or nobody may run the main actor. See the letters in wiring.
-        """)
-    #endif
+  /// The number of waiting letters that a debug build reports.
+  private static var crowd: Int { 10_000 }
+
+  /// Tells that nobody comes to the letters. Called with no lock held.
+  func reportCrowd() {
+    StandardError.print(
+      """
+      Multicast: \(Self.crowd) letters wait in a home that does not come to them: \(place). Its thread may be \
+      blocked, its queue suspended, or nobody may run the main actor. See the letters in wiring.
+      """)
   }
 }

@@ -1,9 +1,11 @@
+import MulticastPlatform
+
 /// One post: whom it is for, where it was made, and what it says, which subclasses know.
 ///
 /// Unchecked, because it has subclasses and variables. The office sets the variables before another thread can have the
 /// post, or with its lock held.
 @usableFromInline @safe
-class Post: @unchecked Sendable {
+class Post: AtomicWord, @unchecked Sendable {
   /// Calls the client in a box with a post. A function without a context, made where the type of the client or the message
   /// is known: a method of a generic class is not specialized, and would look up its types.
   @usableFromInline typealias Call = @Sendable (WeakBox, Post) -> CallOutcome
@@ -41,9 +43,6 @@ class Post: @unchecked Sendable {
   /// Whether letters were left. For the thread that delivers the post.
   @exclusivity(unchecked) final var hasLetters = false
 
-  /// This post as the cause of others, once there are any.
-  final let ownCause = AtomicLazyReference<Cause>()
-
   /// Who waits until all have been called: see ``Posted/delivered()``.
   @exclusivity(unchecked) final var waiter: Waiter?
 
@@ -58,11 +57,13 @@ class Post: @unchecked Sendable {
     self.destination = destination
     unsafe self.keeper = keeper.map { unsafe .passUnretained($0) }
     roster = list.roster
+    super.init(word: 0)
   }
 
   deinit {
     // What the post says is released after this, and may post in turn.
     DeliveryChain().forget(self)
+    unsafe ownCause?.release()
   }
 
   /// Calls the client in a box.
@@ -84,8 +85,36 @@ class Post: @unchecked Sendable {
     unsafe copy.trace = trace?.unreported()
     return copy
   }
+}
 
-  final var cause: Cause { ownCause.load() ?? ownCause.storeIfNil(Cause(site: site, parent: nil)) }
+// MARK: - As a cause
+
+extension Post {
+  /// This post as the cause of others, once there are any. The word is the address of a retained object, and is set once.
+  final var ownCause: Unmanaged<Cause>? {
+    unsafe Self.cause(at: multicast_load(word, AtomicOrdering.acquiring.rawValue))
+  }
+
+  /// This post as the cause of others.
+  final var cause: Cause {
+    unsafe ownCause?.takeUnretainedValue() ?? setCause(Cause(site: site, parent: nil))
+  }
+
+  /// Returns the cause that is set: this one, or the one that another thread has set before.
+  @discardableResult
+  final func setCause(_ cause: Cause) -> Cause {
+    let new = unsafe Unmanaged.passRetained(cause)
+    let old = unsafe multicast_compare_exchange(
+      word, 0, UInt64(UInt(bitPattern: new.toOpaque())),
+      AtomicOrdering.acquiringAndReleasing.rawValue)
+    guard let old = unsafe Self.cause(at: old) else { return cause }
+    unsafe new.release()
+    return unsafe old.takeUnretainedValue()
+  }
+
+  private static func cause(at address: UInt64) -> Unmanaged<Cause>? {
+    unsafe UnsafeRawPointer(bitPattern: UInt(address)).map { unsafe .fromOpaque($0) }
+  }
 }
 
 /// Resumes who waits when it is released.

@@ -63,7 +63,7 @@ extension PostOffice {
         return false
       }
     }
-    post.ownCause.storeIfNil(Cause(site: post.site, parent: cause))
+    post.setCause(Cause(site: post.site, parent: cause))
     return true
   }
 

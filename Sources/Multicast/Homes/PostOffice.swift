@@ -34,7 +34,7 @@ final class PostOffice: Sendable {
     var settlers: [UInt64: CheckedContinuation<Void, Never>] = [:]
     var lastSettler: UInt64 = 0
 
-    /// A mailbox in which many letters wait.
+    /// A mailbox in which many letters wait, to report after unlocking.
     var crowded: Mailbox?
 
     /// What is to be released after unlocking.
@@ -114,7 +114,7 @@ final class PostOffice: Sendable {
     let (result, after) = state.withLock { state in
       let result = body(&state)
       let isCalm =
-        state.crowded == nil && (state.busy > 0 || state.settlers.isEmpty) && state.dropped.isEmpty
+        (state.busy > 0 || state.settlers.isEmpty) && state.dropped.isEmpty && state.crowded == nil
       return (result, isCalm ? nil : After(&state))
     }
     if let after { see(to: after) }
@@ -137,7 +137,7 @@ final class PostOffice: Sendable {
   @inline(never)
   private func see(to after: After) {
     for settler in after.settlers.values { settler.resume() }
-    after.crowded?.dropLettersForNobody(of: self)
+    after.crowded?.reportCrowd()
   }
 }
 

@@ -1,39 +1,48 @@
 import MulticastPlatform
 
+/// An object with a word that threads may read and write at the same time.
+///
+/// The word must stay where it is, so it belongs to an object. A class that needs one, and no other memory for it, inherits
+/// from this. The word is the first stored property. It stands behind the two words with which each Swift object begins,
+/// its type and its reference counts, which is part of the stable ABI. Its address is computed, because `&` could copy the
+/// word, and the thread sanitizer would take it for access without order.
+///
+/// Unchecked, because the compiler does not know what is done with the word: only atomic functions access it after `init`.
+@usableFromInline @safe
+package class AtomicWord: @unchecked Sendable {
+  private var value: UInt64
+
+  @usableFromInline
+  package init(word: UInt64) { value = word }
+
+  @inlinable final var word: UnsafeMutablePointer<UInt64> {
+    unsafe (Unmanaged.passUnretained(self).toOpaque() + 2 * MemoryLayout<UInt>.size)
+      .assumingMemoryBound(to: UInt64.self)
+  }
+}
+
 /// A value that threads may read and write at the same time. It has the names of the standard library's type
 /// of this name, which needs macOS 15 and its relatives.
-///
-/// The layout makes the compiler leave the value where it is, a word of memory of its own, while it is
-/// borrowed. Otherwise a property's address would be constant only in memory that is allocated for it.
-///
-/// Unchecked, because the compiler does not know what is in the memory: a word that only atomic functions
-/// access.
-@_rawLayout(size: 8, alignment: 8) @usableFromInline @safe
-package struct Atomic<Value: AtomicValue>: ~Copyable, @unchecked Sendable {
-  @inlinable
-  package init(_ value: Value) {
-    unsafe multicast_store(word, value.word, AtomicOrdering.relaxed.rawValue)
-  }
+@usableFromInline
+package struct Atomic<Value: AtomicValue>: ~Copyable, Sendable {
+  @usableFromInline let object: AtomicWord
 
-  @inlinable var word: UnsafeMutablePointer<UInt64> {
-    unsafe withUnsafePointer(to: self) { place in
-      unsafe UnsafeMutableRawPointer(mutating: place).assumingMemoryBound(to: UInt64.self)
-    }
-  }
+  @inlinable
+  package init(_ value: Value) { object = AtomicWord(word: value.word) }
 
   @inlinable
   package func load(ordering: AtomicOrdering) -> Value {
-    unsafe Value(word: multicast_load(word, ordering.rawValue))
+    unsafe Value(word: multicast_load(object.word, ordering.rawValue))
   }
 
   @inlinable
   package func store(_ value: Value, ordering: AtomicOrdering) {
-    unsafe multicast_store(word, value.word, ordering.rawValue)
+    unsafe multicast_store(object.word, value.word, ordering.rawValue)
   }
 
   @inlinable
   package func exchange(_ value: Value, ordering: AtomicOrdering) -> Value {
-    unsafe Value(word: multicast_exchange(word, value.word, ordering.rawValue))
+    unsafe Value(word: multicast_exchange(object.word, value.word, ordering.rawValue))
   }
 
   @inlinable
@@ -41,7 +50,7 @@ package struct Atomic<Value: AtomicValue>: ~Copyable, @unchecked Sendable {
     expected: Value, desired: Value, ordering: AtomicOrdering
   ) -> (exchanged: Bool, original: Value) {
     let original = unsafe multicast_compare_exchange(
-      word, expected.word, desired.word, ordering.rawValue)
+      object.word, expected.word, desired.word, ordering.rawValue)
     return (original == expected.word, Value(word: original))
   }
 }
@@ -51,7 +60,7 @@ extension Atomic where Value: FixedWidthInteger {
   package func wrappingAdd(
     _ value: Value, ordering: AtomicOrdering
   ) -> (oldValue: Value, newValue: Value) {
-    let old = unsafe Value(word: multicast_add(word, value.word, ordering.rawValue))
+    let old = unsafe Value(word: multicast_add(object.word, value.word, ordering.rawValue))
     return (old, old &+ value)
   }
 }
@@ -88,36 +97,4 @@ extension Bool: AtomicValue {
   package init(word: UInt64) { self = word != 0 }
 
   @inlinable package var word: UInt64 { self ? 1 : 0 }
-}
-
-/// A reference that is set once, atomically, and then kept.
-@safe
-package struct AtomicLazyReference<Instance: AnyObject & Sendable>: ~Copyable, Sendable {
-  private let address = Atomic<UInt>(0)
-
-  package init() {}
-
-  deinit {
-    unsafe Self.reference(address.load(ordering: .acquiring))?.release()
-  }
-
-  package func load() -> Instance? {
-    unsafe Self.reference(address.load(ordering: .acquiring))?.takeUnretainedValue()
-  }
-
-  /// Returns the reference that is set: this one, or the one that another thread has set before.
-  @discardableResult
-  package func storeIfNil(_ instance: Instance) -> Instance {
-    let new = unsafe Unmanaged.passRetained(instance)
-    let (isStored, old) = address.compareExchange(
-      expected: 0, desired: UInt(bitPattern: unsafe new.toOpaque()),
-      ordering: .acquiringAndReleasing)
-    if isStored { return instance }
-    unsafe new.release()
-    return unsafe Self.reference(old)?.takeUnretainedValue() ?? instance
-  }
-
-  private static func reference(_ address: UInt) -> Unmanaged<Instance>? {
-    unsafe UnsafeRawPointer(bitPattern: address).map { unsafe .fromOpaque($0) }
-  }
 }

@@ -16,11 +16,4 @@
   ) throws(Failure) -> Result {
     try body(value)
   }
-
-  @inlinable @inline(__always)
-  nonisolated(nonsending) borrowing func borrow<Result, Failure: Error>(
-    awaiting body: nonisolated(nonsending) (Value) async throws(Failure) -> Result
-  ) async throws(Failure) -> Result {
-    try await body(value)
-  }
 }
