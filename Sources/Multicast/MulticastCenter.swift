@@ -81,16 +81,22 @@ public final class MulticastCenter: Sendable {
   }
 
   /// Passes the borrowed delegate of a listener protocol to `body`. Makes the delegate if there is none.
-  @usableFromInline
+  @inlinable
   func withMadeDelegate<Listener, Result>(
     for listener: Listener.Type, _ body: (MulticastDelegate<Listener>) -> Result
   ) -> Result {
     defer { extendLifetime(self) }
-    let place = unsafe registries.find(ObjectIdentifier(listener)) {
-      MulticastDelegate<Listener>(office: office)
-    }
+    let place = unsafe registries.find(ObjectIdentifier(listener)) ?? makeDelegate(for: listener)
     return unsafe place.assumingMemoryBound(to: Borrowed<MulticastDelegate<Listener>>.self)
       .pointee.borrow(body)
+  }
+
+  /// The place of the delegate of a listener protocol, which is made if there is none.
+  @usableFromInline
+  func makeDelegate<Listener>(for listener: Listener.Type) -> UnsafeMutableRawPointer {
+    unsafe registries.find(ObjectIdentifier(listener)) {
+      MulticastDelegate<Listener>(office: office)
+    }
   }
 
   /// Passes the borrowed delegate of a listener protocol to `body`, if the delegate exists.

@@ -170,7 +170,7 @@ private final class AwaitingPost<Listener: Sendable>: Post, @unchecked Sendable 
 
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async {
     guard let object = box.load() else { return }
-    await body(MulticastDelegate<Listener>.own(box).bits.value)
+    await body(MulticastDelegate<Listener>.own(box).value)
     extendLifetime(object)
   }
 }

@@ -81,7 +81,7 @@ final class OrderProgram: Program, @unchecked Sendable {
     list.forEach(in: boxes) { box in
       guard let client = box.load() as? NamedClient else { return .dead }
       // The bits and the home are plain memory.
-      let bits = unsafeDowncast(box, to: ClientBox<AnyObject>.self).bits.value
+      let bits = unsafeDowncast(box, to: ClientBox<AnyObject>.self).value
       if bits !== client || box.mailbox !== homes[client.name % 2] {
         fault("client \(client.name) has other bits")
       }

@@ -25,6 +25,14 @@ final class Roster: Sendable {
   let groups: ContiguousArray<Group>
 
   init(_ boxes: Boxes) {
+    all = Group(boxes)
+    // Usually all have the same home, or none. Then they share the array.
+    let first = boxes.first?.mailbox
+    if boxes.indices.allSatisfy({ boxes.borrow($0) { box in box.mailbox === first } }) {
+      homeless = first == nil ? boxes : []
+      groups = first.map { [Group(boxes, at: $0)] } ?? []
+      return
+    }
     var homeless = Boxes()
     var homes: [(mailbox: AnyObject & Sendable, boxes: Boxes)] = []
     var places: [ObjectIdentifier: Int] = [:]
@@ -40,10 +48,7 @@ final class Roster: Sendable {
       }
       homes[place].boxes.append(box)
     }
-    // Usually all have the same home, or none. Then they share an array.
-    func shared(_ some: Boxes) -> Boxes { some.count == boxes.count ? boxes : some }
-    all = Group(boxes)
-    self.homeless = shared(homeless)
-    groups = ContiguousArray(homes.map { Group(shared($0.boxes), at: $0.mailbox) })
+    self.homeless = homeless
+    groups = ContiguousArray(homes.map { Group($0.boxes, at: $0.mailbox) })
   }
 }

@@ -80,13 +80,15 @@ class WeakBox: AtomicWord, @unchecked Sendable {
 /// strong reference loaded from the weak one is held, so a call costs one weak load and one release.
 @usableFromInline
 class ClientBox<Listener>: WeakBox, @unchecked Sendable {
-  @usableFromInline final let bits: Bits<Listener>
+  @usableFromInline final let bits: Bits
 
   @inlinable
   init(_ client: Listener, _ object: AnyObject, at mailbox: (AnyObject & Sendable)?) {
     bits = Bits(of: client)
     super.init(object, at: mailbox)
   }
+
+  deinit { bits.deallocate(as: Listener.self) }
 
   /// Calls `body` with the client. Returns nil if it was removed or deallocated.
   @inlinable @inline(__always)
@@ -100,6 +102,9 @@ class ClientBox<Listener>: WeakBox, @unchecked Sendable {
     return try bits.borrow(body)
   }
 
+  /// The client, retained. The caller holds its object.
+  @inlinable final var value: Listener { bits.borrow { $0 } }
+
   /// Calls and awaits `body` with the client. Returns nil if it was removed or deallocated.
   @inlinable
   nonisolated(nonsending) final func withClient<Result, Failure: Error>(
@@ -107,7 +112,7 @@ class ClientBox<Listener>: WeakBox, @unchecked Sendable {
   ) async throws(Failure) -> Result? {
     guard let client = load() else { return nil }
     defer { extendLifetime(client) }
-    return try await body(bits.value)
+    return try await body(value)
   }
 }
 
@@ -125,24 +130,22 @@ final class HomeBox<Listener>: ClientBox<Listener>, @unchecked Sendable {
   override var knownType: AnyClass? { type }
 }
 
-/// The bits of a value that is not retained.
+/// The bits of a value that is not retained. Its type is named anew in each call: it must be the same one.
 ///
-/// They fit in five words where `Value` is a class or an existential of one protocol. Otherwise they have memory of their
+/// They fit in five words where the type is a class or an existential of one protocol. Otherwise they have memory of their
 /// own, to which the first word points.
 @usableFromInline @safe
-struct Bits<Value>: ~Copyable {
+struct Bits {
   @usableFromInline typealias Words = (UInt, UInt, UInt, UInt, UInt)
 
   @usableFromInline let words: Words
 
-  @inlinable static var fit: Bool { MemoryLayout<Value>.size <= MemoryLayout<Words>.size }
-
   @inlinable
-  init(of value: Value) {
+  init<Value>(of value: Value) {
     var words: Words = (0, 0, 0, 0, 0)
     unsafe withUnsafeMutableBytes(of: &words) { words in
       unsafe withUnsafeBytes(of: value) { bits in
-        if Self.fit { return unsafe words.copyMemory(from: bits) }
+        if Self.fit(Value.self) { return unsafe words.copyMemory(from: bits) }
         let memory = UnsafeMutableRawBufferPointer.allocate(
           byteCount: bits.count, alignment: MemoryLayout<Value>.alignment)
         unsafe memory.copyMemory(from: bits)
@@ -152,22 +155,30 @@ struct Bits<Value>: ~Copyable {
     self.words = words
   }
 
-  deinit { if !Self.fit { unsafe UnsafeMutableRawPointer(bitPattern: words.0)?.deallocate() } }
+  /// Frees what the bits have, once.
+  @inlinable
+  func deallocate<Value>(as type: Value.Type) {
+    if !Self.fit(type) { unsafe UnsafeMutableRawPointer(bitPattern: words.0)?.deallocate() }
+  }
 
   /// Calls `body` with the value in place. The caller holds the object that the bits refer to.
   @inlinable @inline(__always)
-  func borrow<Result, Failure: Error>(
+  func borrow<Value, Result, Failure: Error>(
     _ body: (Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try unsafe withUnsafeBytes(of: words) { (bits) throws(Failure) in
-      let place = unsafe Self.fit ? bits.baseAddress : UnsafeRawPointer(bitPattern: words.0)
+      let place =
+        unsafe Self.fit(Value.self)
+        ? bits.baseAddress : UnsafeRawPointer(bitPattern: words.0)
       return unsafe try place.unsafelyUnwrapped.assumingMemoryBound(to: Borrowed<Value>.self)
         .pointee.borrow(body)
     }
   }
 
-  /// The value, retained. The caller holds the object that the bits refer to.
-  @inlinable var value: Value { self.borrow { $0 } }
+  @inlinable
+  static func fit<Value>(_ type: Value.Type) -> Bool {
+    MemoryLayout<Value>.size <= MemoryLayout<Words>.size
+  }
 }
 
 #if DEBUG
