@@ -11,7 +11,7 @@
 #define multicast_acquire real_acquire
 #define multicast_release real_release
 #define multicast_has_specific real_has_specific
-#include "../../../Sources/MulticastPlatform/include/MulticastPlatform.h"
+#include "../../../../Sources/MulticastPlatform/include/MulticastPlatform.h"
 #undef multicast_load
 #undef multicast_store
 #undef multicast_exchange
