@@ -38,7 +38,9 @@ public struct Posted: ~Copyable, Sendable {
     // Nothing here may hold the post while this waits.
     guard let (post, office) = unsafe take() else { return clients }
     await withCheckedContinuation { continuation in
-      unsafe post.takeRetainedValue().resumeAtEnd(continuation, of: office.takeRetainedValue())
+      let office = unsafe office.takeRetainedValue()
+      unsafe post.takeRetainedValue().resumeAtEnd(continuation, of: office)
+      office.scheduler?.beginWait(inCall: AwaitedCall.current != nil)
     }
     return clients
   }
@@ -65,8 +67,9 @@ extension Post {
   fileprivate func resumeAtEnd(
     _ continuation: CheckedContinuation<Void, Never>, of office: PostOffice
   ) {
+    let waiter = Waiter(continuation, in: office)
     let old = office.withLock { state in
-      unsafe waiter = Waiter(continuation)
+      unsafe self.waiter = waiter
       // What is kept lives on. So a copy of it is kept.
       return unsafe keeper?._withUnsafeGuaranteedRef { keeper in
         keeper.latest(&state) === self ? keeper.replace(with: copy(), &state) : nil

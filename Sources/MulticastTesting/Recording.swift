@@ -11,6 +11,14 @@ final class Recording<Element: Sendable>: Sendable {
     let number: Int
     let matches: @Sendable (Element) -> Bool
     let continuation: CheckedContinuation<Element?, Never>
+
+    /// Of the exploration that waits.
+    let director = Director.current
+
+    func end(with element: Element?) {
+      let resume = { @Sendable in continuation.resume(returning: element) }
+      if let director { director.endWait(inCall: false, resume) } else { resume() }
+    }
   }
 
   private struct State {
@@ -48,7 +56,7 @@ final class Recording<Element: Sendable>: Sendable {
       state.entries[index].isTaken = true
       return state.waits.remove(at: wait)
     }
-    served?.continuation.resume(returning: element)
+    served?.end(with: element)
   }
 
   /// Takes the first element that nobody has taken, of those that match. Waits for it; nil if the task is cancelled.
@@ -67,13 +75,17 @@ final class Recording<Element: Sendable>: Sendable {
             Wait(number: number, matches: matches, continuation: continuation))
           return (false, nil)
         }
-        if isDecided { continuation.resume(returning: element) }
+        if isDecided {
+          continuation.resume(returning: element)
+        } else {
+          Director.current?.beginWait(inCall: false)
+        }
       }
     } onCancel: {
       let wait = state.withLock { state in
         state.waits.firstIndex { $0.number == number }.map { state.waits.remove(at: $0) }
       }
-      wait?.continuation.resume(returning: nil)
+      wait?.end(with: nil)
     }
   }
 }

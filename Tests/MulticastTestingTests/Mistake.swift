@@ -182,19 +182,6 @@ extension Mistake {
       try WrongOutcome.check(shown.value == 1, shown.value)
     },
 
-    Mistake("one task says that it is done while another still posts") { center, isFixed in
-      let part = Topic<String>("part")
-      let journal = Journal()
-      let household = Household(center)
-      await household.observe(part, in: .queue) { journal.write($0) }
-      async let parts: Void = { for name in ["one", "two"] { center.post(part, name) } }()
-      if isFixed { await parts }
-      async let end: Int = center.post(part, "done").clients
-      _ = await (parts, end)
-      await household.settle()
-      try WrongOutcome.check(journal.all.last == "done", journal.all)
-    },
-
     Mistake("what is begun is counted in one home, and what ends in another") { center, isFixed in
       let (begin, end) = (Topic<Int>("begin"), Topic<Int>("end"))
       let (active, least) = (Shared(0), Shared(0))
@@ -273,24 +260,6 @@ extension Mistake {
       try WrongOutcome.check(steps.all == ["typed", "formatted"], steps.all)
     },
 
-    Mistake("a value is read, and observed a moment later") { center, isFixed in
-      let state = Topic<Int>("state", keepsLatest: true)
-      let changes = isFixed ? state : Topic<Int>("changes")
-      let shown = Shared(0)
-      let household = Household(center)
-      center.post(state, 1)
-      @Sendable func change() async {
-        center.post(state, 2)
-        if !isFixed { center.post(changes, 2) }
-      }
-      async let change: Void = change()
-      if !isFixed { shown.value = center.latest(of: state) ?? 0 }
-      await household.observe(changes, in: .actor) { shown.value = $0 }
-      await change
-      await household.settle()
-      try WrongOutcome.check(shown.value == 2, shown.value)
-    },
-
     Mistake("a job is cancelled in another home than it begins in") { center, isFixed in
       let (start, cancel) = (Topic<Int>("start"), Topic<Int>("cancel"))
       let (running, worker) = (Shared<Set<Int>>([]), Resident())
@@ -342,25 +311,6 @@ extension Mistake {
       await center.settled()
       extendLifetime(owner)
       try WrongOutcome.check(heard.all == [1, 2], heard.all)
-    },
-
-    Mistake("two homes are to agree on who was the first to bid") { center, isFixed in
-      let (bid, sold) = (Topic<Int>("bid"), Topic<Int>("sold"))
-      let (inBook, onScreen) = (Shared(0), Shared(0))
-      let (household, book) = (Household(center), Resident())
-      center.observe(bid, owner: book) { _, bidder in
-        inBook.change { winner in if winner == 0 { winner = bidder } }
-        if isFixed { center.post(sold, inBook.value) }
-      }
-      await household.observe(isFixed ? sold : bid, in: .queue) { bidder in
-        if onScreen.value == 0 { onScreen.value = bidder }
-      }
-      async let one: Int = center.post(bid, 1).clients
-      async let other: Int = center.post(bid, 2).clients
-      _ = await (one, other)
-      await household.settle()
-      extendLifetime(book)
-      try WrongOutcome.check(inBook.value == onScreen.value, (inBook.value, onScreen.value))
     },
   ]
 }

@@ -19,6 +19,9 @@ struct LetterQueue: ~Copyable {
   /// The letter that has waited longest.
   var first: Letter? { isEmpty ? nil : letters[next] }
 
+  /// All letters.
+  var all: [Letter] { letters[next...].compactMap(\.self) }
+
   mutating func append(_ letter: consuming Letter) {
     // Where some letters always wait, those that were taken are dropped when they are the most.
     if next > 256, 2 * next > letters.count {

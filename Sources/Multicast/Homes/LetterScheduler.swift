@@ -1,28 +1,18 @@
-#if canImport(Dispatch) && !os(WASI)
-  import Dispatch
-#endif
-
 /// Decides when the homes of a center come to their letters. The product for testing has one.
 package protocol LetterScheduler: AnyObject, Sendable {
-  /// Receives a home in which a letter waits. Called with no lock held, on the thread that left the letter.
-  func hold(_ home: HeldHome)
+  /// Receives a home in which a letter waits. Returns false if the home may come to it as usual. Called with no lock held,
+  /// on the thread that left the letter.
+  func hold(_ home: HeldHome) -> Bool
+
+  /// Hears that a task waits until letters have been handled, in a call that is awaited or outside of one.
+  func beginWait(inCall isInCall: Bool)
+
+  /// Receives what resumes such a task, when there is nothing to wait for any more. It may come before the beginning.
+  func endWait(inCall isInCall: Bool, _ resume: @escaping @Sendable () -> Void)
 }
 
 /// A home whose letters are handled when a scheduler says so, one at a time.
 package struct HeldHome: Sendable {
-  /// Where the scheduler makes it handle a letter.
-  package enum Kind: Sendable {
-    case mainActor
-
-    /// An actor, which may have ended, and whether it has an executor of its own.
-    case actor((any Actor)?, hasOwnExecutor: Bool)
-
-    case queue(DispatchQueue)
-
-    /// A task that awaits its calls.
-    case task
-  }
-
   private let mailbox: Mailbox
   private let office: PostOffice
 
@@ -34,63 +24,52 @@ package struct HeldHome: Sendable {
   /// Identifies the home among those of a center.
   package var id: ObjectIdentifier { ObjectIdentifier(mailbox) }
 
-  package var kind: Kind {
-    switch mailbox.place {
-    case .mainActor: .mainActor
-    case .actor(let reference):
-      .actor(reference.actor, hasOwnExecutor: reference.actor?.hasOwnExecutor ?? false)
-    case .queue(let queue): .queue(queue.queue)
-    case .task, .postingThread: .task
-    }
-  }
-
   /// Whether a letter waits and nobody is calling there.
   package var isReady: Bool { office.withLock { mailbox.isReady(&$0) } }
 
-  /// Whether this thread runs in the main actor, as far as that is known.
-  package static var isOnMainActor: Bool { Place.mainActor.isCurrent(from: nil) }
+  /// Handles all letters as usual.
+  package func drain() { mailbox.startDrain(of: office) }
 
-  /// Whether this thread runs in the home, as far as that is known.
-  package var isCurrent: Bool { mailbox.place.isCurrent(from: nil) }
-
-  /// Handles the next letter on this thread, which runs in the home.
-  package func handleNext() {
-    var batch = LetterQueue()
-    guard take(into: &batch) else { return }
-    office.handle(&batch, in: mailbox)
-    release()
-  }
-
-  /// Handles the next letter of a home that awaits.
-  package func handleNextAwaiting() async {
-    var batch = LetterQueue()
-    guard take(into: &batch) else { return }
-    if let (post, group) = unsafe batch.takeFirst() {
-      unsafe await mailbox.handleAwaiting(post, group.boxes, of: office)
-    }
-    release()
-  }
-
-  /// Discards the letters of an actor that has ended.
-  package func discardAll() { mailbox.giveUp(of: office) }
-
-  private func take(into batch: inout LetterQueue) -> Bool {
-    office.withLock { state in
-      guard mailbox.isReady(&state), mailbox.claim(&state) != nil else { return false }
-      mailbox.take(1, into: &batch, &state)
-      return true
+  /// Handles the next letter at home. Returns when that is done, awaited calls included.
+  ///
+  /// - Parameter note: Receives the number of the delivery and a topic's message before the call, at home.
+  package func handleNext(
+    _ note: @escaping @Sendable (_ delivery: UInt64, _ message: any Sendable) -> Void
+  ) async {
+    switch mailbox.place {
+    case .mainActor: await handle(note, isolation: MainActor.shared)
+    case .actor(let reference):
+      guard let actor = reference.actor else { return mailbox.giveUp(of: office) }
+      await handle(note, isolation: actor)
+    case .queue(let queue):
+      await withCheckedContinuation { continuation in
+        queue.queue.async {
+          handle(note, isolation: nil)
+          continuation.resume()
+        }
+      }
+    case .task, .postingThread:
+      showNext(to: note)
+      if await mailbox.drainAwaiting(turn: 1, of: office) { drain() }
     }
   }
 
-  private func release() {
-    if mailbox.release(of: office) { mailbox.startDrain(of: office) }
+  private func handle(_ note: (UInt64, any Sendable) -> Void, isolation: isolated (any Actor)?) {
+    showNext(to: note)
+    if mailbox.drainForATurn(1, of: office) { drain() }
+  }
+
+  private func showNext(to note: (UInt64, any Sendable) -> Void) {
+    let post = office.withLock { state in mailbox.next(&state)?.post }
+    if let post, let message = post.said { note(unsafe post.trace?.delivery ?? 0, message) }
   }
 }
 
 extension Mailbox {
-  /// Leaves it to a scheduler when the next letter is handled. Each further letter tells it again.
-  func hold(in office: PostOffice, for scheduler: any LetterScheduler) {
+  /// Whether a scheduler decides when the next letter is handled. Each further letter asks again.
+  func isHeld(in office: PostOffice) -> Bool {
+    guard let scheduler = office.scheduler, !place.isPostingThread else { return false }
     office.withLock { unschedule(&$0) }
-    scheduler.hold(HeldHome(self, of: office))
+    return scheduler.hold(HeldHome(self, of: office))
   }
 }

@@ -9,9 +9,7 @@ extension Mailbox {
   @inline(never)
   func startDrain(of office: PostOffice) {
     if place.isPostingThread, !drainForATurn(Self.favor, of: office) { return }
-    if !place.isPostingThread, let scheduler = office.scheduler {
-      return hold(in: office, for: scheduler)
-    }
+    if isHeld(in: office) { return }
     // Detached: the task-local values of the first poster are not those of the others.
     let priority = max(Task.currentPriority, .medium)
     switch place {
@@ -28,7 +26,9 @@ extension Mailbox {
       }
     case .queue(let queue):
       queue.queue.async { [self] in if drainForATurn(of: office) { startDrain(of: office) } }
-    case .task: Task.detached(priority: priority) { [self] in await drainAwaiting(of: office) }
+    case .task:
+      Task.detached(priority: priority) { [self] in _ = await drainAwaiting(turn: .max, of: office)
+      }
     case .postingThread:
       Task.detached(priority: priority) { [self] in await drain(of: office, isolation: nil) }
     }
@@ -39,7 +39,7 @@ extension Mailbox {
   }
 
   /// Handles letters for a turn. Returns whether to go on in another one.
-  private func drainForATurn(_ turn: Int = turn, of office: PostOffice) -> Bool {
+  func drainForATurn(_ turn: Int = turn, of office: PostOffice) -> Bool {
     var batch = LetterQueue(), left = turn
     var isAtWork = office.withLock { claimForDrain(&$0) && takeOrRelease(left, into: &batch, &$0) }
     while isAtWork {
@@ -51,15 +51,20 @@ extension Mailbox {
     return false
   }
 
-  private func drainAwaiting(of office: PostOffice) async {
+  /// Handles so many letters of who awaits. Returns whether to go on in another turn.
+  func drainAwaiting(turn: Int, of office: PostOffice) async -> Bool {
     var batch = LetterQueue()
+    var left = turn
     var isAtWork = office.withLock { claimForDrain(&$0) && takeOrRelease(1, into: &batch, &$0) }
     while isAtWork {
       if let (post, group) = unsafe batch.takeFirst() {
         unsafe await handleAwaiting(post, group.boxes, of: office)
       }
+      left -= 1
+      if left == 0 { return release(of: office) }
       isAtWork = office.withLock { takeOrRelease(1, into: &batch, &$0) }
     }
+    return false
   }
 
   /// Claims the home for a drain. Returns false if another thread has claimed it, which sees to the letters.

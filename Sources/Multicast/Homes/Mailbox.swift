@@ -62,9 +62,18 @@ extension Mailbox {
     unsafe (contents.letters.count, contents.letters.first?.post.trace?.age)
   }
 
+  /// The letter that has waited longest.
+  func next(_ office: inout PostOffice.State) -> Letter? { unsafe contents.letters.first }
+
   /// Whether a letter can be handled here now.
   func isReady(_ office: inout PostOffice.State) -> Bool {
     unsafe !contents.isClaimed && !contents.letters.isEmpty
+  }
+
+  /// Like ``waiting(_:)``, without letters that only look for deallocated clients.
+  func backlog(_ office: inout PostOffice.State) -> (count: Int, time: UInt64?) {
+    let posts = unsafe contents.letters.all.map(\.post).filter { !($0 is SearchForDead) }
+    return unsafe (posts.count, posts.first?.trace?.age)
   }
 
   /// Notes that a drain is scheduled, if one is needed. Returns whether the caller must start it after unlocking.

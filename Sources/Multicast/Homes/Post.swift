@@ -76,6 +76,9 @@ class Post: AtomicWord, @unchecked Sendable {
   /// Calls and awaits the client in a box, if it is still registered and alive. Called in its actor.
   nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async {}
 
+  /// The message of a topic's post; nil in others.
+  var said: (any Sendable)? { nil }
+
   /// A post that says the same, to keep while somebody waits for this one to end.
   func copy() -> Post { self }
 
@@ -120,10 +123,24 @@ extension Post {
 /// Resumes who waits when it is released.
 final class Waiter: Sendable {
   private let continuation: CheckedContinuation<Void, Never>
+  private let scheduler: (any LetterScheduler)?
+  private let isInCall: Bool
 
-  init(_ continuation: CheckedContinuation<Void, Never>) {
+  init(_ continuation: CheckedContinuation<Void, Never>, in office: PostOffice) {
     self.continuation = continuation
+    scheduler = office.scheduler
+    isInCall = scheduler != nil && AwaitedCall.current != nil
   }
 
-  deinit { continuation.resume() }
+  deinit {
+    guard let scheduler else { return continuation.resume() }
+    scheduler.endWait(inCall: isInCall) { [continuation] in continuation.resume() }
+  }
+}
+
+/// A post that says nothing: it finds the deallocated clients of a list, each at home.
+final class SearchForDead: Post, @unchecked Sendable {
+  init(in list: ClientList, from site: CallSite) {
+    super.init(to: list, from: site) { box, _ in box.load() == nil ? .dead : .skipped }
+  }
 }

@@ -137,7 +137,9 @@ extension PostOffice {
 
   /// Lets homes that are not here find the deallocated clients of a list, with a letter that calls nobody.
   func findDeadElsewhere(in list: ClientList, from site: CallSite) {
-    let post = Post(to: list, from: site) { box, _ in box.load() == nil ? .dead : .skipped }
+    // A scheduler has no letters but the user's.
+    if scheduler != nil { return }
+    let post = SearchForDead(in: list, from: site)
     var leaving = Leaving()
     var elsewhere: [(Roster.Group, Mailbox)] = []
     post.roster.forEachHome { group, mailbox in

@@ -19,8 +19,10 @@ extension PostOffice {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         // The lock's end resumes who need not wait. A cancellation comes before this, or finds it.
-        withLock { $0.settlers[number] = continuation }
+        let waiter = Waiter(continuation, in: self)
+        withLock { $0.settlers[number] = waiter }
         if Task.isCancelled { stopWaiting(number) }
+        scheduler?.beginWait(inCall: false)
       }
     } onCancel: {
       stopWaiting(number)
@@ -29,7 +31,7 @@ extension PostOffice {
   }
 
   private func stopWaiting(_ number: UInt64) {
-    withLock { $0.settlers.removeValue(forKey: number) }?.resume()
+    _ = withLock { $0.settlers.removeValue(forKey: number) }
   }
 
   /// Whether a post of this office is calling on this thread, or has called this task.

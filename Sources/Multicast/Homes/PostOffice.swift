@@ -31,7 +31,7 @@ final class PostOffice: Sendable {
     var busy = 0
 
     /// Who waits until nothing is busy.
-    var settlers: [UInt64: CheckedContinuation<Void, Never>] = [:]
+    var settlers: [UInt64: Waiter] = [:]
     var lastSettler: UInt64 = 0
 
     /// A mailbox in which many letters wait, to report after unlocking.
@@ -124,7 +124,7 @@ final class PostOffice: Sendable {
   /// What is to be done when the lock has been released.
   private struct After: Sendable {
     let crowded: Mailbox?
-    let settlers: [UInt64: CheckedContinuation<Void, Never>]
+    let settlers: [UInt64: Waiter]
     let dropped: [Mailbox]
 
     init(_ state: inout State) {
@@ -136,7 +136,7 @@ final class PostOffice: Sendable {
 
   @inline(never)
   private func see(to after: After) {
-    for settler in after.settlers.values { settler.resume() }
+    // Those who have settled go on when this ends.
     after.crowded?.reportCrowd()
   }
 }

@@ -23,6 +23,8 @@ final class PostTrace: Sendable {
     PostTrace(event, by: tracing, carrying: carried, isReporting: true)
   }
 
+  var delivery: UInt64 { event.delivery }
+
   /// The nanoseconds since the post was made.
   var age: UInt64 { Clock.elapsed(since: start) }
 

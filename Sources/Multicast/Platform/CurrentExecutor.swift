@@ -28,11 +28,6 @@ extension Actor {
     return isOutsideOfTasks ? nil : false
   }
 
-  /// Whether this actor chooses where it runs. The second word of the runtime's own executors is 0.
-  nonisolated var hasOwnExecutor: Bool {
-    unsafe unsafeBitCast(unownedExecutor, to: (UInt, UInt).self).1 != 0
-  }
-
   /// Whether code written in `isolation` runs inside this actor now. False if that is unknown.
   nonisolated func isCurrent(from isolation: ObjectIdentifier?) -> Bool {
     isolation == ObjectIdentifier(self) || isCurrent == true

@@ -12,6 +12,8 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
 
   private var topic: TopicList { unsafe unsafeDowncast(list, to: TopicList.self) }
 
+  override var said: (any Sendable)? { message }
+
   override func copy() -> Post {
     let copy = TopicPost(to: topic, from: site, message)
     unsafe (copy.number, copy.trace) = (number, trace)

@@ -24,7 +24,7 @@ extension MulticastCenter {
     for list in lists {
       list.roster.forEachHome { _, mailbox in
         guard seen.insert(ObjectIdentifier(mailbox)).inserted else { return }
-        let (count, time) = office.withLock { state in mailbox.waiting(&state) }
+        let (count, time) = office.withLock { state in mailbox.backlog(&state) }
         if count == 0 { return }
         backlogs.append(
           Wiring.Backlog(home: mailbox.place.description, letters: count, nanoseconds: time))

@@ -1,4 +1,3 @@
-import Dispatch
 import Multicast
 import Testing
 
@@ -15,6 +14,7 @@ import Testing
 ///   try await Interleavings.explore(100) { center in
 ///     let basket = Basket(center: center)  // has a handler on a queue, and one on the main actor
 ///     center.post(.added, Item(price: 20))
+///     await Interleavings.step()  // homes may handle letters here
 ///     center.post(.removed, Item(price: 20))
 ///     await center.settled()
 ///     #expect(await basket.total == 0)
@@ -22,26 +22,29 @@ import Testing
 /// }
 /// ```
 ///
-/// The letters of the center are held. At each step, a number from the seed chooses what goes on: one home handles
-/// its next letter, or the body, a handler or a child task goes on to its next post or `await`. Every order that the
-/// center allows can come, and none that it forbids.
+/// A post leaves a *letter* in each home that it is not made in. The letters of the center are held while the body runs.
+/// They move while it waits: with `settled()`, with `delivered()`, with the `next()` of a recorder, or with ``step()``.
+/// Then one home after the other handles one letter, and a number from the seed chooses which.
 ///
-/// The same seed gives the same order if posts come from the body, its child tasks, clients and handlers. What tasks on
-/// the main actor post is repeated, too, unless other tests keep that busy. Posts from elsewhere come when they come:
-/// from `Task { }` outside of the main actor, from timers, and from actors with executors of their own. They are
-/// explored, and not repeated. On a machine so busy that one turn takes seconds, a run prints a line, goes on less finely,
-/// and may not be repeated.
+/// The same seed gives the same order, whatever else the machine does, if all posts come from the body, from clients and
+/// from handlers. Posts from elsewhere come when they come, and are not repeated: from child tasks of the body, from
+/// `Task { }`, from timers and other threads.
 ///
-/// A thread that posts may have to wait there while others run. Do not hold a lock meanwhile that a client or handler
-/// takes, and do not call `sync` on a queue that posts: orders are not explored as finely then, and each run takes
-/// seconds.
-@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+/// The body, clients and handlers run as they run. So no order is found in which
+///
+/// - another home comes to its letters between two posts of one handler,
+/// - a letter is handled between two lines of the body without one of the waits above,
+/// - two threads or tasks post, or read and write, in another order than they just did.
+///
+/// A body that waits for something else that a letter brings, as for a continuation that a handler resumes, waits for
+/// ever: call `settled()` first. So does a run in which a handler that is awaited waits for another one's letter, but
+/// with `delivered()`.
 public enum Interleavings {
   /// Runs a test in several orders, until one fails.
   ///
-  /// A run fails if the body throws, if it records an issue, or if the center refuses a loop. The failure names the
-  /// seed. An issue that a handler records in another home belongs to no test, and to no seed: let the body expect what
-  /// handlers leave behind.
+  /// A run fails if the body throws, if it records an issue, or if the center refuses a loop. The failure lists the
+  /// letters in the order in which they were handled, and names the seed. An issue that a handler records in another home
+  /// belongs to no test, and to no seed: let the body expect what handlers leave behind.
   ///
   /// A run ends when the body has returned and every letter was handled. `MulticastCenter.current` is its center.
   ///
@@ -73,6 +76,14 @@ public enum Interleavings {
     _ = try await hasIssues(seed, body)
   }
 
+  /// Lets homes handle letters: none, some, or all, as the seed decides.
+  ///
+  /// Letters are held while the body runs. So write this between two lines of a body where letters may be handled in an
+  /// app.
+  ///
+  /// Call it in the body or in its child tasks. Anywhere else, it returns at once.
+  public static func step() async { await Director.current?.step() }
+
   /// A run that has failed.
   public struct Failure: Error, CustomStringConvertible {
     /// The seed of the run.
@@ -81,10 +92,20 @@ public enum Interleavings {
     /// What the body has thrown, or the report of the loop.
     public let underlying: any Error
 
-    /// The seed and the error.
+    /// The letters in the order in which they were handled: what each said, where it was posted, where it was handled, and
+    /// who was called.
+    public let letters: [String]
+
+    /// The error, the letters and the seed.
     public var description: String {
-      "\(underlying) (with the seed \(seed): Interleavings.replay(\(seed)) repeats it)"
+      "\(underlying)\n\(Interleavings.report(letters, seed))"
     }
+  }
+
+  private static func report(_ letters: [String], _ seed: UInt64) -> String {
+    let list = letters.map { "\n  \($0)" }.joined()
+    return (letters.isEmpty ? "No letter was handled." : "The letters in this order:\(list)")
+      + "\nWith the seed \(seed): Interleavings.replay(\(seed)) repeats it."
   }
 
   /// Runs a seed. Returns whether the body has recorded issues.
@@ -93,19 +114,20 @@ public enum Interleavings {
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
   ) async throws -> Bool {
     let issues = Locked(0)
+    let director = Director(seed: seed)
     try await withIssues { issue in
       guard issue.failsItsTest else { return issue }
       issues.withLock { $0 += 1 }
       var issue = issue
-      issue.comments.append("With the seed \(seed): Interleavings.replay(\(seed)) repeats it.")
+      issue.comments.append("\(report(director.letters, seed))")
       return issue
     } in: {
       do {
-        try await run(seed, body)
+        try await run(director, body)
       } catch let error as CancellationError {
         throw error
       } catch {
-        throw Failure(seed: seed, underlying: error)
+        throw Failure(seed: seed, underlying: error, letters: director.letters)
       }
     }
     return issues.withLock { $0 } > 0
@@ -120,9 +142,8 @@ public enum Interleavings {
   }
 
   private static func run(
-    _ seed: UInt64, _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
+    _ director: Director, _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
   ) async throws {
-    let director = Director(seed: seed)
     let loops = Locked<[RecursiveNotify]>([])
     let hub = DeliveryHub()
     let center = MulticastCenter(
@@ -132,23 +153,19 @@ public enum Interleavings {
         director.observe(event)
       }, scheduler: director)
     center.attach(hub)
-    try await TestScope.run(with: center) {
-      let task = Task(executorPreference: director) {
-        defer { director.bodyHasReturned() }
-        try await body(center)
-      }
-      await withTaskCancellationHandler {
-        await withCheckedContinuation { continuation in
-          DispatchQueue(label: "Interleavings.director").async {
-            director.direct()
-            continuation.resume()
-          }
+    defer { director.close() }
+    try await withTaskCancellationHandler {
+      try await TestScope.run(with: center) {
+        do {
+          try await Director.$current.withValue(director) { try await body(center) }
+        } catch {
+          await center.settled()
+          throw error
         }
-      } onCancel: {
-        task.cancel()
-        director.cancel()
+        await center.settled()
       }
-      try await task.value
+    } onCancel: {
+      director.close()
     }
     if let loop = loops.withLock({ $0.first }) { throw loop }
   }
