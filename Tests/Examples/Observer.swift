@@ -6,6 +6,9 @@ nonisolated struct UserLogin: Sendable {
 nonisolated extension Topic where Message == UserLogin {
   static var userLogin: Self { Topic("userLogin") }
 }
+nonisolated extension Topic<Void> {
+  static var logout: Self { Topic("logout") }
+}
 
 actor Store {
   var logins: [UserLogin] = []

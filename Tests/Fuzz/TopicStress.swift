@@ -55,6 +55,9 @@ final class TopicStress: Sendable {
   private func topic(_ number: Int) -> Topic<StressMessage> {
     Topic("\(round.load(ordering: .relaxed) + number)")
   }
+
+  /// A topic that keeps its latest. Some of its handlers want the newest message only.
+  private var state: Topic<StressMessage> { Topic("state", keepsLatest: true) }
 }
 
 private struct StressMessage: Sendable {
@@ -88,12 +91,39 @@ private final class StressOwner: Sendable {
   var taken: [Int] { last.withLock { $0 } }
 }
 
+/// Owns handlers of the state, and writes down what they receive.
+private final class Follower: Sendable {
+  let name: String
+  private let order = Locked<[[Int]]>([])
+
+  init(_ name: String) { self.name = name }
+
+  func take(_ message: StressMessage) {
+    order.withLock { $0.append([message.poster, message.number]) }
+  }
+
+  var taken: [[Int]] { order.withLock { $0 } }
+
+  /// What was wrong, if this was to have some of what another one has, in its order, and the last message.
+  func fault(beside other: Follower) -> String? {
+    let (all, some) = (other.taken, taken)
+    let places = Dictionary(uniqueKeysWithValues: zip(all, 0...))
+    let found = some.map { places[$0] ?? -1 }
+    if found.contains(-1) { return "\(name) had a message that \(other.name) had not" }
+    if !zip(found, found.dropFirst()).allSatisfy({ $0 < $1 }) {
+      return "\(name) had messages again or late: \(found)"
+    }
+    return all.last == some.last ? nil : "\(name) has missed the last message"
+  }
+}
+
 // MARK: - A round
 
 extension TopicStress {
   private func runRound(using generator: inout SeededGenerator) {
     // Of each topic: its posters count their messages apart.
     let owners = (0..<Self.topics).map { observeAllTheTime(topic($0), $0) }
+    let followers = observeState()
     let posted = Locked(
       Array(repeating: Array(repeating: 0, count: Self.posters), count: Self.topics))
     let posters = DispatchGroup()
@@ -120,7 +150,12 @@ extension TopicStress {
     posters.wait()
     isOver.store(true, ordering: .relaxed)
     others.wait()
+    center.removeLatest(of: state)
     waitForEnd(of: messages, "messages")
+    for follower in followers.dropFirst() {
+      if let text = follower.fault(beside: followers[0]) { fault(text) }
+    }
+    center.removeObservers(of: state)
     let counts = posted.withLock { $0 }
     for (topic, owners) in owners.enumerated() {
       for owner in owners where owner.taken != counts[topic] && faults.isEmpty {
@@ -144,6 +179,31 @@ extension TopicStress {
     observe(topic, owners[1], on: queues[0])
     observe(topic, owners[2], on: number.isMultiple(of: 2) ? nil : queues[1])
     return owners
+  }
+
+  /// Registers the first follower, who must have every message, and others, who want the newest.
+  private func observeState() -> [Follower] {
+    let followers = ["the one of all", "one in no home", "one on a queue", "one that awaits"]
+      .map { Follower($0) }
+    let counted = followers.map { _ in Counted(by: handlers) }
+    center.observe(state, owner: followers[0]) { owner, message in
+      owner.take(message)
+      extendLifetime(counted[0])
+    }
+    center.observe(state, owner: followers[1], newestOnly: true) { owner, message in
+      owner.take(message)
+      extendLifetime(counted[1])
+    }
+    center.observe(state, owner: followers[2], newestOnly: true, on: queues[0]) { owner, message in
+      owner.take(message)
+      extendLifetime(counted[2])
+    }
+    center.observe(state, owner: followers[3], newestOnly: true) { owner, message in
+      await Task.yield()
+      owner.take(message)
+      extendLifetime(counted[3])
+    }
+    return followers
   }
 
   /// Observes and takes messages, or replaces the handler that does.
@@ -182,6 +242,7 @@ extension TopicStress {
       let number = Int.random(in: counts.indices, using: &generator)
       counts[number] += 1
       center.post(topic(number), message(counts[number], from: poster))
+      center.post(state, message(counts.reduce(0, +), from: poster))
       if Int.random(in: 0..<50, using: &generator) == 0 { usleep(20) }
     }
     return counts

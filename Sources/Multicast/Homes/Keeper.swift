@@ -12,6 +12,10 @@ final class Keeper: @unchecked Sendable {
   /// Whether nothing is kept any more, because the center has ended.
   @exclusivity(unchecked) private var hasEnded = false
 
+  /// The number of the newest post that was kept. Relaxed: who sees it takes the office's lock, under which it is set, before
+  /// it looks for that post's letter.
+  let newest = Atomic<UInt64>(0)
+
   func latest(_ office: inout PostOffice.State) -> Post? { unsafe latest }
 
   /// Replaces the latest post. Returns the previous one, to release after unlocking.

@@ -37,6 +37,13 @@ class Post: AtomicWord, @unchecked Sendable {
   /// The number of a kept post; 0 for any other.
   @exclusivity(unchecked) final var number: UInt64 = 0
 
+  /// Whether a newer post has been kept. Whoever is left a letter of this one is left one of that, too: see
+  /// ``PostOffice/put(_:_:_:)``.
+  final var isOutdated: Bool {
+    unsafe keeper?._withUnsafeGuaranteedRef { unsafe number < $0.newest.load(ordering: .relaxed) }
+      ?? false
+  }
+
   /// Reports the post and carries a value; nil if there is neither.
   @exclusivity(unchecked) final var trace: PostTrace?
 

@@ -65,7 +65,10 @@ extension PostOffice {
       state.keptPosts += 1
       unsafe post.number = state.keptPosts
       let kept = unsafe post.waiter == nil ? post : post.copy()
-      dropped = unsafe keeper._withUnsafeGuaranteedRef { $0.replace(with: kept, &state) }
+      dropped = unsafe keeper._withUnsafeGuaranteedRef { keeper in
+        keeper.newest.store(state.keptPosts, ordering: .relaxed)
+        return keeper.replace(with: kept, &state)
+      }
     }
     switch post.destination {
     case .homes:

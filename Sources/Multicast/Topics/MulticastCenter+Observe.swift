@@ -35,6 +35,8 @@ extension MulticastCenter {
   ///   - id: Names the handler, so that a later call can replace it. Its `==` may use the center.
   ///   - once: Whether the observation ends with its first message. The handler receives exactly one, however
   ///     many threads post.
+  ///   - newestOnly: Whether messages of a topic that keeps its latest are skipped while newer ones wait, as for progress that
+  ///     comes faster than it can be shown. The last message is never skipped.
   ///   - fileID: The call site's file, for reports and ``wiring``. A wrapper passes its caller's on.
   ///   - line: The call site's line.
   ///   - column: The call site's column.
@@ -44,7 +46,7 @@ extension MulticastCenter {
   @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
-    once: Bool = false,
+    once: Bool = false, newestOnly: Bool = false,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     // No public attribute makes a `@Sendable` closure inherit its actor.
     @_inheritActorContext
@@ -52,7 +54,7 @@ extension MulticastCenter {
   ) -> TopicObservation {
     let handle = TopicHandler.erase(IsolatedHandler(handler).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, site, handle, in: handler.isolation)
+    return observe(topic, owner, id, once, newestOnly, site, handle, in: handler.isolation)
   }
 
   /// Observes a topic with a closure that runs in its owner, an actor.
@@ -75,6 +77,7 @@ extension MulticastCenter {
   ///   - owner: The actor in which the handler runs.
   ///   - id: Names the handler, so that a later call can replace it.
   ///   - once: Whether the observation ends with its first message.
+  ///   - newestOnly: Whether messages of a topic that keeps its latest are skipped while newer ones wait.
   ///   - fileID: The call site's file, for reports and ``wiring``. A wrapper passes its caller's on.
   ///   - line: The call site's line.
   ///   - column: The call site's column.
@@ -84,7 +87,7 @@ extension MulticastCenter {
   @_disfavoredOverload @discardableResult @inlinable
   public func observe<Message, Owner: Actor>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
-    once: Bool = false,
+    once: Bool = false, newestOnly: Bool = false,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ handler: @escaping @Sendable (isolated Owner, Message) -> Void
   ) -> TopicObservation {
@@ -92,7 +95,7 @@ extension MulticastCenter {
     // that does not isolate its owner. There is no public way to order them.
     let handle = TopicHandler.erase(ActorHandler(handler).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, site, handle, in: owner)
+    return observe(topic, owner, id, once, newestOnly, site, handle, in: owner)
   }
 
   /// Observes a topic with a closure that awaits.
@@ -116,6 +119,7 @@ extension MulticastCenter {
   ///   - owner: The object with which the observation ends.
   ///   - id: Names the handler, so that a later call can replace it.
   ///   - once: Whether the observation ends with its first message.
+  ///   - newestOnly: Whether messages of a topic that keeps its latest are skipped while newer ones wait.
   ///   - fileID: The call site's file, for reports and ``wiring``. A wrapper passes its caller's on.
   ///   - line: The call site's line.
   ///   - column: The call site's column.
@@ -125,19 +129,20 @@ extension MulticastCenter {
   @discardableResult
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
-    once: Bool = false,
+    once: Bool = false, newestOnly: Bool = false,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (Owner, Message) async -> Void
   ) -> TopicObservation {
-    let call: TopicHandler.AwaitingCall = { owner, post in
+    let call: TopicHandler.Awaited = { owner, post in
       await handler(
         unsafe unsafeDowncast(owner, to: Owner.self),
         unsafe unsafeDowncast(post, to: TopicPost<Message>.self).message)
     }
     let lane = Mailbox(.task(client: nil, in: handler.isolation.map { WeakActor($0) }))
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return anchor(of: topic, from: site).observe(owner, id, once, .awaited(call), at: lane)
+    let handler = TopicHandler(.awaited(call), once: once, newestOnly: newestOnly, at: site)
+    return anchor(of: topic, from: site).observe(owner, id, handler, at: lane)
   }
 
   /// Observes a topic with a closure that runs on a dispatch queue.
@@ -161,6 +166,7 @@ extension MulticastCenter {
   ///   - owner: The object with which the observation ends.
   ///   - id: Names the handler, so that a later call can replace it.
   ///   - once: Whether the observation ends with its first message.
+  ///   - newestOnly: Whether messages of a topic that keeps its latest are skipped while newer ones wait.
   ///   - queue: The queue on which the handler runs.
   ///   - fileID: The call site's file, for reports and ``wiring``. A wrapper passes its caller's on.
   ///   - line: The call site's line.
@@ -171,22 +177,23 @@ extension MulticastCenter {
   @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
-    once: Bool = false, on queue: DispatchQueue,
+    once: Bool = false, newestOnly: Bool = false, on queue: DispatchQueue,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ handler: @escaping @Sendable (Owner, Message) -> Void
   ) -> TopicObservation {
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, site, TopicHandler.erase(handler), on: queue)
+    return observe(topic, owner, id, once, newestOnly, site, TopicHandler.erase(handler), on: queue)
   }
 
   @usableFromInline
   func observe<Message>(
     _ topic: Topic<Message>, _ owner: AnyObject & Sendable, _ id: (any Hashable & Sendable)?,
-    _ once: Bool, _ site: CallSite, _ handle: @escaping TopicHandler.Call,
+    _ once: Bool, _ newestOnly: Bool, _ site: CallSite, _ handle: @escaping TopicHandler.Called,
     in isolation: (any Actor)? = nil, on queue: DispatchQueue? = nil
   ) -> TopicObservation {
     let home = isolation.map { office.mailbox(of: $0) } ?? queue.map { office.mailbox(of: $0) }
-    return anchor(of: topic, from: site).observe(owner, id, once, .called(handle), at: home)
+    let handler = TopicHandler(.called(handle), once: once, newestOnly: newestOnly, at: site)
+    return anchor(of: topic, from: site).observe(owner, id, handler, at: home)
   }
 
   /// Removes the handlers of a topic, or those that an owner has for it. What was posted before no longer calls them.

@@ -35,6 +35,33 @@ extension MulticastCenter {
   }
 }
 
+extension MulticastCenter {
+  /// Calls every handler of a topic without messages in its home, in the order of registration.
+  ///
+  /// <!-- example: in Observer -->
+  /// ```swift
+  /// center.post(.logout)  // a Topic<Void>
+  /// ```
+  ///
+  /// Does what `post(.logout, ())` does.
+  ///
+  /// - Parameters:
+  ///   - topic: The topic.
+  ///   - isolation: The actor that this is called in.
+  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
+  ///   - line: The call site's line.
+  ///   - column: The call site's column.
+  /// - Returns: The number of handlers, and a way to wait for the calls. It may be ignored.
+  /// - Complexity: O(*n*).
+  @discardableResult @inlinable
+  public func post(
+    _ topic: Topic<Void>, isolation: isolated (any Actor)? = #isolation,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
+  ) -> Posted {
+    post(topic, (), isolation: isolation, fileID: fileID, line: line, column: column)
+  }
+}
+
 // MARK: - The latest message
 
 extension MulticastCenter {

@@ -5,14 +5,17 @@ extension TopicAnchor {
   ///   - id: Distinguishes handlers of one owner; nil for one that replaces none.
   ///   - home: The mailbox of the handler's home; nil if it has none.
   func observe(
-    _ owner: AnyObject & Sendable, _ id: (any Hashable & Sendable)?, _ once: Bool,
-    _ handler: TopicHandler, at home: Mailbox?
+    _ owner: AnyObject & Sendable, _ id: (any Hashable & Sendable)?, _ handler: TopicHandler,
+    at home: Mailbox?
   ) -> TopicObservation {
+    #if DEBUG
+      list.check(handler)
+    #endif
     list.findSomeDead()
     let home = home ?? list.keeper?.home
     let observer =
-      id.map { TopicObserverWithID($0, of: owner, once: once, handler, at: home) }
-      ?? TopicObserver(of: owner, once: once, handler, at: home)
+      id.map { TopicObserverWithID($0, of: owner, handler, at: home) }
+      ?? TopicObserver(of: owner, handler, at: home)
     // Ids are compared with no lock held. If others have the key by then, this begins again, a few times: an id whose `==`
     // observes might do that for ever.
     var tries = 0
@@ -20,7 +23,7 @@ extension TopicAnchor {
       let known = id == nil || tries == 8 ? nil : list.boxes(with: observer.key)
       let old = known?.lazy.map(\.observer).first { $0.isOf(owner, id: id) }
       if let old, old.isAtHome(home),
-        let version = list.replaceHandler(of: old, with: handler, once: once)
+        let version = list.replaceHandler(of: old, with: handler)
       {
         return TopicObservation(old, in: self, version: version)
       }
@@ -55,12 +58,11 @@ extension TopicList {
   ///
   /// The handler receives the messages that wait for the old one, and at least a kept one.
   fileprivate func replaceHandler(
-    of observer: TopicObserver, with handler: TopicHandler, once: Bool
+    of observer: TopicObserver, with handler: TopicHandler
   ) -> UInt32? {
     guard observer.isRegistered else { return nil }
     let replacement = begin(observer) { latest in
-      let replacement = observer.replaceHandler(
-        with: handler, once: once, latest: unsafe latest?.number)
+      let replacement = observer.replaceHandler(with: handler, latest: unsafe latest?.number)
       return (replacement, replacement?.mustBegin == true ? latest : nil)
     }
     return replacement?.version

@@ -48,6 +48,16 @@ final class TopicList: ClientList, @unchecked Sendable {
         \(keepsLatest ? "keeps" : "does not keep") its latest message. Declare the topic once, or give one of them another name.
         """, file: other.file, line: UInt(other.line))
     }
+
+    /// Tells of a handler that wants the newest message only, of a topic that does not know which one that is.
+    func check(_ handler: TopicHandler) {
+      if !handler.newestOnly || keeper != nil { return }
+      StandardError.print(
+        """
+        Multicast: newestOnly: true skips nothing at \(handler.site), because \(subject) does not keep its latest message. \
+        Make the topic with keepsLatest: true.
+        """)
+    }
   #endif
 }
 

@@ -43,3 +43,11 @@ public struct TopicObservation: Sendable {
     if target.observer.cancel(version: version) { target.list?.list.remove(target.observer) }
   }
 }
+
+extension TopicObservation: Hashable {
+  /// Returns whether both are the token of one call of `observe`.
+  public static func == (one: Self, other: Self) -> Bool { one.target === other.target }
+
+  /// Hashes the token's identity.
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(target)) }
+}

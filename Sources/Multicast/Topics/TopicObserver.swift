@@ -7,22 +7,28 @@ class TopicObserver: WeakBox, @unchecked Sendable {
     /// Nil after the last message.
     var handler: TopicHandler?
 
-    var endsAfterOne: Bool
-
     /// Identifies the handler among those that replaced each other. It may overflow.
     var version: UInt32 = 0
 
     /// The number of the last kept post that a handler has taken.
     var lastKept: UInt64 = 0
+
+    /// The handler for a message, and whether it receives no more; nil if it does not receive this one.
+    mutating func take(_ post: Post) -> (call: TopicHandler.Call, isLast: Bool)? {
+      guard let handler, !handler.newestOnly || !post.isOutdated else { return nil }
+      lastKept = unsafe post.number
+      if handler.once { self.handler = nil }
+      return (handler.call, handler.once)
+    }
   }
 
   private let type: AnyClass
 
   private let state: Locked<State>
 
-  init(of owner: AnyObject, once: Bool, _ handler: TopicHandler, at mailbox: Mailbox?) {
+  init(of owner: AnyObject, _ handler: TopicHandler, at mailbox: Mailbox?) {
     type = Swift.type(of: owner)
-    state = Locked(State(handler: handler, endsAfterOne: once))
+    state = Locked(State(handler: handler))
     super.init(owner, at: mailbox)
   }
 
@@ -62,7 +68,7 @@ final class TopicObserverWithID: TopicObserver, @unchecked Sendable {
   private let ownKey: UInt
 
   init(
-    _ id: any Hashable & Sendable, of owner: AnyObject, once: Bool, _ handler: TopicHandler,
+    _ id: any Hashable & Sendable, of owner: AnyObject, _ handler: TopicHandler,
     at mailbox: Mailbox?
   ) {
     ownID = id
@@ -70,7 +76,7 @@ final class TopicObserverWithID: TopicObserver, @unchecked Sendable {
     hasher.combine(ObjectIdentifier(owner))
     hasher.combine(AnyHashable(id))
     ownKey = UInt(bitPattern: hasher.finalize()) | 1
-    super.init(of: owner, once: once, handler, at: mailbox)
+    super.init(of: owner, handler, at: mailbox)
   }
 
   override var key: UInt { ownKey }
@@ -83,28 +89,21 @@ extension TopicObserver {
   /// A handler that takes a message. In a structure, because the generic `withLock` would wrap a bare function
   /// in another one.
   struct Reception: ~Copyable {
-    let call: TopicHandler.Call
+    let call: TopicHandler.Called
     let isLast: Bool
   }
 
-  /// The handler for a message; nil if it receives no more, or is awaited.
-  func take(_ number: UInt64) -> Reception? {
+  /// The handler for a message; nil if it does not receive it, or is awaited.
+  func take(_ post: Post) -> Reception? {
     state.withLock { state in
-      guard case .called(let call) = state.handler else { return nil }
-      state.lastKept = number
-      if state.endsAfterOne { state.handler = nil }
-      return Reception(call: call, isLast: state.endsAfterOne)
+      guard case (.called(let call), let isLast)? = state.take(post) else { return nil }
+      return Reception(call: call, isLast: isLast)
     }
   }
 
-  /// The awaited handler for a message; nil if it receives no more.
-  func takeAwaited(_ number: UInt64) -> (handler: TopicHandler, isLast: Bool)? {
-    state.withLock { state in
-      guard let handler = state.handler else { return nil }
-      state.lastKept = number
-      if state.endsAfterOne { state.handler = nil }
-      return (handler, state.endsAfterOne)
-    }
+  /// The awaited handler for a message; nil if it does not receive it.
+  func takeAwaited(_ post: Post) -> (call: TopicHandler.Call, isLast: Bool)? {
+    state.withLock { $0.take(post) }
   }
 }
 
@@ -126,12 +125,11 @@ extension TopicObserver {
   /// - Parameter latest: The number of the latest kept post; nil if there is none. The office's lock is held if
   ///   the list keeps posts.
   func replaceHandler(
-    with handler: TopicHandler, once: Bool, latest: UInt64?
+    with handler: TopicHandler, latest: UInt64?
   ) -> Replacement? {
     state.withLock { state in
       guard let old = state.handler else { return nil }
       state.handler = handler
-      state.endsAfterOne = once
       state.version &+= 1
       // A post that was not taken waits in this home.
       let mustBegin = latest == state.lastKept
@@ -159,20 +157,44 @@ extension TopicObserver {
 /// registered with this owner for this message type. So the code that delivers is compiled once and looks up
 /// no types.
 @usableFromInline
-enum TopicHandler: Sendable {
-  @usableFromInline typealias Call = @Sendable (_ owner: AnyObject, _ post: Post) -> Void
+struct TopicHandler: Sendable {
+  @usableFromInline typealias Called = @Sendable (_ owner: AnyObject, _ post: Post) -> Void
 
   /// Calls and awaits a handler. It is called in its actor.
-  @usableFromInline typealias AwaitingCall =
+  @usableFromInline typealias Awaited =
     nonisolated(nonsending) @Sendable (_ owner: AnyObject, _ post: Post) async -> Void
 
-  case called(Call)
-  case awaited(AwaitingCall)
+  enum Call: Sendable {
+    case called(Called)
+    case awaited(Awaited)
+  }
+
+  let call: Call
+
+  /// Whether it receives one message.
+  let once: Bool
+
+  /// Whether it receives no message if a newer one is kept.
+  let newestOnly: Bool
+
+  #if DEBUG
+    /// Where `observe` was called.
+    let site: CallSite
+  #endif
+
+  init(_ call: Call, once: Bool, newestOnly: Bool, at site: CallSite) {
+    self.call = call
+    self.once = once
+    self.newestOnly = newestOnly
+    #if DEBUG
+      self.site = site
+    #endif
+  }
 
   @inlinable
   static func erase<Message: Sendable, Owner: AnyObject & Sendable>(
     _ handler: @escaping @Sendable (Owner, Message) -> Void
-  ) -> Call {
+  ) -> Called {
     { owner, post in
       handler(
         unsafe unsafeDowncast(owner, to: Owner.self),

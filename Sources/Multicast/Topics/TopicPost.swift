@@ -21,10 +21,10 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
   }
 
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async {
-    guard let owner = box.load(), let (handler, isLast) = box.observer.takeAwaited(unsafe number)
+    guard let owner = box.load(), let (call, isLast) = box.observer.takeAwaited(self)
     else { return }
     if isLast { list.remove(box) }
-    if case .awaited(let call) = handler { await call(owner, self) }
+    if case .awaited(let call) = call { await call(owner, self) }
     extendLifetime(owner)
   }
 }
@@ -33,7 +33,7 @@ extension Post {
   @usableFromInline
   final func callHandler(in box: WeakBox) -> CallOutcome {
     guard let owner = box.load() else { return .dead }
-    guard let reception = box.observer.take(unsafe number) else { return .skipped }
+    guard let reception = box.observer.take(self) else { return .skipped }
     // Before the call, in which it counts no more.
     if reception.isLast { list.remove(box) }
     reception.call(owner, self)

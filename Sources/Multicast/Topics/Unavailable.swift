@@ -57,6 +57,10 @@ extension MulticastCenter {
   /// A topic is posted with its message, and `observe` takes the closure.
   @available(*, unavailable, message: "A topic is posted with its message: post(topic, message).")
   public func post<Message, Result>(_ topic: Topic<Message>, _ body: () -> Result) {}
+
+  /// A topic is posted with its message, unless that is `Void`.
+  @available(*, unavailable, message: "A topic is posted with its message: post(topic, message).")
+  public func post<Message>(_ topic: Topic<Message>) {}
 }
 
 extension MulticastDelegate {

@@ -6,6 +6,9 @@ import Multicast
 extension Topic where Message == Int {
   nonisolated static var login: Self { Topic("login", keepsLatest: true) }
 }
+extension Topic<Void> {
+  nonisolated static var logout: Self { Topic("logout") }
+}
 
 @MainActor final class Screen {
   var badge = 0
@@ -17,6 +20,10 @@ extension Topic where Message == Int {
     center.observe(.login, owner: self, id: 7, once: true) { [weak self] _, _ in self?.badge += 1 }
     center.observe(.login, owner: self, id: "late") { owner, id in await owner.load(id) }
     center.observe(.login, owner: self, on: .main) { _, id in print(id) }
+    center.observe(.login, owner: self, newestOnly: true) { owner, id in owner.badge = id }
+    center.observe(.logout, owner: self) { owner, _ in owner.badge = 0 }
+    center.post(.logout)
+    await center.post(.logout).delivered()
     observation?.cancel()
     center.post(.login, 1)
     await center.post(.login, 2).delivered()

@@ -264,8 +264,8 @@ extension MulticastCenter {
     switch home.kind {
     case .mainActor: return observe(topic, owner: owner, on: .main) { _, _ in }
     case .actor:
-      let handler: TopicHandler.Call = { _, _ in }
-      return observe(topic, owner, nil, false, CallSite(), handler, in: home.actor)
+      let handler: TopicHandler.Called = { _, _ in }
+      return observe(topic, owner, nil, false, false, CallSite(), handler, in: home.actor)
     case .queue: return observe(topic, owner: owner, on: home.place.queue) { _, _ in }
     }
   }

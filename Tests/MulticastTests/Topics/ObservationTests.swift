@@ -56,6 +56,24 @@ private final class Model: Sendable {
     #expect(post() == 2)
   }
 
+  @Test func aTopicWithoutMessagesIsPostedByItsNameAlone() {
+    center.observe(Topic<Void>("logout"), owner: owner) { _, _ in journal.write("logout") }
+    #expect(center.post(Topic("logout")).clients == 1)
+    #expect(journal.read() == "logout")
+  }
+
+  @Test func tokensAreDistinctAndMayBeKeptInASet() {
+    var tokens: Set<TopicObservation> = []
+    for _ in 0..<2 {
+      let token = center.observe(.login, owner: owner, id: 1) { _, _ in }
+      tokens.formUnion([token, token])
+    }
+    #expect(tokens.count == 2)
+    #expect(tokens.map(\.isActive).sorted { $1 && !$0 } == [false, true])
+    for token in tokens { token.cancel() }
+    #expect(post() == 0)
+  }
+
   @Test func withoutAnIDEachCallAddsAHandler() {
     for name in ["a", "b", "c"] {
       center.observe(.login, owner: owner) { _, _ in journal.write(name) }

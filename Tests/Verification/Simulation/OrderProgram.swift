@@ -16,12 +16,16 @@ final class OrderProgram: Program, @unchecked Sendable {
   private let clients = (0..<5).map { NamedClient($0) }
   private let homes = Mailbox.two
   private let handlers = ClientList(.listener(AnyObject.self))
-  private let handler = TopicHandler.called { _, _ in }
+  private let handler: TopicHandler
   private let observer: TopicObserver
+  private let post: Post
 
   required init(seed: UInt64) {
     part = Int(seed % 3)
-    observer = TopicObserver(of: clients[0], once: seed % 2 == 0, handler, at: nil)
+    handler = TopicHandler(
+      .called { _, _ in }, once: seed % 2 == 0, newestOnly: false, at: CallSite())
+    observer = TopicObserver(of: clients[0], handler, at: nil)
+    post = Post(to: handlers, from: CallSite())
     super.init(seed: seed)
     // The next one grows the table or the list, or fits in.
     for number in 0..<Int.random(in: 0...5, using: &generator) {
@@ -45,10 +49,10 @@ final class OrderProgram: Program, @unchecked Sendable {
     case "walk": walk(list.boxes)
     case "home": for group in list.roster.groups { walk(group.boxes) }
     case "contains": _ = list.contains(clients[number])
-    case "take": _ = observer.take(1)
-    case "awaited": _ = observer.takeAwaited(1)
+    case "take": _ = observer.take(post)
+    case "awaited": _ = observer.takeAwaited(post)
     case "cancel": observer.cancel(version: UInt32(number))
-    case "replace": _ = observer.replaceHandler(with: handler, once: number == 1, latest: nil)
+    case "replace": _ = observer.replaceHandler(with: handler, latest: nil)
     case "place": place(number)
     case "withdraw": handlers.removeAll(of: clients[number])
     case "known": _ = observer.isActive
@@ -70,7 +74,7 @@ final class OrderProgram: Program, @unchecked Sendable {
   }
 
   private func place(_ number: Int) {
-    let observer = TopicObserverWithID(number, of: clients[number], once: false, handler, at: nil)
+    let observer = TopicObserverWithID(number, of: clients[number], handler, at: nil)
     let known = handlers.boxes(with: observer.key)
     if handlers.place(observer, among: known, replacing: known.first) == .full {
       _ = handlers.makeRoom()

@@ -1,0 +1,165 @@
+import Dispatch
+import Multicast
+import TestSupport
+import Testing
+
+/// Handlers that want the newest message only: rule 17.
+@Suite struct NewestOnlyTests {
+  let center = MulticastCenter()
+  let owner = kept(Owner())
+  let numbers = Numbers()
+  let topic = Topic<Int>("progress", keepsLatest: true)
+
+  @Test func whatIsOutdatedWhenTheHomeComesToItIsDropped() {
+    let queue = DispatchQueue(label: "slow")
+    center.observe(topic, owner: owner, newestOnly: true, on: queue) { [numbers] _, number in
+      numbers.add(number)
+    }
+    queue.suspend()
+    for number in 1...5 { center.post(topic, number) }
+    queue.resume()
+    queue.sync {}
+    #expect(numbers.all == [5])
+    // Nothing is dropped where the home keeps up.
+    for number in 6...8 {
+      center.post(topic, number)
+      queue.sync {}
+    }
+    #expect(numbers.all == [5, 6, 7, 8])
+  }
+
+  @Test func othersReceiveAll() {
+    let queue = DispatchQueue(label: "slow")
+    center.observe(topic, owner: owner, newestOnly: true, on: queue) { _, _ in }
+    center.observe(topic, owner: owner, on: queue) { [numbers] _, number in numbers.add(number) }
+    queue.suspend()
+    for number in 1...5 { center.post(topic, number) }
+    queue.resume()
+    queue.sync {}
+    #expect(numbers.all == [1, 2, 3, 4, 5])
+  }
+
+  @Test func aHandlerThatAwaitsIsNotCalledWithWhatCameMeanwhile() async {
+    let (entered, leave) = (Signal(), Signal())
+    center.observe(topic, owner: owner, newestOnly: true) { @Sendable [numbers] _, number async in
+      numbers.add(number)
+      if number == 1 {
+        entered.send()
+        await leave.wait()
+      }
+    }
+    center.post(topic, 1)
+    await entered.wait()
+    for number in 2...5 { center.post(topic, number) }
+    leave.send()
+    await center.settled()
+    #expect(numbers.all == [1, 5])
+  }
+
+  /// It was never kept, and nothing newer is.
+  @Test func whatWasTakenBackBeforeItWasKeptIsTheNewest() {
+    center.observe(topic, owner: owner, newestOnly: true) { [numbers] _, number in
+      numbers.add(number)
+    }
+    center.post(topic, 1)
+    let start = Topic<Int>("start")
+    center.observe(start, owner: owner) { [center, topic] _, _ in
+      center.post(topic, 2)
+      center.removeLatest(of: topic)
+    }
+    center.post(start, 0)
+    #expect(numbers.all == [1, 2])
+  }
+
+  /// The newest letter calls, also if its message is kept no more.
+  @Test func whatWasTakenBackIsStillTheNewest() {
+    let queue = DispatchQueue(label: "slow")
+    center.observe(topic, owner: owner, newestOnly: true, on: queue) { [numbers] _, number in
+      numbers.add(number)
+    }
+    queue.suspend()
+    for number in 1...3 { center.post(topic, number) }
+    center.removeLatest(of: topic)
+    queue.resume()
+    queue.sync {}
+    #expect(numbers.all == [3])
+  }
+
+  @Test func onceTakesTheNewest() {
+    let queue = DispatchQueue(label: "slow")
+    center.observe(topic, owner: owner, once: true, newestOnly: true, on: queue) {
+      [numbers] _, number in numbers.add(number)
+    }
+    queue.suspend()
+    for number in 1...3 { center.post(topic, number) }
+    queue.resume()
+    queue.sync {}
+    center.post(topic, 4)
+    queue.sync {}
+    #expect(numbers.all == [3])
+  }
+
+  @Test func whoReplacesAHandlerSaysAnewWhatItWants() {
+    let queue = DispatchQueue(label: "slow")
+    for newestOnly in [true, false] {
+      center.observe(topic, owner: owner, id: 1, newestOnly: newestOnly, on: queue) {
+        [numbers] _, number in numbers.add(number)
+      }
+    }
+    queue.suspend()
+    for number in 1...3 { center.post(topic, number) }
+    queue.resume()
+    queue.sync {}
+    #expect(numbers.all == [1, 2, 3])
+  }
+
+  @Test func theLastMessageIsNeverSkippedAndNothingIsReordered() async {
+    let queues = (0..<2).map { DispatchQueue(label: "slow \($0)") }
+    let homes = (0..<4).map { _ in Collected<Int>() }
+    for (index, home) in homes.enumerated() {
+      if index < 2 {
+        center.observe(topic, owner: owner, newestOnly: true, on: queues[index]) { _, number in
+          home.add(number)
+        }
+      } else if index == 2 {
+        center.observe(topic, owner: owner, newestOnly: true) { _, number in home.add(number) }
+      } else {
+        center.observe(topic, owner: owner, newestOnly: true) { @Sendable _, number async in
+          home.add(number)
+        }
+      }
+    }
+    let all = Collected<Int>()
+    center.observe(topic, owner: owner) { _, number in all.add(number) }
+    onThreads(4) { [center, topic] thread in
+      for number in 0..<300 { center.post(topic, thread * 1000 + number) }
+    }
+    await center.settled()
+    let places = Dictionary(uniqueKeysWithValues: zip(all.all, 0...))
+    for home in homes {
+      #expect(home.all.last == center.latest(of: topic))
+      let order = home.all.compactMap { places[$0] }
+      #expect(order == order.sorted() && order.count == Set(order).count)
+    }
+  }
+
+  #if DEBUG
+    @Test func aTopicThatKeepsNothingIsNamed() async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        let (center, owner) = (MulticastCenter(), Owner())
+        for newestOnly in [true, false] {
+          center.observe(
+            .login, owner: owner, newestOnly: newestOnly, fileID: "App/A.swift", line: 1, column: 2
+          ) { _, _ in }
+        }
+        extendLifetime(owner)
+      }
+      #expect(
+        text(result) == """
+          Multicast: newestOnly: true skips nothing at App/A.swift:1:2, because Topic<Login>("login") does not keep its \
+          latest message. Make the topic with keepsLatest: true.
+
+          """)
+    }
+  #endif
+}
