@@ -71,27 +71,29 @@ public struct DeliveryRecorder: Sendable {
     if isExhaustive { TestScope.check(recording, named: "deliveries", sourceLocation) }
   }
 
-  /// All deliveries that were recorded, in the order in which they were made. One is recorded when the call that made
-  /// it has called and left its letters; what follows from another post, when its turn has come.
+  /// All deliveries that were recorded, those that were taken included, in the order in which they were made.
+  ///
+  /// That is not the order in which they were recorded. A delivery is recorded when the call that made it has called its
+  /// clients and left its letters. So one that was made inside of another stands behind it, and is recorded before it.
   public var all: [Delivery] { recording.all }
 
   /// Takes the first delivery that nobody has taken. Waits until there is one.
   ///
-  /// - Throws: ``NothingRecorded`` if the task is cancelled meanwhile, as at a test's time limit.
+  /// - Throws: ``NothingRecorded`` if the task is cancelled meanwhile, as by a test's time limit.
   public func next() async throws -> Delivery {
     try await next("a delivery") { _ in true }
   }
 
   /// Takes the first delivery to a listener protocol that nobody has taken. Waits until there is one.
   ///
-  /// - Throws: ``NothingRecorded`` if the task is cancelled meanwhile, as at a test's time limit.
+  /// - Throws: ``NothingRecorded`` if the task is cancelled meanwhile, as by a test's time limit.
   public func next<Listener>(_ listener: Listener.Type) async throws -> Delivery {
     try await next("a delivery to \(listener)") { $0.event.isDelivery(to: listener) }
   }
 
   /// Takes the first delivery to a topic that nobody has taken. Waits until there is one.
   ///
-  /// - Throws: ``NothingRecorded`` if the task is cancelled meanwhile, as at a test's time limit.
+  /// - Throws: ``NothingRecorded`` if the task is cancelled meanwhile, as by a test's time limit.
   public func next<Message>(_ topic: Topic<Message>) async throws -> Delivery {
     try await next("a delivery to \(topic)") { $0.event.isDelivery(to: topic) }
   }

@@ -40,7 +40,7 @@ public struct TopicRecorder<Message: Sendable>: Sendable {
 
   /// Takes the first message that nobody has taken. Waits until there is one.
   ///
-  /// - Throws: ``NothingRecorded`` if the task is cancelled meanwhile, as at a test's time limit.
+  /// - Throws: ``NothingRecorded`` if the task is cancelled meanwhile, as by a test's time limit.
   public func next() async throws -> Message {
     guard let message = await recording.next(where: { _ in true }) else {
       throw NothingRecorded("a message of \(topic)", in: recording)

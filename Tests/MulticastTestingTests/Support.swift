@@ -1,6 +1,19 @@
 import Dispatch
 import Multicast
 import TestSupport
+import Testing
+
+/// The comments of the issues that a body records. They do not fail the test.
+func issues(in body: @Sendable () async throws -> Void) async throws -> [String] {
+  let comments = Journal()
+  let trait: IssueHandlingTrait = .compactMapIssues { issue in
+    comments.write(issue.comments.map(\.rawValue).joined(separator: "\n"))
+    return nil
+  }
+  try await trait.provideScope(
+    for: try #require(Test.current), testCase: Test.Case.current, performing: body)
+  return comments.all
+}
 
 /// A home of a handler in these tests.
 enum HomeKind: CaseIterable, Sendable {

@@ -1,13 +1,8 @@
 import Foundation
+// The program of the page "Testing code that uses a center", block by block.
 import Multicast
 import MulticastTesting
 import Testing
-
-// The program of the page "Testing code that uses a center", block by block.
-
-nonisolated protocol UserProtocol {
-  func userLogin(_ id: UInt)
-}
 
 nonisolated struct Mail: Sendable {
   let count: Int
@@ -70,9 +65,13 @@ nonisolated extension Topic where Message == Int {
 }
 
 actor Loyalty {
-  func begin(_ center: MulticastCenter) {
-    center.observe(.added, owner: self, once: true) { (_: isolated Loyalty, _) in
-      center.post(.percentOff, 10)
+  private let center: MulticastCenter
+
+  init(center: MulticastCenter) { self.center = center }
+
+  func begin() {
+    center.observe(.added, owner: self, once: true) { (me: isolated Loyalty, _) in
+      me.center.post(.percentOff, 10)
     }
   }
 }
@@ -90,8 +89,8 @@ actor Loyalty {
 
 @Test func theTotalIsRightInEveryOrder() async throws {
   try await Interleavings.explore(100) { center in
-    let (loyalty, cart) = (Loyalty(), await Cart(center: center))
-    await loyalty.begin(center)
+    let (loyalty, cart) = (Loyalty(center: center), await Cart(center: center))
+    await loyalty.begin()
 
     center.post(.added, 100)
     await Interleavings.step()  // homes may handle letters here
@@ -102,6 +101,10 @@ actor Loyalty {
     #expect(total == 135)
     extendLifetime(loyalty)
   }
+}
+
+nonisolated protocol UserProtocol {
+  func userLogin(_ id: UInt)
 }
 
 nonisolated final class UserSpy: UserProtocol {
@@ -177,8 +180,8 @@ nonisolated struct Preferences: UserProtocol {
 
   /// Not in `#expect`, whose place the posts would have.
   @Sendable private func buy(_ center: MulticastCenter) async throws {
-    let (loyalty, cart) = (Loyalty(), await HastyCart(center: center))
-    await loyalty.begin(center)
+    let (loyalty, cart) = (Loyalty(center: center), await HastyCart(center: center))
+    await loyalty.begin()
     center.post(.added, 100)
     await Interleavings.step()
     center.post(.added, 50)
