@@ -1,6 +1,4 @@
-#if canImport(Dispatch) && !os(WASI)
-  import Dispatch
-#endif
+import Dispatch
 
 extension MulticastCenter {
   /// Adds a client of a listener protocol, after its other clients.

@@ -1,6 +1,4 @@
-#if canImport(Dispatch) && !os(WASI)
-  import Dispatch
-#endif
+import Dispatch
 
 extension MulticastDelegate {
   /// Adds a client at the end of the list.

@@ -1,3 +1,5 @@
+import MulticastPlatform
+
 /// A center's registry for a listener protocol (its delegate) or a message type (its topics), type-erased.
 protocol ClientRegistry: AnyObject, Sendable {
   /// The lists of clients, in order.
@@ -9,42 +11,61 @@ protocol ClientRegistry: AnyObject, Sendable {
   func removeAll()
 }
 
-/// Finds a center's registries by type, without a lock.
+/// Finds a center's registries by type, without a lock: a hash table of chains.
 ///
-/// Registries stay until the center ends. Outgrown places stay, too, because a reader may use them. Together
-/// they are smaller than the current ones.
+/// Nodes are only added, each as the first one of its chain, and stay until the center ends. A node never changes, and is
+/// complete before a release makes it the first one. Who acquires the first node finds the whole chain. Who comes too early
+/// can only miss a later registry, and looks again with the lock held.
 ///
-/// Places are filled before a release makes them current. ``find(_:)`` acquires them. A reader of outgrown
-/// places can only miss a later registry, and looks again with the lock held.
+/// The table does not grow, because a program has few types of keys: *n* of them are found in *n* / 128 steps on average.
 ///
-/// Unchecked, because a pointer is not Sendable. The memory behind the pointers is, and stays until this
-/// object ends.
+/// Unchecked, because the compiler does not know where the pointers lead: to memory of this object, which is written with
+/// the lock held, and read without it in the order described.
 @usableFromInline @safe
 final class RegistryTable: @unchecked Sendable {
-  /// What the lock protects. The last places are in use.
-  private struct State {
-    var registries: [any ClientRegistry] = []
-    var places = [RegistryPlaces(capacity: 8)]
+  @safe private struct Node {
+    /// First, so that a pointer to the node is one to the registry.
+    let registry: AnyObject
+
+    let key: UInt
+    let next: UnsafeMutablePointer<Node>?
   }
 
-  private let state: Locked<State>
-  private let current: Atomic<UInt>
+  private static var bits: Int { 6 }
+
+  /// The address of the first node of each chain, or 0.
+  private let chains: UnsafeMutablePointer<UInt64>
+
+  /// All registries, in the order of their first use.
+  private let registries = Locked<[any ClientRegistry]>([])
 
   init() {
-    let first = State()
-    current = Atomic(ObjectIdentifier(first.places[0]).address)
-    state = Locked(first)
+    unsafe chains = .allocate(capacity: 1 << Self.bits)
+    unsafe chains.initialize(repeating: 0, count: 1 << Self.bits)
+  }
+
+  deinit {
+    for chain in 0..<1 << Self.bits {
+      var next = unsafe Self.node(at: chains[chain])
+      while let node = unsafe next {
+        unsafe next = node.pointee.next
+        unsafe node.deinitialize(count: 1)
+        unsafe node.deallocate()
+      }
+    }
+    unsafe chains.deallocate()
   }
 
   /// The place of the registry for a key type; nil if there is none. It is valid while the table lives.
   @usableFromInline
   func find(_ key: ObjectIdentifier) -> UnsafeMutableRawPointer? {
-    unsafe places._withUnsafeGuaranteedRef { unsafe $0.find(key.address) }
-  }
-
-  private var places: Unmanaged<RegistryPlaces> {
-    let address = current.load(ordering: .acquiring)
-    return unsafe .fromOpaque(UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped)
+    let first = unsafe multicast_load(chain(of: key), AtomicOrdering.acquiring.rawValue)
+    var next = unsafe Self.node(at: first)
+    while let node = unsafe next {
+      if unsafe node.pointee.key == key.address { return UnsafeMutableRawPointer(node) }
+      unsafe next = node.pointee.next
+    }
+    return nil
   }
 
   /// Like ``find(_:)``. Inserts the registry that `make` returns if there is none.
@@ -52,22 +73,27 @@ final class RegistryTable: @unchecked Sendable {
     _ key: ObjectIdentifier, orInsert make: () -> any ClientRegistry
   ) -> UnsafeMutableRawPointer {
     if let found = unsafe find(key) { return unsafe found }
-    return unsafe state.withLock { state in
+    return unsafe registries.withLock { registries in
       // Another thread may have inserted it.
       if let found = unsafe find(key) { return unsafe found }
       let registry = make()
-      state.registries.append(registry)
-      var places = unsafe places.takeUnretainedValue()
-      if state.registries.count * 2 > places.capacity {
-        let grown = RegistryPlaces(capacity: 2 * places.capacity)
-        grown.insert(contentsOf: places)
-        state.places.append(grown)
-        places = grown
-      }
-      let place = unsafe places.insert(registry, key: key.address)
-      current.store(ObjectIdentifier(places).address, ordering: .releasing)
-      return unsafe place
+      registries.append(registry)
+      let chain = unsafe chain(of: key)
+      let node = UnsafeMutablePointer<Node>.allocate(capacity: 1)
+      unsafe node.initialize(
+        to: Node(registry: registry, key: key.address, next: Self.node(at: chain.pointee)))
+      unsafe multicast_store(
+        chain, UInt64(UInt(bitPattern: node)), AtomicOrdering.releasing.rawValue)
+      return UnsafeMutableRawPointer(node)
     }
+  }
+
+  private func chain(of key: ObjectIdentifier) -> UnsafeMutablePointer<UInt64> {
+    unsafe chains + Hashing.place(of: key.address, bits: Self.bits)
+  }
+
+  private static func node(at address: UInt64) -> UnsafeMutablePointer<Node>? {
+    unsafe UnsafeMutablePointer(bitPattern: UInt(address))
   }
 
   /// All registries, in the order of their first use.
@@ -76,6 +102,6 @@ final class RegistryTable: @unchecked Sendable {
   /// owner, which only the runtime knows. The thread sanitizer would not see that a caller has finished
   /// reading.
   var all: [any ClientRegistry] {
-    state.withLock { state in state.registries.map { registry in registry } }
+    registries.withLock { registries in registries.map { registry in registry } }
   }
 }

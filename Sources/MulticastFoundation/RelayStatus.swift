@@ -1,8 +1,9 @@
 import Multicast
 
 /// The state of a relay, shared by its observer, its token, and Foundation's block. None of them keeps
-/// another alive.
-final class RelayStatus: Sendable {
+/// another alive. A copy is the same state. It is no object, whose properties Foundation's block would read before
+/// ``isActive`` has acquired them.
+struct RelayStatus: Sendable {
   private enum State {
     /// The observer is being added to the `NotificationCenter`.
     static let starting = 0
@@ -10,7 +11,7 @@ final class RelayStatus: Sendable {
     static let ended = 2
   }
 
-  private let state = Atomic<Int>(State.starting)
+  let state = Atomic<Int>(State.starting)
   private let drops = Atomic<Int>(0)
 
   /// Publishes the observer to threads that read ``isActive``. Called before others can read.

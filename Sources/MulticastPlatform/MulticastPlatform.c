@@ -4,7 +4,6 @@
 
 #include "MulticastPlatform.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 #if defined(_WIN32)
@@ -86,7 +85,3 @@ void multicast_write_error(const void *bytes, size_t count) {
     (void)written;
   #endif
 }
-
-void *multicast_allocate_zeroed(size_t count) { return calloc(count, 1); }
-
-void multicast_free(void *memory) { free(memory); }

@@ -130,10 +130,10 @@ final class RelayTrace: @unchecked Sendable {
   // Unchecked, because a weak reference is a variable. It is not changed after `init`.
   //
   // The block that Foundation keeps is the last to own the status.
-  private weak var status: RelayStatus?
+  private weak var status: AtomicWord?
 
   init(_ relay: NotificationRelay) {
-    status = relay.status
+    status = relay.status.state.object
   }
 
   var isObserving: Bool { status != nil }

@@ -1,8 +1,8 @@
 // A post as a link of the thread's chain.
 //
 // A link does not have its post: whoever delivers that has it, and lets go of it with the link in place. What the post holds
-// may post in its `deinit`, and that follows the post. But then the post itself is half destroyed. So the post's own
-// `deinit`, which comes first, takes itself out of the link and leaves its cause.
+// may post in its `deinit`, and that follows the post. But then the post itself is half destroyed. So the link takes the
+// post's cause before.
 
 /// A post whose clients are being called on a thread, and its link in the thread's chain.
 @safe
@@ -10,10 +10,10 @@ struct ActivePost {
   /// First, so that a pointer to it is one to this.
   var link: ActiveDelivery
 
-  /// The post whose clients are being called, or which is being released. Whoever delivers it has it meanwhile.
+  /// The post whose clients are being called; nil while it is released. Whoever delivers it has it meanwhile.
   var post: Unmanaged<Post>?
 
-  /// The cause of what is posted while a post is being destroyed. Retained; nil if it has not been asked for.
+  /// The cause of what is posted while the post is being destroyed. Retained; nil if it has not been asked for.
   var lastCause: Unmanaged<Cause>?
 
   /// The posts that wait for these calls. Retained.
@@ -84,8 +84,9 @@ extension UnsafeMutablePointer<ActivePost> {
   /// Releases the post of this link.
   @inline(__always)
   func release(_ post: Unmanaged<Post>) {
-    unsafe post.release()
+    unsafe pointee.lastCause = post._withUnsafeGuaranteedRef { unsafe $0.ownCause?.retain() }
     unsafe pointee.post = nil
+    unsafe post.release()
   }
 
   /// The cause of the posts that are made now.
@@ -161,16 +162,6 @@ extension DeliveryChain {
   func isDelivering(_ post: Unmanaged<Post>) -> Bool {
     unsafe first { active in unsafe active.post?.pointee.post?.toOpaque() == post.toOpaque() }
       != nil
-  }
-
-  /// Takes a post that is being destroyed out of the innermost link, if it is there, and leaves its cause.
-  @inline(__always)
-  func forget(_ post: Post) {
-    guard let active = unsafe innermost.pointee?.post,
-      unsafe active.pointee.post?.toOpaque() == Unmanaged.passUnretained(post).toOpaque()
-    else { return }
-    unsafe active.pointee.post = nil
-    unsafe active.pointee.lastCause = post.ownCause?.retain()
   }
 
   /// Takes back that the posts which wait on this thread are to be kept.

@@ -1,8 +1,5 @@
+import Dispatch
 import MulticastPlatform
-
-#if canImport(Dispatch) && !os(WASI)
-  import Dispatch
-#endif
 
 /// Where clients and handlers are called.
 enum Place: Sendable {
@@ -124,22 +121,20 @@ extension DispatchSpecificKey {
   var isHere: Bool { unsafe multicast_has_specific(Unmanaged.passUnretained(self).toOpaque()) }
 }
 
-#if canImport(Dispatch) && !os(WASI)
-  extension DispatchQueue {
-    private static let globalAddresses = [
-      DispatchQoS.QoSClass.userInteractive, .userInitiated, .default, .utility, .background,
-    ].map { qos in global(qos: qos).address }
+extension DispatchQueue {
+  private static let globalAddresses = [
+    DispatchQoS.QoSClass.userInteractive, .userInitiated, .default, .utility, .background,
+  ].map { qos in global(qos: qos).address }
 
-    /// The queue's address. Where Objective-C is missing, a queue may have many objects, whose only property it is.
-    var address: UInt {
-      #if canImport(ObjectiveC)
-        ObjectIdentifier(self).address
-      #else
-        unsafe Unmanaged.passUnretained(self).toOpaque()
-          .load(fromByteOffset: 2 * MemoryLayout<UInt>.size, as: UInt.self)
-      #endif
-    }
-
-    var isGlobal: Bool { Self.globalAddresses.contains(address) }
+  /// The queue's address. Where Objective-C is missing, a queue may have many objects, whose only property it is.
+  var address: UInt {
+    #if canImport(ObjectiveC)
+      ObjectIdentifier(self).address
+    #else
+      unsafe Unmanaged.passUnretained(self).toOpaque()
+        .load(fromByteOffset: 2 * MemoryLayout<UInt>.size, as: UInt.self)
+    #endif
   }
-#endif
+
+  var isGlobal: Bool { Self.globalAddresses.contains(address) }
+}

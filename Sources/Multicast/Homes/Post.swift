@@ -67,11 +67,7 @@ class Post: AtomicWord, @unchecked Sendable {
     super.init(word: 0)
   }
 
-  deinit {
-    // What the post says is released after this, and may post in turn.
-    DeliveryChain().forget(self)
-    unsafe ownCause?.release()
-  }
+  deinit { unsafe ownCause?.release() }
 
   /// Calls the client in a box.
   @inline(__always)

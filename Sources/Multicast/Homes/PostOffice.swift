@@ -1,6 +1,4 @@
-#if canImport(Dispatch) && !os(WASI)
-  import Dispatch
-#endif
+import Dispatch
 
 /// The homes of a center, and the order in which posts reach them. A standalone delegate has an office of its
 /// own.

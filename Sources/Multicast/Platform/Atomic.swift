@@ -22,10 +22,10 @@ package class AtomicWord: @unchecked Sendable {
 }
 
 /// A value that threads may read and write at the same time. It has the names of the standard library's type
-/// of this name, which needs macOS 15 and its relatives.
+/// of this name, which needs macOS 15 and its relatives. A copy is the same value.
 @usableFromInline
-package struct Atomic<Value: AtomicValue>: ~Copyable, Sendable {
-  @usableFromInline let object: AtomicWord
+package struct Atomic<Value: AtomicValue>: Sendable {
+  @usableFromInline package let object: AtomicWord
 
   @inlinable
   package init(_ value: Value) { object = AtomicWord(word: value.word) }

@@ -1,6 +1,4 @@
-#if canImport(Dispatch) && !os(WASI)
-  import Dispatch
-#endif
+import Dispatch
 
 extension MulticastCenter {
   /// Observes a topic with a closure that runs where it is written.

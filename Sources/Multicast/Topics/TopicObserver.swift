@@ -12,14 +12,6 @@ class TopicObserver: WeakBox, @unchecked Sendable {
 
     /// The number of the last kept post that a handler has taken.
     var lastKept: UInt64 = 0
-
-    /// The handler for a message, and whether it receives no more; nil if it does not receive this one.
-    mutating func take(_ post: Post) -> (call: TopicHandler.Call, isLast: Bool)? {
-      guard let handler, !handler.newestOnly || !post.isOutdated else { return nil }
-      lastKept = unsafe post.number
-      if handler.once { self.handler = nil }
-      return (handler.call, handler.once)
-    }
   }
 
   private let type: AnyClass
@@ -55,6 +47,16 @@ class TopicObserver: WeakBox, @unchecked Sendable {
     }
   }
 
+  /// The handler for a message; nil if it does not receive this one.
+  func take(_ post: Post) -> TopicHandler? {
+    state.withLock { state in
+      guard let handler = state.handler, !handler.newestOnly || !post.isOutdated else { return nil }
+      state.lastKept = unsafe post.number
+      if handler.once { state.handler = nil }
+      return handler
+    }
+  }
+
   var isActive: Bool { state.withLock { $0.handler != nil } }
 
   func isActive(version: UInt32) -> Bool {
@@ -81,30 +83,6 @@ final class TopicObserverWithID: TopicObserver, @unchecked Sendable {
 
   override var key: UInt { ownKey }
   override var id: (any Hashable & Sendable)? { ownID }
-}
-
-// MARK: - Taking messages
-
-extension TopicObserver {
-  /// A handler that takes a message. In a structure, because the generic `withLock` would wrap a bare function
-  /// in another one.
-  struct Reception: ~Copyable {
-    let call: TopicHandler.Called
-    let isLast: Bool
-  }
-
-  /// The handler for a message; nil if it does not receive it, or is awaited.
-  func take(_ post: Post) -> Reception? {
-    state.withLock { state in
-      guard case (.called(let call), let isLast)? = state.take(post) else { return nil }
-      return Reception(call: call, isLast: isLast)
-    }
-  }
-
-  /// The awaited handler for a message; nil if it does not receive it.
-  func takeAwaited(_ post: Post) -> (call: TopicHandler.Call, isLast: Bool)? {
-    state.withLock { $0.take(post) }
-  }
 }
 
 // MARK: - Replacing and ending

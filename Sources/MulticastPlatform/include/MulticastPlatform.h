@@ -11,7 +11,7 @@
 
 #if defined(__APPLE__)
   #include <os/lock.h>
-#elif !defined(__linux__) && !defined(_WIN32) && !defined(__wasi__)
+#elif !defined(__linux__) && !defined(_WIN32)
   #include <pthread.h>
 #endif
 
@@ -51,13 +51,6 @@ MULTICAST_INLINE bool multicast_is_current_executor(uintptr_t identity, uintptr_
   return swift_task_isCurrentExecutorWithFlags(identity, implementation, 0);
 }
 
-#ifdef __wasi__
-/// This system has no dispatch queues.
-MULTICAST_INLINE bool multicast_has_specific(const void *_Nonnull key) {
-  (void)key;
-  return false;
-}
-#else
 /// Dispatch's function. The one of its Swift module looks up its types.
 extern void *_Nullable dispatch_get_specific(const void *_Nonnull key);
 
@@ -65,7 +58,6 @@ extern void *_Nullable dispatch_get_specific(const void *_Nonnull key);
 MULTICAST_INLINE bool multicast_has_specific(const void *_Nonnull key) {
   return dispatch_get_specific(key) != NULL;
 }
-#endif
 
 // MARK: Atomics
 //
@@ -91,10 +83,6 @@ MULTICAST_INLINE uint64_t multicast_exchange(uint64_t *_Nonnull word, uint64_t v
 
 MULTICAST_INLINE uint64_t multicast_add(uint64_t *_Nonnull word, uint64_t value, int order) {
   return __atomic_fetch_add(word, value, order);
-}
-
-MULTICAST_INLINE uint64_t multicast_and(uint64_t *_Nonnull word, uint64_t value, int order) {
-  return __atomic_fetch_and(word, value, order);
 }
 
 /// Has acquired if it fails.
@@ -149,14 +137,6 @@ typedef struct { void *_Nullable lock; } multicast_lock;
 void multicast_acquire(multicast_lock *_Nonnull lock);
 void multicast_release(multicast_lock *_Nonnull lock);
 
-#elif defined(__wasi__) && !defined(_REENTRANT)  // not tested
-
-/// There is one thread, which never waits for itself.
-typedef struct { uint32_t unused; } multicast_lock;
-
-MULTICAST_INLINE void multicast_acquire(multicast_lock *_Nonnull lock) { (void)lock; }
-MULTICAST_INLINE void multicast_release(multicast_lock *_Nonnull lock) { (void)lock; }
-
 #else  // not tested
 
 typedef struct { pthread_mutex_t lock; } multicast_lock;
@@ -182,9 +162,3 @@ uint64_t multicast_now(void);
 /// Writes to standard error in one piece, so the lines of several threads do not mix. A failure cannot be
 /// reported anywhere.
 void multicast_write_error(const void *_Nullable bytes, size_t count);
-
-/// Memory filled with 0; null if there is none. The system provides large blocks without touching them.
-void *_Nullable multicast_allocate_zeroed(size_t count);
-
-/// Frees memory of ``multicast_allocate_zeroed``.
-void multicast_free(void *_Nullable memory);

@@ -324,7 +324,6 @@ void multicast_store(uint64_t *word, uint64_t value, int order) {
 
 uint64_t multicast_exchange(uint64_t *word, uint64_t value, int order) { UPDATE(value, true) }
 uint64_t multicast_add(uint64_t *word, uint64_t value, int order) { UPDATE(old + value, true) }
-uint64_t multicast_and(uint64_t *word, uint64_t value, int order) { UPDATE(old & value, true) }
 uint64_t multicast_compare_exchange(uint64_t *word, uint64_t expected, uint64_t desired, int order) {
   UPDATE(desired, old == expected)
 }

@@ -6,7 +6,6 @@
 #define multicast_store real_store
 #define multicast_exchange real_exchange
 #define multicast_add real_add
-#define multicast_and real_and
 #define multicast_compare_exchange real_compare_exchange
 #define multicast_acquire real_acquire
 #define multicast_release real_release
@@ -16,7 +15,6 @@
 #undef multicast_store
 #undef multicast_exchange
 #undef multicast_add
-#undef multicast_and
 #undef multicast_compare_exchange
 #undef multicast_acquire
 #undef multicast_release
@@ -26,7 +24,6 @@ uint64_t multicast_load(const uint64_t *_Nonnull word, int order);
 void multicast_store(uint64_t *_Nonnull word, uint64_t value, int order);
 uint64_t multicast_exchange(uint64_t *_Nonnull word, uint64_t value, int order);
 uint64_t multicast_add(uint64_t *_Nonnull word, uint64_t value, int order);
-uint64_t multicast_and(uint64_t *_Nonnull word, uint64_t value, int order);
 uint64_t multicast_compare_exchange(
   uint64_t *_Nonnull word, uint64_t expected, uint64_t desired, int order);
 void multicast_acquire(multicast_lock *_Nonnull lock);
