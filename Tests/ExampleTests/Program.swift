@@ -12,11 +12,18 @@ final class Program {
   private let process = Process()
   private let folder = Tree()
 
-  /// Starts the program. Its output goes to files: nobody has to read them for it to go on.
+  /// What the program writes on standard error, as it comes.
+  private var errors = AsyncStream<Data> { $0.finish() }.makeAsyncIterator()
+  private var errorData = Data()
+
+  /// Ends when the program ends.
+  private let end: AsyncStream<Never>
+
+  /// Starts the program. Its output goes to a file: nobody has to read it for the program to go on.
   ///
   /// - Parameters:
   ///   - directory: The working directory; the tests' if nil.
-  ///   - errors: Where its standard error goes; a file if nil.
+  ///   - errors: Where its standard error goes; to ``outcome()`` if nil.
   ///   - launcher: A command that starts the program.
   init(
     _ name: String, _ arguments: [String], in directory: String? = nil, input: String = "",
@@ -24,7 +31,8 @@ final class Program {
   ) throws {
     try folder.file("input", input)
     try folder.file("output")
-    try folder.file("errors")
+    let hasEnded: AsyncStream<Never>.Continuation
+    (end, hasEnded) = AsyncStream.makeStream()
     // The tests are in an executable beside the program on Linux, in a bundle on a Mac.
     let tests = Bundle(for: Program.self).bundleURL
     let program = try #require(
@@ -36,8 +44,22 @@ final class Program {
     if let directory { process.currentDirectoryURL = URL(fileURLWithPath: directory) }
     process.standardInput = FileHandle(forReadingAtPath: folder.path + "/input")
     process.standardOutput = FileHandle(forWritingAtPath: folder.path + "/output")
-    process.standardError = errors ?? FileHandle(forWritingAtPath: folder.path + "/errors")
+    let pipe = Pipe()
+    process.standardError = errors ?? pipe.fileHandleForWriting
+    process.terminationHandler = { _ in hasEnded.finish() }
     try process.run()
+    try pipe.fileHandleForWriting.close()
+    self.errors = Self.data(from: pipe.fileHandleForReading).makeAsyncIterator()
+  }
+
+  /// What comes to be read, to its end. It is read on a thread of its own, which may block.
+  private static func data(from file: FileHandle) -> AsyncStream<Data> {
+    AsyncStream { continuation in
+      Thread.detachNewThread {
+        while case let data = file.availableData, !data.isEmpty { continuation.yield(data) }
+        continuation.finish()
+      }
+    }
   }
 
   deinit {
@@ -46,30 +68,21 @@ final class Program {
   }
 
   /// Does what Ctrl-C does, when a text stands on standard error.
-  ///
-  /// Waits on a thread of its own: all tests' tasks share a few, and until one of these had time for this, the
-  /// program would take a processor from them.
   func interrupt(when text: String) async {
-    let id = process.processIdentifier
-    await withCheckedContinuation { [folder] continuation in
-      Thread.detachNewThread {
-        while kill(id, 0) == 0, (try? folder.text("errors"))?.contains(text) != true {
-          usleep(10_000)
-        }
-        kill(id, SIGINT)
-        continuation.resume()
-      }
-    }
+    while !errorText.contains(text), let data = await errors.next() { errorData += data }
+    process.interrupt()
   }
 
   /// Waits for the end.
   func outcome() async throws -> Outcome {
-    while process.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+    while let data = await errors.next() { errorData += data }
+    for await _ in end {}
     try #require(process.terminationReason == .exit)
     return Outcome(
-      status: process.terminationStatus, output: try folder.text("output"),
-      errors: try folder.text("errors"))
+      status: process.terminationStatus, output: try folder.text("output"), errors: errorText)
   }
+
+  private var errorText: String { String(decoding: errorData, as: UTF8.self) }
 }
 
 /// A folder with a tree in it, which is removed when this ends.

@@ -47,8 +47,12 @@ final class Counter: PowerProtocol, Sendable {
 
 /// A client of the main actor.
 @MainActor final class Screen: ScreenProtocol {
-  var shown: [Int] = []
-  func show(_ level: Int) { shown.append(level) }
+  private let levels = Numbers()
+  var shown: [Int] { levels.all }
+  func show(_ level: Int) { levels.add(level) }
+
+  /// Returns when so many levels have been shown.
+  func wait(for count: Int) async { await levels.wait(for: count) }
 }
 
 /// The message of most tests.

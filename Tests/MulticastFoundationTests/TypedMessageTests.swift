@@ -133,34 +133,34 @@ import Testing
       $0.show($1.level)
     }
     for level in 0..<100 { source.post(Changed(level: level)) }
-    while screen.shown.count < 100 { await Task.yield() }
+    await screen.wait(for: 100)
     #expect(screen.shown == Array(0..<100))
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   @Test(.timeLimit(.minutes(5))) func nothingComesInAfterCancelAndTheEndOfTheCenter() async {
     let messages = center.messages(of: .power)
-    let trace: RelayTrace
     do {
+      let sentinel = Sentinel(journal)
       let cancelled = center.relay(Changed.self, from: source, to: .power) {
-        Power(level: -$0.level)
+        extendLifetime(sentinel)
+        return Power(level: -$0.level)
       }
-      trace = RelayTrace(cancelled)
       cancelled.cancel()
       #expect(!cancelled.isActive)
     }
-    // Its task ends.
-    while trace.isObserving { await Task.yield() }
+    // What its closure captured ends.
+    await journal.wait(for: 1)
     var other: MulticastCenter? = MulticastCenter()
+    let end = Journal()
+    other!.attach(Sentinel(end))
     let relay = other!.relay(Changed.self, from: source, to: .power) { Power(level: $0.level) }
-    weak var weakCenter: MulticastCenter?
-    weakCenter = other
     center.relay(Changed.self, from: source, to: .power) { Power(level: $0.level) }
     for level in 1...100 { source.post(Changed(level: level)) }
     #expect(await messages.levels(100) == Array(1...100))
     other = nil
     // A message may be under way, and hold it.
-    while weakCenter != nil { await Task.yield() }
+    await end.wait(for: 1)
     #expect(!relay.isActive)
   }
 

@@ -2,24 +2,51 @@ import Multicast
 
 /// Collects what happens, in its order.
 package final class Collected<Element: Sendable>: Sendable {
-  private let elements = Locked<[Element]>([])
+  private struct State {
+    var elements: [Element] = []
+    var waits:
+      [(condition: @Sendable ([Element]) -> Bool, continuation: CheckedContinuation<Void, Never>)] =
+        []
+  }
+
+  private let state = Locked(State())
 
   package init() {}
 
-  package var all: [Element] { elements.withLock { $0 } }
+  package var all: [Element] { state.withLock { $0.elements } }
 
-  package func add(_ element: Element) { elements.withLock { $0.append(element) } }
+  package func add(_ element: Element) {
+    let ended = state.withLock { state in
+      state.elements.append(element)
+      if state.waits.isEmpty { return [CheckedContinuation<Void, Never>]() }
+      let ended = state.waits.filter { $0.condition(state.elements) }
+      state.waits.removeAll { $0.condition(state.elements) }
+      return ended.map(\.continuation)
+    }
+    for wait in ended { wait.resume() }
+  }
 
   /// Returns what was collected, and forgets it.
   package func take() -> [Element] {
-    elements.withLock { elements in
-      defer { elements = [] }
-      return elements
+    state.withLock { state in
+      defer { state.elements = [] }
+      return state.elements
     }
   }
 
-  package func wait(for count: Int) async {
-    while all.count < count { await Task.yield() }
+  /// Returns when so many have been collected.
+  package func wait(for count: Int) async { await wait { $0.count >= count } }
+
+  /// Returns when a condition holds for what has been collected.
+  package func wait(until condition: @escaping @Sendable ([Element]) -> Bool) async {
+    await withCheckedContinuation { continuation in
+      let holds = state.withLock { state in
+        if condition(state.elements) { return true }
+        state.waits.append((condition, continuation))
+        return false
+      }
+      if holds { continuation.resume() }
+    }
   }
 }
 

@@ -278,8 +278,11 @@ private final class Asker: Sendable {
   private let owner = Owner()
   private let client = Counter()
   private let rounds = Atomic<Int>(0)
-  private let isAsking = Atomic<Bool>(false)
+
+  /// Odd while the thread asks.
+  private let turn = Atomic<Int>(0)
   private let isOver = Atomic<Bool>(false)
+  private let (go, began) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
   private let done = Signal()
 
   init(_ center: MulticastCenter, _ home: HomeOfLodgers) {
@@ -288,31 +291,32 @@ private final class Asker: Sendable {
 
   func stop() async {
     isOver.store(true, ordering: .releasing)
+    go.signal()
     await done.wait()
   }
 
   func ask(_ question: HomeLifeTests.Question) {
-    while !isOver.load(ordering: .acquiring) {
-      guard isAsking.load(ordering: .acquiring) else {
-        Process.letOthersRun()
-        continue
-      }
+    while true {
+      go.wait()
+      if isOver.load(ordering: .acquiring) { return done.send() }
+      let turn = turn.load(ordering: .acquiring)
       askOnce(question)
-      rounds.wrappingAdd(1, ordering: .relaxed)
+      began.signal()
+      while self.turn.load(ordering: .acquiring) == turn { askOnce(question) }
     }
-    done.send()
   }
 
   /// Returns when the thread asks.
   func begin() {
-    let round = rounds.load(ordering: .relaxed)
-    isAsking.store(true, ordering: .releasing)
-    while rounds.load(ordering: .relaxed) == round { Process.letOthersRun() }
+    turn.wrappingAdd(1, ordering: .acquiringAndReleasing)
+    go.signal()
+    began.wait()
   }
 
-  func pause() { isAsking.store(false, ordering: .releasing) }
+  func pause() { turn.wrappingAdd(1, ordering: .acquiringAndReleasing) }
 
   private func askOnce(_ question: HomeLifeTests.Question) {
+    rounds.wrappingAdd(1, ordering: .relaxed)
     let delegate = center[PingProtocol.self]
     switch question {
     case .add: for _ in 0..<40 { delegate.add(Counter(), on: nil) }

@@ -81,41 +81,62 @@ import Testing
   }
 
   @Test func aRefusedPostIsNotWaitedFor() async {
-    let reports = Reports()
+    let (reports, returned) = (Reports(), Signal())
     let center = reports.center
     center.observe(Topic<Int>(), owner: owner) { _, number in
-      if number < 2000 { await center.post(Topic<Int>(), number + 1).delivered() }
+      let posted = center.post(Topic<Int>(), number + 1)
+      if posted.clients > 0 { return }
+      await posted.delivered()
+      returned.send()
     }
     await center.post(Topic<Int>(), 0).delivered()
-    while reports.all.isEmpty { await Task.yield() }
+    await returned.wait()
     #expect(reports.all.count == 1)
   }
 
   // MARK: - Those who wait for each other
 
-  @Test func aHandlerThatWaitsForAPostToItselfReturnsAtOnce() async {
-    center.observe(Topic<Int>(), owner: owner) { _, number in
-      if number == 1 { await center.post(Topic<Int>(), 2).delivered() }
-      numbers.add(number)
+  @Test func aHandlerThatWaitsForAPostToItselfReturnsAtOnceAndIsTold() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      let (center, owner, numbers) = (MulticastCenter(), kept(Owner()), Numbers())
+      center.observe(Topic<Int>(), owner: owner) { @Sendable _, number in
+        if number == 1 { await center.post(Topic<Int>(), 2).delivered() }
+        numbers.add(number)
+      }
+      await center.post(Topic<Int>(), 1).delivered()
+      await numbers.wait(for: 2)
+      precondition(numbers.all == [1, 2])
     }
-    await center.post(Topic<Int>(), 1).delivered()
-    await numbers.wait(for: 2)
-    #expect(numbers.all == [1, 2])
+    expectToldOfCircle(result)
   }
 
-  @Test func aClientThatWaitsForAPostToItselfReturnsAtOnce() async {
-    let center = MulticastCenter()
-    let worker = Worker(onSlowWork: { number in
-      if number == 1 {
-        await center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(2) }).delivered()
-      }
-      numbers.add(number)
-    })
-    defer { extendLifetime(worker) }
-    center.add(worker, for: WorkerProtocol.self)
-    await center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(1) }).delivered()
-    await numbers.wait(for: 2)
-    #expect(numbers.all == [1, 2])
+  @Test func aClientThatWaitsForAPostToItselfReturnsAtOnceAndIsTold() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      let (center, numbers) = (MulticastCenter(), Numbers())
+      let worker = Worker(onSlowWork: { number in
+        if number == 1 {
+          await center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(2) }).delivered()
+        }
+        numbers.add(number)
+      })
+      center.add(kept(worker), for: WorkerProtocol.self)
+      await center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(1) }).delivered()
+      await numbers.wait(for: 2)
+      precondition(numbers.all == [1, 2])
+    }
+    expectToldOfCircle(result)
+  }
+
+  private func expectToldOfCircle(_ result: ExitTest.Result?) {
+    #if DEBUG
+      #expect(
+        text(result).hasPrefix(
+          "Multicast: delivered() was called in a handler for a post to itself, made at "
+            + "MulticastTests/DeliveredTests.swift:"))
+      #expect(text(result).split(separator: "\n").count == 1)
+    #else
+      #expect(text(result).isEmpty)
+    #endif
   }
 
   @Test func aTaskOfAHandlerWaitsForTheHandler() async {

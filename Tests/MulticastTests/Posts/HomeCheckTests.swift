@@ -81,9 +81,8 @@
       let result = await #expect(processExitsWith: .crash, observing: .errors) {
         await Self.misplace { delegates in
           delegates.postOnMain { $0.ping(1) }
-          // The second one comes after the first one.
-          await MainActor.run {}
-          for _ in 0..<1000 { await Task.yield() }
+          // The second one would come after the first one.
+          await delegates.postOnMain { $0.ping(2) }.delivered()
         }
       }
       Self.expectMisplaced(result)

@@ -154,12 +154,12 @@ import Testing
   // MARK: - Who awaits
 
   @Test func whoAwaitsRunsSideBySideWithOthers() async {
-    let present = Atomic<Int>(0)
+    let present = Numbers()
     for _ in 0..<4 {
       center.adding(
-        Worker(onSlowWork: { _ in
-          present.wrappingAdd(1, ordering: .relaxed)
-          while present.load(ordering: .relaxed) < 4 { await Task.yield() }
+        Worker(onSlowWork: { number in
+          present.add(number)
+          await present.wait(for: 4)
         }))
     }
     // It returns, because none of them waits for another one's call.

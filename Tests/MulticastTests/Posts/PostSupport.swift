@@ -21,12 +21,12 @@ actor QueueActor {
   /// An executor of the kind that there was before `isIsolatingCurrentContext`.
   private final class Executor: SerialExecutor {
     let place = Place()
-    let jobs = Atomic<Int>(0)
+    let jobs = Collected<Void>()
 
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)
       place.queue.async { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
-      jobs.wrappingAdd(1, ordering: .releasing)
+      jobs.add(())
     }
 
     func checkIsolated() { dispatchPrecondition(condition: .onQueue(place.queue)) }
@@ -37,8 +37,8 @@ actor QueueActor {
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
   nonisolated var place: Place { executor.place }
 
-  /// The number of jobs that have come here so far.
-  nonisolated var jobs: Int { executor.jobs.load(ordering: .acquiring) }
+  /// The jobs that have come here so far.
+  nonisolated var jobs: Collected<Void> { executor.jobs }
 }
 
 /// A kind of home, for tests that hold in several.
@@ -88,11 +88,11 @@ extension MulticastCenter {
 
 /// Something that happens once, and that any thread or task can wait for.
 final class Signal: Sendable {
-  private let hasHappened = Locked(false)
+  private let happened = Collected<Void>()
   private let semaphore = DispatchSemaphore(value: 0)
 
   func send() {
-    hasHappened.withLock { $0 = true }
+    happened.add(())
     semaphore.signal()
   }
 
@@ -103,9 +103,7 @@ final class Signal: Sendable {
   }
 
   /// Lets others run meanwhile.
-  func wait() async {
-    while !hasHappened.withLock({ $0 }) { await Task.yield() }
-  }
+  func wait() async { await happened.wait(for: 1) }
 }
 
 /// Counts sentinels that are alive.

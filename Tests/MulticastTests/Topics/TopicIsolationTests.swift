@@ -48,8 +48,7 @@ import Testing
     }
     // Who gets which message is decided when the letters are handled.
     #expect(taken.load(ordering: .relaxed) == 4)
-    while screen.shown.isEmpty { await Task.yield() }
-    for _ in 0..<10 { await Task.yield() }
+    await center.settled()
     #expect(screen.shown.count == 1)
     #expect(center.post(.login, Login(id: 5)).clients == 0)
   }

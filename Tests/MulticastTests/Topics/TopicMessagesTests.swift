@@ -57,15 +57,17 @@ import Testing
   }
 
   @Test func aLoopThatIsCancelledEndsItsRegistrationEvenIfItsIteratorIsKept() async {
+    let isCancelled = Signal()
     let task = Task {
       let iterator = center.messages(of: Topic<Int>()).makeAsyncIterator()
       var other = iterator
-      while !Task.isCancelled { await Task.yield() }
+      await isCancelled.wait()
       #expect(await other.next() == nil)
       #expect(center.post(Topic<Int>(), 1).clients == 0)
       extendLifetime(iterator)
     }
     task.cancel()
+    isCancelled.send()
     await task.value
   }
 

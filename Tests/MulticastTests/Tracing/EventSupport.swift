@@ -10,7 +10,7 @@ extension Events {
 
   /// Waits for the end of so many passes.
   func wait(forEnds count: Int) async {
-    while all.count(where: { $0.brief.contains(" ended ") }) < count { await Task.yield() }
+    await wait { events in events.count { $0.brief.contains(" ended ") } >= count }
   }
 }
 
