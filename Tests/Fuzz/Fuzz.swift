@@ -5,11 +5,12 @@ import Foundation
 @main
 enum Fuzz {
   private static let usage = """
-    Usage: Fuzz [--posts | --topics] [--seconds N] [--seed N]
+    Usage: Fuzz [--delegates | --posts | --topics] [--seconds N] [--seed N]
            Fuzz --bytes DIGITS
 
-    Without --posts or --topics, compares a delegate with a model of it that is too simple to be wrong,
-    after each of many random operations. Shows the shortest bytes it could find that lead to a difference.
+    With --delegates, or without a kind, compares a delegate with a model of it that is too simple to be
+    wrong, after each of many random operations. Shows the shortest bytes it could find that lead to a
+    difference.
 
     With --topics, several threads observe, replace, remove and post without a break. With --posts, random
     programs of clients and handlers that post run on several threads, in several homes. A seed repeats
@@ -28,7 +29,7 @@ enum Fuzz {
     var kind = "--delegates"
     var arguments = CommandLine.arguments.dropFirst()
     while let option = arguments.popFirst() {
-      if option == "--posts" || option == "--topics" {
+      if ["--delegates", "--posts", "--topics"].contains(option) {
         kind = option
         continue
       }

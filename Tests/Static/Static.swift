@@ -1,7 +1,7 @@
 import Dispatch
 import Multicast
 
-// What depends on the runtime and on the linker, in a statically linked program: see .ci/check-static.
+// What depends on the runtime and on the linker, in a statically linked program, as server images are.
 
 protocol PingProtocol {
   func ping(_ number: Int)

@@ -1,5 +1,0 @@
-import Multicast
-
-let center = MulticastCenter()
-
-// the example

@@ -1,7 +1,0 @@
-import Multicast
-
-protocol DownloadDelegate {
-  func downloadDidFinish(_ download: Download)
-}
-
-// the example

@@ -1,7 +1,0 @@
-import Foundation
-
-struct LoginEvent: Sendable {
-  let id: UInt
-}
-
-// the example

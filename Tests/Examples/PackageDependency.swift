@@ -1,5 +1,0 @@
-import PackageDescription
-
-func dependency() -> Package.Dependency {
-  // the example
-}

@@ -1,5 +1,0 @@
-import PackageDescription
-
-func target() -> Target {
-  // the example
-}

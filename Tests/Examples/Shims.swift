@@ -1,4 +1,0 @@
-import Dispatch
-import Multicast
-
-// the example
