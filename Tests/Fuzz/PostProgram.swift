@@ -253,8 +253,18 @@ extension PostProgram {
         for _ in 0..<Int.random(in: 1...10, using: &generator) { change(using: &generator) }
       }
     }
-    guard group.wait(timeout: .now() + 60) == .success else { return ["it does not end"] }
-    let alive = messages.waitForEnd(seconds: 30) { center.removeLatest(of: List.latest.topic) }
+    guard group.waitForEnd() else { return ["it does not end"] }
+    // The end of a message may post another one.
+    repeat {
+      let settling = DispatchGroup()
+      settling.enter()
+      Task.detached { [center] in
+        await center.settled()
+        settling.leave()
+      }
+      guard settling.waitForEnd() else { return ["it does not settle"] }
+    } while center.removeLatest(of: List.latest.topic) != nil
+    let alive = messages.waitForEnd()
     guard alive == 0 else { return ["\(alive) messages have not ended"] }
     // Handlers keep the program, which keeps their center.
     center.removeAll()

@@ -15,6 +15,11 @@ func onThread(
   }.start()
 }
 
+extension DispatchGroup {
+  /// Returns true at its end. The limit only ends what would hang for ever, to tell of it.
+  func waitForEnd() -> Bool { wait(timeout: .now() + .seconds(600)) == .success }
+}
+
 func currentThread() -> UInt {
   #if canImport(Darwin)
     UInt(bitPattern: pthread_self())
@@ -28,16 +33,11 @@ final class Counted: Sendable {
   final class Counter: Sendable {
     let alive = Atomic<Int>(0)
     let all = Atomic<Int>(0)
+    fileprivate let group = DispatchGroup()
 
-    /// Waits until nothing is alive. Returns how much is, if that takes too long.
-    func waitForEnd(seconds: Int, meanwhile body: () -> Void = {}) -> Int {
-      let end = DispatchTime.now() + .seconds(seconds)
-      while true {
-        body()
-        let alive = alive.load(ordering: .acquiring)
-        if alive == 0 || DispatchTime.now() > end { return alive }
-        usleep(30)
-      }
+    /// Returns when nothing is alive, and 0; or how much is, where the program would hang for ever.
+    func waitForEnd() -> Int {
+      group.waitForEnd() ? 0 : alive.load(ordering: .acquiring)
     }
   }
 
@@ -47,7 +47,11 @@ final class Counted: Sendable {
     self.counter = counter
     counter.alive.wrappingAdd(1, ordering: .relaxed)
     counter.all.wrappingAdd(1, ordering: .relaxed)
+    counter.group.enter()
   }
 
-  deinit { counter.alive.wrappingAdd(-1, ordering: .releasing) }
+  deinit {
+    counter.alive.wrappingAdd(-1, ordering: .releasing)
+    counter.group.leave()
+  }
 }

@@ -167,7 +167,7 @@ extension TopicStress {
   }
 
   private func waitForEnd(of counter: Counted.Counter, _ what: String) {
-    let alive = counter.waitForEnd(seconds: 20)
+    let alive = counter.waitForEnd()
     if alive > 0 { fault("\(alive) \(what) have not ended") }
   }
 
