@@ -74,6 +74,10 @@ final class NotificationForward: Sendable {
   }
 }
 
+extension NotificationForward: Surrogate {
+  package static var shownType: any Any.Type { Self.self }
+}
+
 extension NotificationForward.ID: CustomStringConvertible {
   /// What a ``Multicast/Wiring`` shows.
   var description: String { name }

@@ -10,7 +10,9 @@ public struct OwnCenter: TestTrait, SuiteTrait, TestScoping {
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    try await TestScope.run(with: .recordable()) { try await function() }
+    let center = MulticastCenter.recordable()
+    try await TestScope.run(with: center) { try await function() }
+    await center.expectNoLeaks(sourceLocation: test.sourceLocation)
   }
 }
 
@@ -30,5 +32,33 @@ extension Trait where Self == OwnCenter {
   /// `Task { }` inherits it, too. `Task.detached`, blocks on queues and calls in other homes see
   /// `MulticastCenter.default`. So code that is to be tested reads `current` once, where an object is made, and
   /// keeps the center.
+  ///
+  /// At its end, the test fails if a handler alone has kept its owner alive: see
+  /// ``Multicast/MulticastCenter/expectNoLeaks(sourceLocation:)``.
   public static var ownCenter: Self { Self() }
+}
+
+extension MulticastCenter {
+  /// Ends all handlers of topics, and fails the test for each owner that only its own handler kept alive.
+  ///
+  /// <!-- example: in Testing -->
+  /// ```swift
+  /// await center.expectNoLeaks()
+  /// ```
+  ///
+  /// A handler that captures its owner instead of using its parameter keeps the owner alive for ever. This ends each handler
+  /// in its home. An owner that ends in that moment was kept by its handler, and the test fails with the owner's type, the
+  /// topic and, in a debug build, the place of `observe`. An owner that others hold lives on. Of several handlers that keep
+  /// an owner, the last is named.
+  ///
+  /// Call it at the end of a test, when nothing else releases owners. A test with the trait `.ownCenter` does it by itself.
+  /// It waits for every home, so none may be blocked or suspended.
+  ///
+  /// A debug build prints the same when any center ends, of handlers that live where it ends or nowhere.
+  ///
+  /// - Parameter sourceLocation: The place that a failure names.
+  /// - Complexity: O(*n*) in the number of handlers.
+  public func expectNoLeaks(sourceLocation: SourceLocation = #_sourceLocation) async {
+    for leak in await endHandlers() { Issue.record("\(leak)", sourceLocation: sourceLocation) }
+  }
 }

@@ -152,6 +152,8 @@ struct LoginSessionTests {
     return output.split(separator: "\n")
       .filter { $0.prefixMatch(of: />|[ │]*[├└]|  (  )?[^ ]/) != nil }
       .filter { $0.firstMatch(of: /\b(began|left for|ended)\b|onDelivery/) == nil }
+      // Only a debug build knows the places of observers.
+      .map { $0.replacing(/\ +LoginSession\/Mail.swift:[0-9:]+/, with: "") }
       .map { line in
         line.replacing(/(LoginSession\/\w+\.swift):[0-9]+:[0-9]+/) { match in
           if !sites.contains(match.0) { sites.append(match.0) }

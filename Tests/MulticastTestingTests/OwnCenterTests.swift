@@ -40,3 +40,39 @@ import Testing
     #expect(MulticastCenter.current !== MulticastCenter.default)
   }
 }
+
+private final class Leaking: Sendable {
+  init(_ center: MulticastCenter) {
+    center.observe(Topic<Int>(), owner: self) { _, _ in extendLifetime(self) }
+  }
+}
+
+@Suite struct LeakCheckTests {
+  /// Runs a test with a center of its own, and returns the issues that it recorded.
+  private func issues(of body: @escaping @Sendable () -> Void) async throws -> [Issue] {
+    let test = try #require(Test.current)
+    let issues = Collected<Issue>()
+    let collecting = IssueHandlingTrait.filterIssues { issue in
+      issues.add(issue)
+      return false
+    }
+    let ownCenter: OwnCenter = .ownCenter
+    try await collecting.provideScope(for: test, testCase: .current) {
+      try await ownCenter.provideScope(for: test, testCase: .current) { body() }
+    }
+    return issues.all
+  }
+
+  @Test func aTestWithItsOwnCenterFailsForAnOwnerThatItsHandlerKeeps() async throws {
+    let issues = try await issues { _ = Leaking(.current) }
+    #expect(issues.count == 1)
+    #expect(issues[0].comments[0].rawValue.hasPrefix("Leaking was kept alive by its own handler"))
+    #expect(issues[0].sourceLocation == Test.current?.sourceLocation)
+  }
+
+  @Test func anOwnerThatIsHeldIsNone() async throws {
+    let held = Collected<Leaking>()
+    #expect(try await issues { held.add(Leaking(.current)) }.isEmpty)
+    #expect(held.all.count == 1)
+  }
+}

@@ -22,8 +22,8 @@
   }
 }
 
-/// An owner that represents one of the user's objects.
-protocol Surrogate {
+/// An owner that represents one of the user's objects. Its handler may keep it.
+package protocol Surrogate {
   static var shownType: any Any.Type { get }
 }
 

@@ -46,6 +46,20 @@ extension Place {
     }
   }
 
+  /// Runs `body` in this home, or here if that has ended.
+  func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+    func run(in isolation: isolated (any Actor)?) -> Result { body() }
+    return switch self {
+    case .mainActor: await run(in: MainActor.shared)
+    case .actor(let reference), .task(_, let reference?): await run(in: reference.actor)
+    case .queue(let queue):
+      await withCheckedContinuation { continuation in
+        queue.queue.async { continuation.resume(returning: body()) }
+      }
+    case .task, .postingThread: body()
+    }
+  }
+
   var isPostingThread: Bool {
     if case .postingThread = self { true } else { false }
   }

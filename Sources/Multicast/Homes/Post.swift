@@ -39,7 +39,7 @@ class Post: AtomicWord, @unchecked Sendable {
 
   /// Whether a newer post has been kept. Whoever is left a letter of this one is left one of that, too: see
   /// ``PostOffice/put(_:_:_:)``.
-  final var isOutdated: Bool {
+  @inline(never) final var isOutdated: Bool {
     unsafe keeper?._withUnsafeGuaranteedRef { unsafe number < $0.newest.load(ordering: .relaxed) }
       ?? false
   }

@@ -12,6 +12,10 @@
   @usableFromInline let function: @Sendable (Owner, Message) -> Void
 }
 
+@usableFromInline struct CallableMethod<Owner: AnyObject, Message> {
+  @usableFromInline let function: @Sendable (Owner) -> (Message) -> Void
+}
+
 /// A function of the main actor.
 @usableFromInline struct MainActorFunction<Argument> {
   @usableFromInline let function: @MainActor @Sendable (Argument) -> Void
@@ -55,5 +59,22 @@
   @inlinable
   var callable: @Sendable (Owner, Message) -> Void {
     unsafe unsafeBitCast(self, to: CallableHandler<Owner, Message>.self).function
+  }
+}
+
+/// A method of any actor that is not applied to its object. Language mode 5 does not see that it is Sendable.
+@usableFromInline struct IsolatedMethod<Owner: AnyObject, Message> {
+  @usableFromInline let function: (Owner) -> @isolated(any) (Message) -> Void
+
+  @inlinable
+  init(_ function: @escaping (Owner) -> @isolated(any) (Message) -> Void) {
+    self.function = function
+  }
+
+  /// The method. Call it in its actor.
+  @inlinable
+  var callable: @Sendable (Owner, Message) -> Void {
+    let method = unsafe unsafeBitCast(self, to: CallableMethod<Owner, Message>.self).function
+    return { owner, message in method(owner)(message) }
   }
 }

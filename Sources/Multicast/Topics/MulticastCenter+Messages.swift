@@ -17,7 +17,7 @@ extension MulticastCenter {
   /// - Parameters:
   ///   - topic: The topic. It need not have observers.
   ///   - policy: Which waiting messages the stream keeps.
-  ///   - fileID: The call site's file. It names the stream in ``wiring``. A wrapper passes its caller's on.
+  ///   - fileID: The call site's file, for ``wiring``. A wrapper passes its caller's on.
   ///   - line: The call site's line.
   ///   - column: The call site's column.
   public func messages<Message>(
@@ -28,10 +28,8 @@ extension MulticastCenter {
     let (stream, continuation) = AsyncStream.makeStream(of: Message.self, bufferingPolicy: policy)
     let subscription = TopicSubscription<Message>()
     let end = MessagesEnd(continuation)
-    // The place names the stream in the wiring.
-    let site = CallSite(fileID: fileID, line: line, column: column)
     let observation = observe(
-      topic, owner: subscription, id: site, fileID: fileID, line: line, column: column
+      topic, owner: subscription, fileID: fileID, line: line, column: column
     ) { _, message in end.continuation.yield(message) }
     // The stream keeps the subscription until it is released or its task is cancelled.
     continuation.onTermination = { [subscription] _ in
@@ -46,7 +44,7 @@ extension MulticastCenter {
 final class TopicSubscription<Message: Sendable>: Sendable {}
 
 extension TopicSubscription: Surrogate {
-  static var shownType: any Any.Type { AsyncStream<Message>.self }
+  package static var shownType: any Any.Type { AsyncStream<Message>.self }
 }
 
 /// Finishes a stream when the handler that captures this is released.

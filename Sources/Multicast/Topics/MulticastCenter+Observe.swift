@@ -137,10 +137,8 @@ extension MulticastCenter {
         unsafe unsafeDowncast(owner, to: Owner.self),
         unsafe unsafeDowncast(post, to: TopicPost<Message>.self).message)
     }
-    let lane = Mailbox(.task(client: nil, in: handler.isolation.map { WeakActor($0) }))
     let site = CallSite(fileID: fileID, line: line, column: column)
-    let handler = TopicHandler(.awaited(call), once: once, newestOnly: newestOnly, at: site)
-    return anchor(of: topic, from: site).observe(owner, id, handler, at: lane)
+    return observe(topic, owner, id, once, newestOnly, site, awaiting: call, in: handler.isolation)
   }
 
   /// Observes a topic with a closure that runs on a dispatch queue.
@@ -192,6 +190,17 @@ extension MulticastCenter {
     let home = isolation.map { office.mailbox(of: $0) } ?? queue.map { office.mailbox(of: $0) }
     let handler = TopicHandler(.called(handle), once: once, newestOnly: newestOnly, at: site)
     return anchor(of: topic, from: site).observe(owner, id, handler, at: home)
+  }
+
+  func observe<Message>(
+    _ topic: Topic<Message>, _ owner: AnyObject & Sendable, _ id: (any Hashable & Sendable)?,
+    _ once: Bool, _ newestOnly: Bool, _ site: CallSite,
+    awaiting call: @escaping TopicHandler.Awaited,
+    in isolation: (any Actor)?
+  ) -> TopicObservation {
+    let lane = Mailbox(.task(client: nil, in: isolation.map { WeakActor($0) }))
+    let handler = TopicHandler(.awaited(call), once: once, newestOnly: newestOnly, at: site)
+    return anchor(of: topic, from: site).observe(owner, id, handler, at: lane)
   }
 
   /// Removes the handlers of a topic, or those that an owner has for it. What was posted before no longer calls them.

@@ -19,6 +19,16 @@ final class TopicList: ClientList, @unchecked Sendable {
     super.init(.topic(name: topic.name, keepsLatest: topic.keepsLatest, message: Message.self))
   }
 
+  #if DEBUG
+    deinit {
+      for box in boxes where box.mayBeLoaded {
+        if let leak = box.observer.endFindingLeak(in: self) {
+          StandardError.print("Multicast: \(leak)")
+        }
+      }
+    }
+  #endif
+
   /// Whether a post may concern anybody.
   @inlinable var isInUse: Bool { !isEmpty || keeper != nil }
 
@@ -51,10 +61,10 @@ final class TopicList: ClientList, @unchecked Sendable {
 
     /// Tells of a handler that wants the newest message only, of a topic that does not know which one that is.
     func check(_ handler: TopicHandler) {
-      if !handler.newestOnly || keeper != nil { return }
+      guard handler.newestOnly, keeper == nil, let site = handler.site else { return }
       StandardError.print(
         """
-        Multicast: newestOnly: true skips nothing at \(handler.site), because \(subject) does not keep its latest message. \
+        Multicast: newestOnly: true skips nothing at \(site), because \(subject) does not keep its latest message. \
         Make the topic with keepsLatest: true.
         """)
     }

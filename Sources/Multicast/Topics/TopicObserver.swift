@@ -4,8 +4,7 @@
 /// and receives what waits there.
 class TopicObserver: WeakBox, @unchecked Sendable {
   fileprivate struct State {
-    /// Nil after the last message.
-    var handler: TopicHandler?
+    var handler: TopicHandler
 
     /// Identifies the handler among those that replaced each other. It may overflow.
     var version: UInt32 = 0
@@ -50,17 +49,21 @@ class TopicObserver: WeakBox, @unchecked Sendable {
   /// The handler for a message; nil if it does not receive this one.
   func take(_ post: Post) -> TopicHandler? {
     state.withLock { state in
-      guard let handler = state.handler, !handler.newestOnly || !post.isOutdated else { return nil }
+      let handler = state.handler
+      guard handler.call != nil, !handler.newestOnly || !post.isOutdated else { return nil }
       state.lastKept = unsafe post.number
-      if handler.once { state.handler = nil }
+      if handler.once { state.handler.call = nil }
       return handler
     }
   }
 
-  var isActive: Bool { state.withLock { $0.handler != nil } }
+  /// Where `observe` was called, in a debug build.
+  var site: CallSite? { state.withLock { $0.handler.site } }
+
+  var isActive: Bool { state.withLock { $0.handler.call != nil } }
 
   func isActive(version: UInt32) -> Bool {
-    state.withLock { $0.handler != nil && $0.version == version }
+    state.withLock { $0.handler.call != nil && $0.version == version }
   }
 }
 
@@ -95,7 +98,7 @@ extension TopicObserver {
     let mustBegin: Bool
 
     /// The old handler, to release with no lock held.
-    let old: TopicHandler
+    let old: TopicHandler.Call
   }
 
   /// Replaces the handler. Returns nil if it has ended.
@@ -106,7 +109,7 @@ extension TopicObserver {
     with handler: TopicHandler, latest: UInt64?
   ) -> Replacement? {
     state.withLock { state in
-      guard let old = state.handler else { return nil }
+      guard let old = state.handler.call else { return nil }
       state.handler = handler
       state.version &+= 1
       // A post that was not taken waits in this home.
@@ -122,10 +125,48 @@ extension TopicObserver {
   /// - Returns: Whether it was active.
   @discardableResult
   func cancel(version: UInt32? = nil) -> Bool {
-    let old: TopicHandler? = state.withLock { state in
-      version == nil || version == state.version ? state.handler.take() : nil
+    let old: TopicHandler.Call? = state.withLock { state in
+      version == nil || version == state.version ? state.handler.call.take() : nil
     }
     return old != nil
+  }
+}
+
+// MARK: - Finding leaks
+
+extension TopicObserver {
+  /// Ends the observation. Returns what to tell if its handler alone has kept the owner alive. Called in the owner's home.
+  func endFindingLeak(in list: TopicList) -> String? {
+    let site = site
+    let wasAlive = isAlive
+    list.remove(self)
+    guard wasAlive, !isAlive, !(type is any Surrogate.Type) else { return nil }
+    let advice =
+      type is any Actor.Type
+      ? "or take the owner isolated: { (me: isolated \(type), message) in … }"
+      : "or observe with a method: observe(topic, owner: self, \(type).method)"
+    return """
+      \(type) was kept alive by its own handler for \(list.subject)\(site.map { ", observed at \($0)" } ?? ""). Use the \
+      closure's parameter instead of self, \(advice).
+      """
+  }
+}
+
+extension MulticastCenter {
+  /// Ends all handlers of topics, each in its home. Returns what to tell of owners that only their own handlers kept alive.
+  package func endHandlers() async -> [String] {
+    var leaks: [String] = []
+    for case let list as TopicList in registries.all.flatMap(\.lists) {
+      for box in list.boxes where box.isRegistered {
+        // In its home, an actor would be held. It may end anywhere.
+        let home = box.knownType is any Actor.Type ? nil : box.home
+        let leak = await (home?.place ?? .postingThread).run {
+          box.observer.endFindingLeak(in: list)
+        }
+        leaks += leak.map { [$0] } ?? []
+      }
+    }
+    return leaks
   }
 }
 
@@ -147,7 +188,8 @@ struct TopicHandler: Sendable {
     case awaited(Awaited)
   }
 
-  let call: Call
+  /// Nil after the last message.
+  var call: Call?
 
   /// Whether it receives one message.
   let once: Bool
@@ -155,9 +197,11 @@ struct TopicHandler: Sendable {
   /// Whether it receives no message if a newer one is kept.
   let newestOnly: Bool
 
+  /// Where `observe` was called; nil in a release build, which saves the memory.
   #if DEBUG
-    /// Where `observe` was called.
-    let site: CallSite
+    let site: CallSite?
+  #else
+    var site: CallSite? { nil }
   #endif
 
   init(_ call: Call, once: Bool, newestOnly: Bool, at site: CallSite) {

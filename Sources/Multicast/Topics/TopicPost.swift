@@ -23,7 +23,7 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async {
     guard let owner = box.load(), let handler = box.observer.take(self) else { return }
     if handler.once { list.remove(box) }
-    if case .awaited(let call) = handler.call { await call(owner, self) }
+    if case .awaited(let call)? = handler.call { await call(owner, self) }
     extendLifetime(owner)
   }
 }
@@ -35,7 +35,7 @@ extension Post {
     guard let handler = box.observer.take(self) else { return .skipped }
     // Before the call, in which it counts no more.
     if handler.once { list.remove(box) }
-    if case .called(let call) = handler.call { call(owner, self) }
+    if case .called(let call)? = handler.call { call(owner, self) }
     return .called
   }
 }

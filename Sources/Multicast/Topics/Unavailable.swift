@@ -61,6 +61,37 @@ extension MulticastCenter {
   /// A topic is posted with its message, unless that is `Void`.
   @available(*, unavailable, message: "A topic is posted with its message: post(topic, message).")
   public func post<Message>(_ topic: Topic<Message>) {}
+
+  /// An actor's method cannot be named without its actor.
+  @available(
+    *, unavailable, message: "An actor takes a closure: { (me: isolated Store, it) in me.add(it) }"
+  )
+  @discardableResult
+  public func observe<Message, Owner: Actor>(
+    _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
+    once: Bool = false, newestOnly: Bool = false, _ method: (isolated Owner) -> (Message) -> Void
+  ) -> TopicObservation { fatalError() }
+
+  /// A method is named with its class, and a closure takes its owner.
+  @available(
+    *, unavailable,
+    message: "Name the method with its class, Screen.show, or take the owner: { me, it in … }"
+  )
+  @discardableResult
+  public func observe<Message, Owner: AnyObject>(
+    _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
+    once: Bool = false, newestOnly: Bool = false, _ handler: (Message) -> Void
+  ) -> TopicObservation { fatalError() }
+
+  /// A handler of a topic without messages takes its owner, too.
+  @available(
+    *, unavailable, message: "A handler of a Topic<Void> is a closure: { me, _ in me.logout() }"
+  )
+  @discardableResult
+  public func observe<Owner: AnyObject>(
+    _ topic: Topic<Void>, owner: Owner, id: (any Hashable & Sendable)? = nil,
+    once: Bool = false, newestOnly: Bool = false, _ method: (Owner) -> () -> Void
+  ) -> TopicObservation { fatalError() }
 }
 
 extension MulticastDelegate {

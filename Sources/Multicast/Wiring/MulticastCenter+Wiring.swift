@@ -76,9 +76,10 @@ private struct ListSnapshot {
       guard observer?.isActive != false, let type = box.shownType else { continue }
       let home = box.home?.place ?? .postingThread
       let group = Wiring.Group(
-        type: "", id: observer?.id.map { String(describing: $0) }, home: home.description, count: 1)
+        type: "", id: observer?.id.map { String(describing: $0) }, home: home.description,
+        site: observer?.site, count: 1)
       if let last = listeners.last, last.type == type, last.group.id == group.id,
-        last.group.home == group.home
+        last.group.home == group.home, last.group.site == group.site
       {
         listeners[listeners.count - 1].group.count += 1
       } else {
@@ -99,7 +100,8 @@ private struct ListSnapshot {
     Wiring.List(
       name: subject.description { names[$0] },
       listeners: listeners.map { type, group in
-        Wiring.Group(type: names[type], id: group.id, home: group.home, count: group.count)
+        Wiring.Group(
+          type: names[type], id: group.id, home: group.home, site: group.site, count: group.count)
       })
   }
 }

@@ -53,7 +53,7 @@ private struct Graph {
     var places: [Wiring.Group: [Range<Int>]] = [:]
     var next = 1
     for group in list.listeners {
-      let key = Wiring.Group(type: group.type, id: group.id, home: group.home, count: 0)
+      let key = Wiring.Group(type: group.type, id: group.id, home: group.home, site: nil, count: 0)
       if places[key] == nil { distinct.append(key) }
       places[key, default: []].append(next..<next + group.count)
       next += group.count

@@ -10,8 +10,9 @@ extension Wiring: CustomStringConvertible {
       for (index, group) in list.listeners.enumerated() {
         let branch = (isLast ? "   " : "│  ") + (index == list.listeners.count - 1 ? "└─ " : "├─ ")
         let id = noun == "observer" ? [group.details.dropFirst().first ?? ""] : []
-        let cells = [group.type, group.home] + id + [group.count == 1 ? "" : "× \(group.count)"]
-        let texts = cells.map(\.printable)
+        let count = group.count == 1 ? "" : "× \(group.count)"
+        let site = group.site.map { ["\($0)"] } ?? []
+        let texts = ([group.type, group.home] + id + [count] + site).map(\.printable)
         rows.append([branch + texts[0]] + texts.dropFirst())
       }
     }

@@ -17,6 +17,9 @@
 ///
 /// A wiring shows neither senders nor the relays of `MulticastFoundation`. Its forwards are observers. Names
 /// include their modules only where two types would otherwise share a name. A wiring keeps no client alive.
+///
+/// In a debug build, an observer's line ends with the place of its `observe`. An owner that should have ended and is
+/// still there is kept by somebody, perhaps by the handler itself.
 public struct Wiring: Hashable, Sendable {
   /// The listener protocols in the order of their first uses, such as an `add`. A protocol without
   /// clients stays.
@@ -52,6 +55,9 @@ public struct Wiring: Hashable, Sendable {
     /// The place where `post` calls them: `MainActor`, another actor's type, `queue label`, `task`, `task in` an actor's
     /// type, or `posting thread`.
     public let home: String
+
+    /// Where they observe the topic, in a debug build; nil in a release build, and for clients.
+    public let site: CallSite?
 
     /// The number of listeners, at least 1.
     public internal(set) var count: Int

@@ -167,10 +167,24 @@ private actor Store: UserProtocol {
   }
 
   @Test func aLoopOverMessagesIsAnObserver() {
-    let site = CallSite()
-    _ = kept(
-      center.messages(of: .login, fileID: #fileID, line: site.line, column: site.column))
-    #expect(observers == ["1 AsyncStream<Login> \(site) posting thread"])
+    _ = kept(center.messages(of: .login))
+    #expect(observers == ["1 AsyncStream<Login> - posting thread"])
+  }
+
+  @Test func aDebugBuildShowsWhereEachHandlerObserves() {
+    for line in [7, 7, 8] {
+      center.observe(.login, owner: owner, fileID: "App/Log.swift", line: line, column: 9) { _, _ in
+      }
+    }
+    _ = kept(center.messages(of: .login, fileID: "App/Loop.swift", line: 1, column: 2))
+    #if DEBUG
+      let sites = center.wiring.topics.flatMap(\.listeners).map { "\($0.count) \($0.site!)" }
+      #expect(sites == ["2 App/Log.swift:7:9", "1 App/Log.swift:8:9", "1 App/Loop.swift:1:2"])
+      #expect("\(center.wiring)".contains("× 2  App/Log.swift:7:9\n"))
+    #else
+      #expect(observers == ["3 Owner - posting thread", "1 AsyncStream<Login> - posting thread"])
+      #expect(center.wiring.topics.flatMap(\.listeners).allSatisfy { $0.site == nil })
+    #endif
   }
 
   // MARK: - In one line

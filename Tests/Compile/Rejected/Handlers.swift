@@ -1,0 +1,48 @@
+import Multicast
+
+// Closures and methods that do not take their owner: the message names what does.
+
+nonisolated extension Topic where Message == Int {
+  static var login: Self { Topic("login") }
+}
+
+@MainActor final class Screen {
+  var sum = 0
+
+  func add(_ number: Int) { sum += number }
+
+  func observe(_ center: MulticastCenter) {
+    center.observe(.login, owner: self, add)  // expected-error {{Name the method with its class}}
+    // expected-error@+1 {{Name the method with its class}}
+    center.observe(.login, owner: self, id: "sum", newestOnly: true, self.add)
+    // expected-error@+1 {{or take the owner: { me, it in … }}}
+    center.observe(.login, owner: self) { number in print(number) }
+    center.observe(.login, owner: self) { self.sum += $0 }  // expected-error {{or take the owner}}
+    // expected-error@+1 {{or take the owner: { me, it in … }}}
+    center.observe(.login, owner: self, once: true) { number in
+      let double = number * 2
+      self.add(double)
+    }
+    center.observe(Topic<Void>(), owner: self) { print() }  // expected-error {{Name the method}}
+  }
+
+  // A mistake in the right form is named all the same.
+  func mistake(_ center: MulticastCenter) {
+    center.observe(.login, owner: self, Screen.ad)  // expected-error {{has no member 'ad'}}
+    // expected-error@+1 {{cannot convert value of type 'String' to expected argument type 'Int'}}
+    center.observe(.login, owner: self) { me, number in me.add("\(number)") }
+    center.observe(.login, owner: self) { me, number in
+      let double = numbr * 2  // expected-error {{cannot find 'numbr' in scope}}
+      me.add(double)
+    }
+  }
+}
+
+nonisolated final class Log: Sendable {
+  func write(_ number: Int) {}
+
+  func observe(_ center: MulticastCenter) {
+    center.observe(.login, owner: self, write)  // expected-error {{Name the method with its class}}
+    center.observe(.login, owner: self) { self.write($0) }  // expected-error {{or take the owner}}
+  }
+}
