@@ -34,8 +34,9 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: @escaping @Sendable (Listener) -> Void
   ) -> Posted {
-    post(
-      listener, .homes, from: CallSite(fileID: fileID, line: line, column: column), isolation, body)
+    withDelegate(for: listener) { delegate in
+      delegate.post(isolation: isolation, fileID: fileID, line: line, column: column, body)
+    } ?? Posted(nil, of: nil)
   }
 
   /// Calls every client of a listener protocol on the main actor, in order.
@@ -68,9 +69,9 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: @escaping @MainActor @Sendable (Listener) -> Void
   ) -> Posted {
-    post(
-      listener, .mainActor, from: CallSite(fileID: fileID, line: line, column: column), isolation,
-      MainActorFunction(body).callable)
+    withDelegate(for: listener) { delegate in
+      delegate.postOnMain(isolation: isolation, fileID: fileID, line: line, column: column, body)
+    } ?? Posted(nil, of: nil)
   }
 
   /// Calls every client of a listener protocol in a task of its own.
@@ -98,20 +99,8 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     awaiting body: @escaping @isolated(any) @Sendable (Listener) async -> Void
   ) -> Posted {
-    Posted(
-      withDelegate(for: listener) { delegate in
-        delegate.post(from: CallSite(fileID: fileID, line: line, column: column), awaiting: body)
-      } ?? nil, of: office)
-  }
-
-  @inlinable @inline(__always)
-  func post<Listener>(
-    _ listener: Listener.Type, _ destination: Post.Destination, from site: CallSite,
-    _ isolation: (any Actor)?, _ body: @escaping @Sendable (Listener) -> Void
-  ) -> Posted {
-    Posted(
-      withDelegate(for: listener) { delegate in
-        delegate.post(destination, from: site, isolation, body)
-      } ?? nil, of: office)
+    withDelegate(for: listener) { delegate in
+      delegate.post(fileID: fileID, line: line, column: column, awaiting: body)
+    } ?? Posted(nil, of: nil)
   }
 }

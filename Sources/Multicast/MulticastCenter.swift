@@ -103,7 +103,7 @@ public final class MulticastCenter: Sendable {
   ///
   /// The center's table keeps the delegate, and this method keeps the center.
   @inlinable @inline(__always)
-  func withDelegate<Listener, Result, Failure: Error>(
+  func withDelegate<Listener, Result: ~Copyable, Failure: Error>(
     for listener: Listener.Type,
     _ body: (MulticastDelegate<Listener>) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
@@ -112,7 +112,7 @@ public final class MulticastCenter: Sendable {
 
   /// Passes the borrowed registry of a key to `body`. The registry must be of the type `Registry`.
   @inlinable @inline(__always)
-  func withRegistry<Registry: AnyObject, Result, Failure: Error>(
+  func withRegistry<Registry: AnyObject, Result: ~Copyable, Failure: Error>(
     for key: ObjectIdentifier, _ body: (Registry) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
     guard let place = unsafe registries.find(key) else { return nil }

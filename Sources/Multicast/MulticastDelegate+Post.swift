@@ -142,15 +142,10 @@ extension MulticastDelegate where Listener: Sendable {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     awaiting body: @escaping @isolated(any) @Sendable (Listener) async -> Void
   ) -> Posted {
-    Posted(
-      post(from: CallSite(fileID: fileID, line: line, column: column), awaiting: body), of: office)
-  }
-
-  func post(
-    from site: CallSite, awaiting body: @escaping @isolated(any) @Sendable (Listener) async -> Void
-  ) -> PostOffice.Posting? {
-    if clientList.isEmpty { return nil }
-    return office.post(AwaitingPost(to: clientList, from: site, body), from: nil)
+    if clientList.isEmpty { return Posted(nil, of: nil) }
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    return Posted(
+      office.post(AwaitingPost(to: clientList, from: site, body), from: nil), of: office)
   }
 }
 

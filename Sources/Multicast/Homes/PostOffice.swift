@@ -15,9 +15,6 @@ final class PostOffice: Sendable {
     /// The number of mailboxes at which unused ones are removed.
     private var limit = 16
 
-    /// The mailbox that was looked up last.
-    private var recent: Mailbox?
-
     /// The mailboxes of clients that are called in tasks of their own, by identity. A new client at a
     /// deallocated one's address may share its mailbox for a while.
     private var lanes: [UInt: Mailbox] = [:]
@@ -42,14 +39,11 @@ final class PostOffice: Sendable {
     fileprivate mutating func mailbox(at address: UInt, _ place: () -> Place) -> Mailbox {
       if let mailbox = mailboxes[address] {
         // The address may have belonged to another object.
-        if mailbox.place.isAt(address) {
-          recent = mailbox
-          return mailbox
-        }
+        if mailbox.place.isAt(address) { return mailbox }
         dropped.append(mailbox)
       }
       let mailbox = Mailbox(place())
-      (mailboxes[address], recent) = (mailbox, mailbox)
+      mailboxes[address] = mailbox
       if mailboxes.count > limit { dropUnused() }
       return mailbox
     }
@@ -63,10 +57,6 @@ final class PostOffice: Sendable {
         dropped.append(mailboxes.remove(at: index).value)
       }
       limit = max(16, 2 * mailboxes.count)
-    }
-
-    fileprivate func recent(at address: UInt) -> Mailbox? {
-      recent.flatMap { mailbox in mailbox.place.isAt(address) ? mailbox : nil }
     }
 
     func hasLane(_ lane: ObjectIdentifier, of client: UInt) -> Bool {
@@ -152,7 +142,6 @@ extension PostOffice {
   /// The mailbox of a queue. That of the main queue is the main actor's.
   func mailbox(of queue: DispatchQueue) -> Mailbox {
     let address = queue.address
-    if let recent = withLock({ state in state.recent(at: address) }) { return recent }
     if address == MarkedQueue.main.queue.address { return mainMailbox }
     return withLock { state in state.mailbox(at: address) { .queue(MarkedQueue(queue)) } }
   }

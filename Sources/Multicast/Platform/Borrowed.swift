@@ -11,7 +11,7 @@
   }
 
   @inlinable @inline(__always)
-  borrowing func borrow<Result, Failure: Error>(
+  borrowing func borrow<Result: ~Copyable, Failure: Error>(
     _ body: (Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try body(value)

@@ -1,40 +1,6 @@
-// The names of earlier versions, and calls that people write. The compiler says what there is.
+// Calls that people write. The compiler says what there is.
 
 extension MulticastCenter {
-  /// Who waits, waits for what `post` returns.
-  @available(*, unavailable, message: "Write: await center.post(P.self) { … }.delivered()")
-  public func postAndWait<P>(_ listener: P.Type, _ body: (P) async -> Void) async {}
-
-  /// Who waits, waits for what `post` returns.
-  @available(*, unavailable, message: "Write: await center.post(topic, message).delivered()")
-  public func postAndWait<Message>(_ topic: Topic<Message>, _ message: any Sendable) async {}
-
-  /// Who waits, waits for what `postOnMain` returns.
-  @available(*, unavailable, message: "Write: await center.postOnMain(P.self) { … }.delivered()")
-  public func postOnMainAndWait<P>(_ listener: P.Type, _ body: @MainActor (P) -> Void) async {}
-
-  /// A body that awaits is posted with a label.
-  @available(*, unavailable, message: "Write: center.post(P.self, awaiting: { await $0.f() })")
-  public func postAwaiting<P>(_ listener: P.Type, _ body: (P) async -> Void) {}
-
-  /// A body that awaits is posted with a label, and who waits, waits for what `post` returns.
-  @available(*, unavailable, message: "Write: await center.post(P.self, awaiting: …).delivered()")
-  public func postAwaitingAndWait<P>(_ listener: P.Type, _ body: (P) async -> Void) async {}
-
-  /// Topics keep what late listeners begin with.
-  @available(*, unavailable, message: "Post to a topic made with keepsLatest: true.")
-  public func post<P>(_ listener: P.Type, keeping id: some Hashable, _ body: (P) -> Void) {}
-
-  /// Topics keep what late listeners begin with.
-  @available(*, unavailable, message: "Post to a topic made with keepsLatest: true.")
-  public func postOnMain<P>(
-    _ listener: P.Type, keeping id: some Hashable, _ body: @MainActor (P) -> Void
-  ) {}
-
-  /// Topics keep what late listeners begin with.
-  @available(*, unavailable, message: "A topic made with keepsLatest: true has removeLatest(of:).")
-  public func removeKept<P>(_ id: some Hashable, for listener: P.Type) {}
-
   /// The delegate of a protocol has its clients.
   @available(*, unavailable, message: "Write: center[P.self].clients")
   public func clients<P>(for listener: P.Type) -> [P] { fatalError() }
@@ -92,34 +58,4 @@ extension MulticastCenter {
     _ topic: Topic<Void>, owner: Owner, id: (any Hashable & Sendable)? = nil,
     once: Bool = false, newestOnly: Bool = false, _ method: (Owner) -> () -> Void
   ) -> TopicObservation { fatalError() }
-}
-
-extension MulticastDelegate {
-  /// Who waits, waits for what `post` returns.
-  @available(*, unavailable, message: "Write: await delegates.post { … }.delivered()")
-  public func postAndWait(_ body: (Listener) async -> Void) async {}
-
-  /// Who waits, waits for what `postOnMain` returns.
-  @available(*, unavailable, message: "Write: await delegates.postOnMain { … }.delivered()")
-  public func postOnMainAndWait(_ body: @MainActor (Listener) -> Void) async {}
-
-  /// A body that awaits is posted with a label.
-  @available(*, unavailable, message: "Write: delegates.post(awaiting: { await $0.f() })")
-  public func postAwaiting(_ body: (Listener) async -> Void) {}
-
-  /// A body that awaits is posted with a label, and who waits, waits for what `post` returns.
-  @available(*, unavailable, message: "Write: await delegates.post(awaiting: …).delivered()")
-  public func postAwaitingAndWait(_ body: (Listener) async -> Void) async {}
-
-  /// Topics keep what late listeners begin with.
-  @available(*, unavailable, message: "Post to a topic made with keepsLatest: true.")
-  public func post(keeping id: some Hashable, _ body: (Listener) -> Void) {}
-
-  /// Topics keep what late listeners begin with.
-  @available(*, unavailable, message: "Post to a topic made with keepsLatest: true.")
-  public func postOnMain(keeping id: some Hashable, _ body: @MainActor (Listener) -> Void) {}
-
-  /// Topics keep what late listeners begin with.
-  @available(*, unavailable, message: "A topic made with keepsLatest: true has removeLatest(of:).")
-  public func removeKept(_ id: some Hashable) {}
 }
