@@ -107,7 +107,7 @@ extension MulticastCenter {
   ///
   /// - Parameter client: The object. It need not be a client.
   /// - Returns: The number of its registrations. 0 while the object is being deinitialized.
-  /// - Complexity: Amortized O(*p* + *t* + *n*) for *p* listener protocols and *t* topics in use, and *n* registrations.
+  /// - Complexity: Amortized O(*p* + *n*) for *p* listener protocols and message types in use, and *n* registrations.
   @discardableResult
   public func remove(_ client: AnyObject) -> Int {
     registries.all.reduce(0) { count, registry in count + registry.removeClient(client) }

@@ -316,14 +316,6 @@ nonisolated extension Topic where Message == Item {
 
 // the example
 
-// MARK: Tests: Multicast MulticastTesting Testing
-
-nonisolated protocol UserProtocol {
-  func userLogin(_ id: UInt)
-}
-
-// the example
-
 // MARK: Views: Multicast Observation SwiftUI
 
 @MainActor protocol DownloadProtocol {

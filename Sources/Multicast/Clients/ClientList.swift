@@ -55,6 +55,14 @@ class ClientList: @unchecked Sendable {
     /// The registered boxes of a client, which may be deallocated.
     func boxes(of identity: UInt) -> Boxes { index.all(identity, in: boxes) }
 
+    func hasBoxes(of identity: UInt) -> Bool {
+      var found = false
+      index.find(identity, in: boxes) { _ in
+        found = true; return true
+      }
+      return found
+    }
+
     /// The registered boxes with a key.
     func boxes(with key: UInt) -> Boxes { keys.all(key, in: boxes) }
 
@@ -146,6 +154,11 @@ extension ClientList {
       }
       return placement
     }
+  }
+
+  /// Whether boxes of a client are registered, which may be deallocated. Another lock may be held.
+  final func hasBoxes(of identity: UInt) -> Bool {
+    state.withLock { state in state.hasBoxes(of: identity) }
   }
 
   /// The registered boxes with a key. O(*k*) for *k* boxes.

@@ -189,7 +189,7 @@ extension MulticastCenter {
   ) -> TopicObservation {
     let home = isolation.map { office.mailbox(of: $0) } ?? queue.map { office.mailbox(of: $0) }
     let handler = TopicHandler(.called(handle), once: once, newestOnly: newestOnly, at: site)
-    return anchor(of: topic, from: site).observe(owner, id, handler, at: home)
+    return anchor(of: topic, for: owner, from: site).observe(owner, id, handler, at: home)
   }
 
   func observe<Message>(
@@ -200,7 +200,7 @@ extension MulticastCenter {
   ) -> TopicObservation {
     let lane = Mailbox(.task(client: nil, in: isolation.map { WeakActor($0) }))
     let handler = TopicHandler(.awaited(call), once: once, newestOnly: newestOnly, at: site)
-    return anchor(of: topic, from: site).observe(owner, id, handler, at: lane)
+    return anchor(of: topic, for: owner, from: site).observe(owner, id, handler, at: lane)
   }
 
   /// Removes the handlers of a topic, or those that an owner has for it. What was posted before no longer calls them.

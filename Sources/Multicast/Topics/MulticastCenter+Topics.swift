@@ -1,11 +1,13 @@
 extension MulticastCenter {
   /// Refers to the list of a topic. Makes it if there is none.
-  func anchor<Message: Sendable>(of topic: Topic<Message>, from site: CallSite) -> TopicAnchor {
+  func anchor<Message: Sendable>(
+    of topic: Topic<Message>, for owner: AnyObject? = nil, from site: CallSite
+  ) -> TopicAnchor {
     let place = unsafe registries.find(ObjectIdentifier(Topic<Message>.self)) {
       TopicRegistry(first: TopicList(topic, office: office, site: site))
     }
     let anchor = unsafe place.assumingMemoryBound(to: TopicRegistry.self).pointee
-      .anchor(of: topic, from: site)
+      .anchor(of: topic, for: owner, from: site)
     #if DEBUG
       anchor.list.check(keepsLatest: topic.keepsLatest, from: site)
     #endif

@@ -4,8 +4,39 @@ final class TopicRegistry: Sendable {
   private struct State {
     var anchors: [String: TopicAnchor] = [:]
 
-    /// The number of topics at which those without observers are removed.
+    /// The names of the topics that an object observes, by its address. They may include those of topics that it does not
+    /// observe any more.
+    var observed: [UInt: Set<String>] = [:]
+
+    /// The number of topics, or of objects, at which those that are not in use are removed.
     var limit = 16
+
+    var count: Int { max(anchors.count, observed.count) }
+
+    /// Removes the topics that nobody but this refers to, and that nobody observes. Returns them, to release after
+    /// unlocking. With the lock held, no reference can be added.
+    mutating func dropUnused() -> [TopicAnchor] {
+      var dropped: [TopicAnchor] = []
+      for name in Array(anchors.keys) where isIdle(name) && anchors[name]?.isUnused() == true {
+        anchors.removeValue(forKey: name).map { dropped.append($0) }
+      }
+      for address in Array(observed.keys) { forgetTopics(of: address) }
+      limit = max(16, 2 * count)
+      return dropped
+    }
+
+    /// Forgets the topics that an object does not observe any more.
+    mutating func forgetTopics(of address: UInt) {
+      let names = observed[address]?.filter { name in
+        anchors[name]?.list.hasBoxes(of: address) == true || !isIdle(name)
+      }
+      observed[address] = names?.isEmpty == true ? nil : names
+    }
+
+    /// Whether nobody but this refers to a topic, as who is about to observe it does.
+    private mutating func isIdle(_ name: String) -> Bool {
+      anchors.index(forKey: name).map { isKnownUniquelyReferenced(&anchors.values[$0]) } ?? true
+    }
   }
 
   /// The first topic in use. Usually it is the only one of its type. It stays as long as the center and is
@@ -29,10 +60,15 @@ final class TopicRegistry: Sendable {
   }
 
   /// Refers to the list of a topic. Makes it if there is none.
-  func anchor<Message>(of topic: Topic<Message>, from site: CallSite) -> TopicAnchor {
+  func anchor<Message>(
+    of topic: Topic<Message>, for owner: AnyObject?, from site: CallSite
+  ) -> TopicAnchor {
     if firstList.name == topic.name { return first }
-    if state.withLock({ $0.anchors.count >= $0.limit }) { dropUnused() }
+    if state.withLock({ $0.count >= $0.limit }) { dropUnused() }
     return state.withLock { state in
+      if let owner {
+        state.observed[ObjectIdentifier(owner).address, default: []].insert(topic.name)
+      }
       if let anchor = state.anchors[topic.name] { return anchor }
       let anchor = TopicAnchor(TopicList(topic, office: firstList.office, site: site))
       state.anchors[topic.name] = anchor
@@ -40,11 +76,13 @@ final class TopicRegistry: Sendable {
     }
   }
 
+  /// The number of objects that may observe topics beside the first one.
+  var observedCount: Int { state.withLock { $0.observed.count } }
+
   /// The lists of all topics, beginning with the first one.
   var topics: [TopicList] { [firstList] + state.withLock { $0.anchors.values.map(\.list) } }
 
-  /// Removes the lists that nobody but this refers to, and that nobody observes. With the lock held, no reference can be
-  /// added.
+  /// Removes the topics that are not in use.
   private func dropUnused() {
     // With the lock released, because the check may release an owner last. A long list is looked through only as far as
     // somebody who may be alive.
@@ -56,18 +94,7 @@ final class TopicRegistry: Sendable {
         list.office.findDeadElsewhere(in: list, from: list.site)
       }
     }
-    let dropped = state.withLock { state in
-      var dropped: [TopicAnchor] = []
-      for name in Array(state.anchors.keys) {
-        guard let index = state.anchors.index(forKey: name),
-          isKnownUniquelyReferenced(&state.anchors.values[index]),
-          state.anchors.values[index].isUnused()
-        else { continue }
-        dropped.append(state.anchors.remove(at: index).value)
-      }
-      state.limit = max(16, 2 * state.anchors.count)
-      return dropped
-    }
+    let dropped = state.withLock { state in state.dropUnused() }
     extendLifetime(dropped)
   }
 }
@@ -76,7 +103,13 @@ extension TopicRegistry: ClientRegistry {
   var lists: [ClientList] { topics.sorted { $0.name < $1.name } }
 
   func removeClient(_ client: AnyObject) -> Int {
-    topics.reduce(0) { count, list in count + list.removeAll(of: client) }
+    let address = ObjectIdentifier(client).address
+    // A deallocated object may have had the address.
+    let lists = state.withLock { state in
+      (state.observed[address] ?? []).compactMap { name in state.anchors[name]?.list }
+    }
+    defer { state.withLock { $0.forgetTopics(of: address) } }
+    return ([firstList] + lists).reduce(0) { count, list in count + list.removeAll(of: client) }
   }
 
   func removeAll() {

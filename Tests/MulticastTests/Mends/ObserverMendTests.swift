@@ -109,4 +109,62 @@ import Testing
       #expect(CountingBox.looks.load(ordering: .relaxed) < 50 * found.count)
     }
   }
+
+  /// A removal of an object visits the topics that it observes. In each one visited, it finds handlers of deallocated owners.
+  @Test func aRemovalVisitsItsOwnTopicsOnly() {
+    let topics = (0..<100).map { Topic<Int>("topic \($0)") }
+    let ends = Atomic<Int>(0)
+    let closing = Owner()
+    for topic in topics {
+      let passing = Owner()
+      let sentinel = Sentinel { ends.wrappingAdd(1, ordering: .relaxed) }
+      center.observe(topic, owner: passing) { _, _ in extendLifetime(sentinel) }
+      center.observe(topic, owner: self.owner, id: "keeps") { _, _ in }
+      extendLifetime(passing)
+    }
+    for topic in [topics[0], topics[7], topics[70]] {
+      center.observe(topic, owner: closing) { _, _ in }
+      center.observe(topic, owner: closing) { _, _ in }
+    }
+    let before = ends.load(ordering: .relaxed)
+    #expect(center.remove(closing) == 6)
+    #expect(center.remove(closing) == 0)
+    #expect(ends.load(ordering: .relaxed) - before <= 3)
+    center.observe(topics[8], owner: closing) { _, _ in }
+    #expect(center.remove(closing) == 1)
+    #expect(center.remove(owner) == 100)
+  }
+
+  @Test func aHandlerRemovesItsOwnerFromATopicThatItBeginsToObserve() {
+    center.observe(Topic<Int>("first"), owner: owner) { _, _ in }
+    let topic = Topic<Int>("late", keepsLatest: true)
+    center.post(topic, 1)
+    let calls = Numbers()
+    center.observe(topic, owner: owner) { [center] owner, number in
+      calls.add(number)
+      center.remove(owner)
+    }
+    center.post(topic, 2)
+    #expect(calls.all == [1])
+  }
+
+  /// However many objects and topics come and go, what a center knows of them is bounded by those in use.
+  @Test func whoObservedIsForgotten() {
+    center.observe(Topic<Int>("first"), owner: owner) { _, _ in }
+    let lasting = Topic<Int>("lasting")
+    center.observe(lasting, owner: owner) { _, _ in }
+    let registry = TopicRegistry(first: TopicList(lasting, office: center.office, site: CallSite()))
+    for number in 0..<2_000 {
+      let passing = Owner()
+      for topic in [Topic<Int>("other"), Topic<Int>("other \(number)")] {
+        _ = registry.anchor(of: topic, for: passing, from: CallSite())
+          .observe(
+            passing, nil,
+            TopicHandler(.called { _, _ in }, once: false, newestOnly: false, at: CallSite()),
+            at: nil)
+      }
+    }
+    #expect(registry.observedCount <= 64)
+    #expect(registry.topics.count <= 64)
+  }
 }
