@@ -18,8 +18,10 @@ nonisolated extension Topic where Message == Mail {
 
   init(center: MulticastCenter = .current) {
     self.center = center
-    center.observe(.mail, owner: self) { me, mail in me.unread += mail.count }
+    center.observe(.mail, owner: self, Inbox.add)
   }
+
+  private func add(_ mail: Mail) { unread += mail.count }
 
   func refresh() {
     Task { center.post(.mail, Mail(count: 3)) }  // returns before it has posted
@@ -154,6 +156,13 @@ nonisolated final class Repeater: UserProtocol {
   #expect(MulticastCenter.current.wiring == before)
 }
 
+@Test @MainActor func nothingKeepsAnInbox() async {
+  let center = MulticastCenter()
+  center.observe(.mail, owner: Inbox(center: center)) { _, _ in }
+
+  await center.expectNoLeaks()
+}
+
 nonisolated struct Preferences: UserProtocol {
   func userLogin(_ id: UInt) {}
 }
@@ -221,7 +230,7 @@ nonisolated struct Preferences: UserProtocol {
     let program = try String(contentsOfFile: #filePath, encoding: .utf8)
     let blocks = page.components(separatedBy: "```swift\n").dropFirst(2)
       .compactMap { $0.components(separatedBy: "```").first }
-    #expect(blocks.count == 10)
+    #expect(blocks.count == 11)
     for block in blocks { #expect(program.contains(block)) }
   }
 }

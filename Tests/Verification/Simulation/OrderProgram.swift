@@ -6,7 +6,7 @@ final class OrderProgram: Program, @unchecked Sendable {
 
   private static let uses = [
     ["ask", "ask", "find"], ["add", "remove", "remove", "clear"],
-    ["take", "awaited", "cancel", "replace", "place", "withdraw"],
+    ["take", "cancel", "replace", "place", "withdraw"],
   ]
   private static let looks = [["find"], ["walk", "home", "contains"], ["known", "boxes"]]
 
@@ -50,7 +50,6 @@ final class OrderProgram: Program, @unchecked Sendable {
     case "home": for group in list.roster.groups { walk(group.boxes) }
     case "contains": _ = list.contains(clients[number])
     case "take": _ = observer.take(post)
-    case "awaited": _ = observer.takeAwaited(post)
     case "cancel": observer.cancel(version: UInt32(number))
     case "replace": _ = observer.replaceHandler(with: handler, latest: nil)
     case "place": place(number)
