@@ -54,7 +54,7 @@ extension MulticastDelegate {
   @inlinable
   func add(
     _ client: Listener, at site: CallSite, isTold: Bool = true,
-    home: (AnyObject) -> (AnyObject & Sendable)?
+    home: (AnyObject) -> ClientHome?
   ) -> Bool {
     withObject(of: client, file: site.file, line: site.line) { object in
       let home = home(object)
@@ -77,7 +77,7 @@ extension MulticastDelegate {
   }
 
   @usableFromInline
-  func home(of client: AnyObject, in isolation: (any Actor)?) -> (AnyObject & Sendable)? {
+  func home(of client: AnyObject, in isolation: (any Actor)?) -> ClientHome? {
     // An actor's synchronous methods are nonisolated.
     guard let isolation, !isActor(client) else { return nil }
     return office.mailbox(of: isolation)
@@ -97,7 +97,7 @@ extension MulticastDelegate {
   }
 
   @usableFromInline
-  func home(_ queue: DispatchQueue?) -> (AnyObject & Sendable)? {
+  func home(_ queue: DispatchQueue?) -> ClientHome? {
     queue.map { office.mailbox(of: $0) }
   }
 

@@ -6,11 +6,11 @@ final class Roster: Sendable {
   /// Some boxes of a list, in order: those of one home, or all.
   final class Group: Sendable {
     /// The mailbox of the home; nil for all boxes.
-    let mailbox: (AnyObject & Sendable)?
+    let mailbox: ClientHome?
 
     let boxes: Boxes
 
-    init(_ boxes: Boxes, at mailbox: (AnyObject & Sendable)? = nil) {
+    init(_ boxes: Boxes, at mailbox: ClientHome? = nil) {
       self.mailbox = mailbox
       self.boxes = boxes
     }
@@ -34,7 +34,7 @@ final class Roster: Sendable {
       return
     }
     var homeless = Boxes()
-    var homes: [(mailbox: AnyObject & Sendable, boxes: Boxes)] = []
+    var homes: [(mailbox: ClientHome, boxes: Boxes)] = []
     var places: [ObjectIdentifier: Int] = [:]
     for box in boxes where box.isRegistered {
       guard let mailbox = box.mailbox else {

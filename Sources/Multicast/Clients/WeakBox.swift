@@ -11,8 +11,8 @@ import MulticastPlatform
 class WeakBox: AtomicWord, @unchecked Sendable {
   @usableFromInline let reference: WeakReference
 
-  /// The mailbox of the client's home; nil for a client without a home.
-  final let mailbox: (AnyObject & Sendable)?
+  /// The client's home; nil for a client without one.
+  final let mailbox: ClientHome?
 
   #if DEBUG
     /// Set before a list has the box, for a client that was added on the main thread without a word about its home.
@@ -20,7 +20,7 @@ class WeakBox: AtomicWord, @unchecked Sendable {
   #endif
 
   @usableFromInline
-  init(_ client: AnyObject, at mailbox: (AnyObject & Sendable)?) {
+  init(_ client: AnyObject, at mailbox: ClientHome?) {
     reference = WeakReference(client)
     self.mailbox = mailbox
     super.init(word: UInt64(ObjectIdentifier(client).address))
@@ -83,7 +83,7 @@ class ClientBox<Listener>: WeakBox, @unchecked Sendable {
   @usableFromInline final let bits: Bits
 
   @inlinable
-  init(_ client: Listener, _ object: AnyObject, at mailbox: (AnyObject & Sendable)?) {
+  init(_ client: Listener, _ object: AnyObject, at mailbox: ClientHome?) {
     bits = Bits(of: client)
     super.init(object, at: mailbox)
   }
@@ -122,7 +122,7 @@ final class HomeBox<Listener>: ClientBox<Listener>, @unchecked Sendable {
   @usableFromInline let type: AnyClass
 
   @inlinable
-  override init(_ client: Listener, _ object: AnyObject, at mailbox: (AnyObject & Sendable)?) {
+  override init(_ client: Listener, _ object: AnyObject, at mailbox: ClientHome?) {
     type = Swift.type(of: object)
     super.init(client, object, at: mailbox)
   }
@@ -221,4 +221,21 @@ extension ContiguousArray<WeakBox> {
 extension ObjectIdentifier {
   /// The object's address; never 0.
   var address: UInt { UInt(bitPattern: self) }
+}
+
+/// A client's home, as far as its list has to know it. All homes are mailboxes.
+///
+/// Unchecked, because others inherit from it. It has no state.
+@usableFromInline
+class ClientHome: @unchecked Sendable {
+  /// Whether a client with this home may be released on this thread. Called with no lock held.
+  var isOpen: Bool { true }
+}
+
+extension WeakBox {
+  /// Whether the client may be loaded on this thread: it has no home, or has it here. Called with no lock held.
+  var mayBeLoaded: Bool { mailbox?.isOpen ?? true }
+
+  /// Whether the client is registered and, if it may be loaded here, alive. Called with no lock held.
+  var mayBeAlive: Bool { isRegistered && (!mayBeLoaded || load() != nil) }
 }

@@ -118,12 +118,6 @@ extension Mailbox {
 extension WeakBox {
   /// The mailbox of the client's home. Only mailboxes are given to boxes.
   var home: Mailbox? { mailbox.map { unsafe unsafeDowncast($0, to: Mailbox.self) } }
-
-  /// Whether the client may be loaded on this thread: it has no home, or has it here. Called with no lock held.
-  var mayBeLoaded: Bool { home?.place.isOpen ?? true }
-
-  /// Whether the client is registered and, if it may be loaded here, alive. Called with no lock held.
-  var mayBeAlive: Bool { isRegistered && (!mayBeLoaded || load() != nil) }
 }
 
 extension Roster {

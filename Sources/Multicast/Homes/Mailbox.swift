@@ -6,7 +6,7 @@
 /// Unchecked, because only the holder of the office's lock has the office's state, which each method takes that uses a
 /// variable.
 @usableFromInline
-final class Mailbox: @unchecked Sendable {
+final class Mailbox: ClientHome, @unchecked Sendable {
   private struct Contents: ~Copyable {
     var letters = LetterQueue()
 
@@ -26,6 +26,8 @@ final class Mailbox: @unchecked Sendable {
   @exclusivity(unchecked) private var contents = Contents()
 
   init(_ place: Place) { self.place = place }
+
+  override var isOpen: Bool { place.isOpen }
 
   /// Whether this thread runs in this home, in code written in the actor `isolation`. False if that is unknown.
   ///
