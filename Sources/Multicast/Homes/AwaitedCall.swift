@@ -45,8 +45,3 @@ final class AwaitedCall: Sendable {
     call.isUnderWay.store(false, ordering: .releasing)
   }
 }
-
-extension Task<Never, Never> {
-  /// Identifies the current task among live ones; 0 outside of tasks.
-  static var identity: Int { unsafe withUnsafeCurrentTask { task in unsafe task?.hashValue ?? 0 } }
-}

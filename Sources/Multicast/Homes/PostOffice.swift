@@ -15,6 +15,9 @@ final class PostOffice: Sendable {
     /// The number of mailboxes at which unused ones are removed.
     private var limit = 16
 
+    /// The mailbox that was looked up last.
+    private var recent: Mailbox?
+
     /// The mailboxes of clients that are called in tasks of their own, by identity. A new client at a
     /// deallocated one's address may share its mailbox for a while.
     private var lanes: [UInt: Mailbox] = [:]
@@ -37,13 +40,17 @@ final class PostOffice: Sendable {
 
     /// The mailbox of the actor or the queue at an address, which the caller holds.
     fileprivate mutating func mailbox(at address: UInt, _ place: () -> Place) -> Mailbox {
+      if let recent, recent.place.isAt(address) { return recent }
       if let mailbox = mailboxes[address] {
         // The address may have belonged to another object.
-        if mailbox.place.isAt(address) { return mailbox }
+        if mailbox.place.isAt(address) {
+          recent = mailbox
+          return mailbox
+        }
         dropped.append(mailbox)
       }
       let mailbox = Mailbox(place())
-      mailboxes[address] = mailbox
+      (mailboxes[address], recent) = (mailbox, mailbox)
       if mailboxes.count > limit { dropUnused() }
       return mailbox
     }

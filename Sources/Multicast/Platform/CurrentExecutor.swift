@@ -49,6 +49,11 @@ extension TaskLocal {
   }
 }
 
+extension Task<Never, Never> {
+  /// Identifies the current task among live ones; 0 outside of tasks.
+  static var identity: Int { unsafe withUnsafeCurrentTask { task in unsafe task?.hashValue ?? 0 } }
+}
+
 /// The runtime's function that tells whether a thread runs inside an actor, where it is missing.
 enum MissingFunction {
   private static let isReported = Atomic<Bool>(false)
