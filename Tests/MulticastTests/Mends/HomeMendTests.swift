@@ -27,7 +27,8 @@ import Testing
   @Test(arguments: [false, true]) func lettersForNobodyEndAtHome(ownerEnds: Bool) async {
     let ends = Atomic<Int>(0)
     place.queue.suspend()
-    for _ in 0..<20 {
+    // At 10,000, a debug build would say so.
+    for _ in 0..<19 {
       let passing = Owner()
       let observation = center.observe(Topic<Sentinel>(), owner: passing, on: place.queue) { _, _ in
       }
@@ -41,7 +42,7 @@ import Testing
     #expect(ends.load(ordering: .relaxed) == 0)
     place.queue.resume()
     await center.settled()
-    #expect(ends.load(ordering: .relaxed) == 10_000)
+    #expect(ends.load(ordering: .relaxed) == 9_500)
   }
 
   @Test func aQueueWithTheMainQueuesLabelIsNotTheMainQueue() async {
