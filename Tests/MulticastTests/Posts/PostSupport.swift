@@ -25,6 +25,8 @@ actor QueueActor {
 
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)
+      // Held here: the actor, and this with it, may end with the job.
+      let jobs = jobs
       place.queue.async { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
       jobs.add(())
     }
