@@ -33,10 +33,32 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: (Listener) throws(Failure) -> Void
   ) throws(Failure) -> Int {
-    try withDelegate(for: listener) { (delegate) throws(Failure) in
+    #if DEBUG
+      tellOfClasses(insteadOf: listener, from: CallSite(fileID: fileID, line: line, column: column))
+    #endif
+    return try withDelegate(for: listener) { (delegate) throws(Failure) in
       try delegate.notify(fileID: fileID, line: line, column: column, body)
     } ?? 0
   }
+
+  #if DEBUG
+    /// If a listener protocol has no clients, tells of one that was added for its class instead.
+    @usableFromInline
+    func tellOfClasses<Listener>(insteadOf listener: Listener.Type, from site: CallSite) {
+      if withDelegate(for: listener, { $0.clientList.isEmpty }) == false { return }
+      for list in registries.all.flatMap(\.lists) {
+        guard case .listener(let key) = list.subject, key is AnyClass, key != listener,
+          let client = list.boxes.first(where: { $0.mayBeLoaded })?.load(), client is Listener
+        else { continue }
+        StandardError.tell(
+          of: site,
+          """
+          nobody hears \(listener), called at \(site), but \(type(of: client)) was added for the class \(key). To be called for \
+          the protocol, it is added for that: add(client, for: \(listener).self).
+          """)
+      }
+    }
+  #endif
 
   /// Asks every client of a listener protocol, and returns the answers in the order of the clients.
   ///

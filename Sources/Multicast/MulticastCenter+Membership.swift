@@ -8,7 +8,8 @@ extension MulticastCenter {
   /// center.add(self, for: UserProtocol.self)
   /// ```
   ///
-  /// The client is held weakly, and needs no removal. Active deliveries do not call it.
+  /// The client is held weakly, and needs no removal. Something else must own it: a client that only
+  /// `_ = Log(center)` makes ends at once. Active deliveries do not call it.
   ///
   /// A client added inside an actor lives in that actor: `post` calls it there. That includes the main actor,
   /// and does not hold where the compiler knows here that the protocol is `Sendable`. A client that adds
@@ -43,6 +44,8 @@ extension MulticastCenter {
   /// center.add(log, for: UserProtocol.self, on: queue)
   /// center.post(UserProtocol.self) { $0.userLogin(19000) }  // calls the log on its queue
   /// ```
+  ///
+  /// Use a client whose class is not `Sendable` on its queue only. The compiler does not check that.
   ///
   /// Calls do not overlap, on a concurrent queue either. The main queue is the main actor. What is posted on
   /// a global queue reaches the client a little later, on that queue.

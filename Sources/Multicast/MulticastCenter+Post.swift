@@ -34,7 +34,10 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: @escaping @Sendable (Listener) -> Void
   ) -> Posted {
-    withDelegate(for: listener) { delegate in
+    #if DEBUG
+      tellOfClasses(insteadOf: listener, from: CallSite(fileID: fileID, line: line, column: column))
+    #endif
+    return withDelegate(for: listener) { delegate in
       delegate.post(isolation: isolation, fileID: fileID, line: line, column: column, body)
     } ?? Posted(nil, of: nil)
   }
@@ -69,7 +72,10 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: @escaping @MainActor @Sendable (Listener) -> Void
   ) -> Posted {
-    withDelegate(for: listener) { delegate in
+    #if DEBUG
+      tellOfClasses(insteadOf: listener, from: CallSite(fileID: fileID, line: line, column: column))
+    #endif
+    return withDelegate(for: listener) { delegate in
       delegate.postOnMain(isolation: isolation, fileID: fileID, line: line, column: column, body)
     } ?? Posted(nil, of: nil)
   }

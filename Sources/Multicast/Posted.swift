@@ -50,9 +50,10 @@ public struct Posted: ~Copyable, Sendable {
     guard let post, let office else { return nil }
     if let lane = AwaitedCall.currentLane, post.isFor(lane: lane, of: office) {
       #if DEBUG
-        StandardError.print(
+        StandardError.tell(
+          of: post.site,
           """
-          Multicast: delivered() was called in a handler for a post to itself, made at \(post.site). It would wait for \
+          delivered() was called in a handler for a post to itself, made at \(post.site). It would wait for \
           itself, so it returned at once. Wait in a task of its own.
           """)
       #endif

@@ -15,7 +15,7 @@ class WeakBox: AtomicWord, @unchecked Sendable {
   final let mailbox: ClientHome?
 
   #if DEBUG
-    /// Set before a list has the box, for a client that was added on the main thread without a word about its home.
+    /// Where a client was added on the main thread without a word about its home. Set before a list has the box.
     final var homelessness: Homelessness?
   #endif
 
@@ -182,15 +182,10 @@ struct Bits {
 }
 
 #if DEBUG
-  /// The place where a client was added on the main thread without a home, and whether that was told.
+  /// A place, apart from the boxes, most of which have none.
   final class Homelessness: Sendable {
     let site: CallSite
-    private let isTold = Atomic<Bool>(false)
-
     init(at site: CallSite) { self.site = site }
-
-    /// Returns whether this is the first time.
-    func tell() -> Bool { !isTold.exchange(true, ordering: .relaxed) }
   }
 #endif
 

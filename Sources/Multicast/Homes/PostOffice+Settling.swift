@@ -4,9 +4,10 @@ extension PostOffice {
   nonisolated(nonsending) func settled(from site: CallSite) async -> Bool {
     if isInsideOfCall {
       #if DEBUG
-        StandardError.print(
+        StandardError.tell(
+          of: site,
           """
-          Multicast: settled() was called at \(site), inside of a post's call to a client or a handler. It would \
+          settled() was called at \(site), inside of a post's call to a client or a handler. It would \
           wait for itself, so it returned at once. Call it where no post calls, as in a test or at shutdown.
           """)
       #endif

@@ -28,15 +28,14 @@
     func checkThread(
       of client: @autoclosure () -> Any, as listener: Any.Type, from site: CallSite
     ) {
-      guard let homelessness, !Place.mainActor.isCurrent(from: nil), homelessness.tell() else {
-        return
-      }
+      guard let added = homelessness?.site, !Place.mainActor.isCurrent(from: nil) else { return }
       let type = type(of: client())
-      StandardError.print(
+      StandardError.tell(
+        of: added,
         """
-        Multicast: a client of type \(type) was added for \(listener) on the main thread, at \(homelessness.site), \
-        without a home, and is called on another thread, from \(site). Add it in its actor or with on: a queue, and \
-        post to call it there. If it may be called on any thread, add it with on: nil, or make \(listener) Sendable.
+        a client of type \(type) was added for \(listener) on the main thread, at \(added), without a home, and is \
+        called on another thread, from \(site). Add it in its actor or with on: a queue, and post to call it there. If it \
+        may be called on any thread, add it with on: nil, or make \(listener) Sendable.
         """)
     }
 

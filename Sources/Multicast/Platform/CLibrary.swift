@@ -12,6 +12,17 @@ package enum StandardError {
   }
 }
 
+#if DEBUG
+  extension StandardError {
+    private static let told = Locked<Set<CallSite>>([])
+
+    /// Writes what is to be said of a place in the source, once for each.
+    static func tell(of site: CallSite, _ message: @autoclosure () -> String) {
+      if told.withLock({ $0.insert(site).inserted }) { print("Multicast: \(message())") }
+    }
+  }
+#endif
+
 /// The current thread.
 package enum CurrentThread {
   /// Identifies it among live threads.

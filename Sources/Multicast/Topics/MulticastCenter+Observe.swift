@@ -12,7 +12,11 @@ extension MulticastCenter {
   /// other closure runs on the posting thread. In an actor, take the owner isolated:
   /// `{ (me: isolated Store, login) in me.add(login) }`.
   ///
-  /// Use the parameter, never `self`: a closure that captures its owner keeps it alive for ever.
+  /// Use the parameter, never `self`: a closure that captures its owner keeps it alive for ever. A method cannot:
+  /// `observe(.userLogin, owner: self, Screen.show)`. Capture the center weakly, too, or take it from the owner.
+  ///
+  /// In language mode 5, the compiler does not check that the owner is `Sendable`. A handler in a class without an actor is
+  /// called on every thread that posts. Make the class `@MainActor`, or say `on:`.
   ///
   /// The observation ends with its owner, which is held weakly and passed to the handler. The handler is then
   /// released in its home, by the next `post` or as observers are added; without a home, or in it, by the next
@@ -147,6 +151,8 @@ extension MulticastCenter {
   /// ```swift
   /// center.observe(.userLogin, owner: store, on: .main) { _, login in print(login.id) }
   /// ```
+  ///
+  /// On the main actor, leave `on: .main` out: only then may the closure use the actor's state.
   ///
   /// Calls do not overlap, on a concurrent queue either. The main queue is the main actor. What is posted on the
   /// queue reaches the handler before `post` returns, unless the queue is global, or is running another handler.

@@ -62,10 +62,11 @@ final class TopicList: ClientList, @unchecked Sendable {
     /// Tells of a handler that wants the newest message only, of a topic that does not know which one that is.
     func check(_ handler: TopicHandler) {
       guard handler.newestOnly, keeper == nil, let site = handler.site else { return }
-      StandardError.print(
+      StandardError.tell(
+        of: site,
         """
-        Multicast: newestOnly: true skips nothing at \(site), because \(subject) does not keep its latest message. \
-        Make the topic with keepsLatest: true.
+        newestOnly: true skips nothing at \(site), because \(subject) does not keep its latest message. Make the topic with \
+        keepsLatest: true.
         """)
     }
   #endif

@@ -26,6 +26,14 @@ nonisolated extension Topic where Message == Int {
     center.observe(Topic<Void>(), owner: self) { print() }  // expected-error {{Name the method}}
   }
 
+  // A closure on a queue is in no actor, on the main queue either.
+  func queue(_ center: MulticastCenter) {
+    center.observe(.login, owner: self, on: .main) { me, number in
+      // expected-error@+1 {{from a Sendable closure}}
+      me.sum += number
+    }
+  }
+
   // A mistake in the right form is named all the same.
   func mistake(_ center: MulticastCenter) {
     center.observe(.login, owner: self, Screen.ad)  // expected-error {{has no member 'ad'}}
