@@ -145,3 +145,142 @@ import Testing
     #expect(post(1) == 1)
   }
 }
+
+/// A center keeps what is attached to it.
+@Suite struct AttachmentTests {
+  let center = MulticastCenter()
+  let journal = Journal()
+
+  @Test func whatIsDetachedEnds() {
+    weak var sentinel: Sentinel?
+    do {
+      let attached = Sentinel(journal)
+      sentinel = attached
+      center.attach(attached)
+      center.attach(attached)
+    }
+    #expect(journal.read() == "")
+    if let sentinel { center.detach(sentinel) }
+    #expect(journal.read() == "end")
+    #expect(sentinel == nil)
+  }
+
+  @Test func theCenterIsGoneForWhatEndsWithIt() {
+    do {
+      let center = MulticastCenter()
+      center.attach(
+        Sentinel { [weak center] in journal.write(center == nil ? "gone" : "there") })
+      // What is not attached is not detached.
+      center.detach(Sentinel(journal))
+      #expect(journal.read() == "end")
+    }
+    #expect(journal.read() == "gone")
+  }
+}
+
+#if canImport(Combine)
+  import Combine
+  import Multicast
+  import MulticastFoundation
+  import Testing
+
+  /// A topic's publisher heeds demand and cancellation.
+  @Suite struct PublisherTests {
+    private final class Sink: Subscriber {
+      var received: [Int] = []
+      var subscription: (any Subscription)?
+      private let first: Subscribers.Demand
+      private let onMessage: (Sink, Int) -> Subscribers.Demand
+
+      init(_ first: Subscribers.Demand, _ onMessage: @escaping (Sink, Int) -> Subscribers.Demand) {
+        self.first = first
+        self.onMessage = onMessage
+      }
+
+      func receive(subscription: any Subscription) {
+        self.subscription = subscription
+        subscription.request(first)
+      }
+
+      func receive(_ message: Int) -> Subscribers.Demand {
+        received.append(message)
+        return onMessage(self, message)
+      }
+
+      func receive(completion: Subscribers.Completion<Never>) {}
+    }
+
+    let center = MulticastCenter()
+    let topic = Topic<Int>("number")
+
+    private func subscribe(
+      _ first: Subscribers.Demand,
+      _ onMessage: @escaping (Sink, Int) -> Subscribers.Demand = { _, _ in .none }
+    ) -> Sink {
+      let sink = Sink(first, onMessage)
+      center.publisher(for: topic).receive(subscriber: sink)
+      return sink
+    }
+
+    @Test func whatComesWithoutDemandIsDropped() {
+      let (all, two, late) = (subscribe(.unlimited), subscribe(.max(2)), subscribe(.none))
+      let growing = subscribe(.max(1)) { _, number in number < 3 ? .max(1) : .none }
+      for number in 1...5 { center.post(topic, number) }
+      late.subscription?.request(.max(1))
+      center.post(topic, 6)
+      #expect(all.received == [1, 2, 3, 4, 5, 6])
+      #expect(two.received == [1, 2])
+      #expect(late.received == [6])
+      #expect(growing.received == [1, 2, 3])
+    }
+
+    @Test func cancellationEndsTheObservation() {
+      let sink = subscribe(.unlimited) { sink, number in
+        if number == 2 { sink.subscription?.cancel() }
+        return .none
+      }
+      for number in 1...3 { center.post(topic, number) }
+      #expect(sink.received == [1, 2])
+      #expect(center.post(topic, 4).clients == 0)
+    }
+
+    @Test func theLatestMessageIsTheFirst() {
+      let topic = Topic<Int>("level", keepsLatest: true)
+      center.post(topic, 1)
+      let sink = Sink(.unlimited) { _, _ in .none }
+      center.publisher(for: topic).receive(subscriber: sink)
+      center.post(topic, 2)
+      #expect(sink.received == [1, 2])
+      extendLifetime(sink)
+    }
+  }
+#endif
+
+/// A notification that Foundation itself posts.
+@Suite struct SystemNotificationTests {
+  let journal = Journal()
+  let center = MulticastCenter()
+
+  /// A port, whose end Foundation tells in the default center.
+  ///
+  /// Not `Port()`: on Apple's platforms this is a Mach port, which allows no weak references.
+  private func makePort() throws -> Port { try #require(SocketPort(tcpPort: 0)) }
+
+  @Test func itCallsClientsAndLeavesAsAnotherNotification() throws {
+    center.adding(Client("ended", journal))
+    let target = NotificationCenter()
+    let observer = target.addObserver(forName: .power, object: nil, queue: nil) { notification in
+      journal.write("\(notification.level ?? -1)")
+    }
+    let (port, other) = (try makePort(), try makePort())
+    let name = Port.didBecomeInvalidNotification
+    center.relay(name, object: port, to: PowerProtocol.self) { $0.powerChanged(0) }
+    center.relay(name, object: port, to: .power) { $0.object is Port ? Power(level: 7) : nil }
+    center.forward(.power, to: target, as: .power) { ["level": $0.level] }
+    other.invalidate()
+    #expect(journal.read() == "")
+    port.invalidate()
+    #expect(journal.read().split(separator: " ").sorted() == ["7", "ended0"])
+    target.removeObserver(observer)
+  }
+}

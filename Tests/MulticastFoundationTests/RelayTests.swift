@@ -1,8 +1,9 @@
 import Foundation
 import Multicast
-import MulticastFoundation
 import TestSupport
 import Testing
+
+@testable import MulticastFoundation
 
 /// Notifications come in as calls to clients, and as messages.
 @Suite struct RelayTests {
@@ -134,5 +135,222 @@ import Testing
     source.postPower(1)
     source.postPower(2)
     #expect(await messages.levels(2) == [1, 2])
+  }
+}
+
+/// When a relay ends, and what it keeps until then.
+@Suite struct RelayLifeTests {
+  let journal = Journal()
+  let center = MulticastCenter()
+  let source = NotificationCenter()
+  let client = kept(Counter())
+
+  init() {
+    center.add(client, for: PowerProtocol.self)
+  }
+
+  /// A relay that writes down the end of its closure.
+  @discardableResult
+  private func relay(
+    in center: MulticastCenter, object: AnyObject? = nil
+  ) -> NotificationRelay {
+    let sentinel = Sentinel(journal)
+    return center.relay(.power, from: source, object: object, to: PowerProtocol.self) { client in
+      client.powerChanged(1)
+      extendLifetime(sentinel)
+    }
+  }
+
+  // MARK: Cancelling
+
+  @Test func cancelEndsTheRelayAtOnce() {
+    let trace = drained {
+      // The token may be ignored.
+      let trace = RelayTrace(relay(in: MulticastCenter.default))
+      #expect(trace.isObserving)
+      #expect(journal.read() == "")
+      let relay = relay(in: center)
+      #expect(relay.isActive)
+      relay.cancel()
+      #expect(!relay.isActive)
+      #expect(journal.read() == "end")
+      source.postPower(1)
+      #expect(client.calls == 0)
+      return RelayTrace(relay)
+    }
+    #expect(!trace.isObserving)
+  }
+
+  @Test func endingIsLeavingOnce() {
+    let (source, journal) = (source, journal)
+    let token = Slot<NotificationRelay>()
+    token.value = center.relay(.power, from: source, to: .power) { _ in
+      token.value?.cancel()
+      token.value?.cancel()
+      // Foundation may know this one by what it knew the relay by. The relay's own end is yet to come.
+      _ = source.addObserver(forName: .power, object: nil, queue: nil) { _ in
+        journal.write("observer")
+      }
+      return nil
+    }
+    source.postPower(1)
+    token.value?.cancel()
+    #expect(token.value?.isActive == false)
+    #expect(journal.read() == "")
+    source.postPower(2)
+    #expect(journal.read() == "observer")
+  }
+
+  @Test func aNotificationUnderWayReachesTheRestOfItsClients() {
+    let other = center.adding(Counter())
+    let token = Slot<NotificationRelay>()
+    token.value = center.relay(.power, from: source, to: PowerProtocol.self) { client in
+      token.value?.cancel()
+      client.powerChanged(1)
+    }
+    source.postPower(1)
+    #expect(client.calls == 1)
+    #expect(other.calls == 1)
+    #expect(token.value?.isActive == false)
+    source.postPower(2)
+    #expect(client.calls == 1)
+  }
+
+  @Test(arguments: 0..<16, [false, true])
+  func anotherObserverMayCancelDuringANotification(place: Int, isUnderWay: Bool) {
+    let (source, journal) = (source, journal)
+    let token = Slot<NotificationRelay>()
+    // Whether Foundation calls the relay before or after one that cancels, no call begins after that. Where
+    // it is under way, it is held meanwhile: it is at work on the notification around this one.
+    let observers = (0..<16).map { number in
+      if number == place {
+        token.value = center.relay(.power, from: source, to: .power) { notification in
+          if isUnderWay, notification.level == 1 {
+            source.postPower(2)
+          } else {
+            journal.write("relay")
+          }
+          return nil
+        }
+      }
+      return source.addObserver(forName: .power, object: nil, queue: nil) { notification in
+        guard notification.level == (isUnderWay ? 2 : 1) else { return }
+        token.value?.cancel()
+        journal.write("cancelled")
+      }
+    }
+    source.postPower(1)
+    let calls = journal.read().split(separator: " ")
+    #expect(calls.count >= 16)
+    #expect(calls.firstIndex(of: "relay") ?? 0 == 0)
+    for observer in observers { source.removeObserver(observer) }
+  }
+
+  // MARK: The status
+
+  @Test func whoeverEndsARelayRemovesItsObserverOnce() {
+    let status = RelayStatus()
+    #expect(status.begin())
+    #expect(status.isActive)
+    #expect(status.end())
+    #expect(!status.isActive)
+    #expect(!status.end())
+    // There is nothing to be removed yet. Whoever begins it then removes the observer.
+    let ended = RelayStatus()
+    #expect(!ended.end())
+    #expect(!ended.isActive)
+    #expect(!ended.begin())
+    #expect(!ended.isActive)
+  }
+
+  // MARK: The center
+
+  @Test func aRelayEndsWithItsCenterAndKeepsNeitherThatNorItsClients() {
+    weak var weakClient: Counter?
+    let trace = drained {
+      var center = Optional(MulticastCenter())
+      let relay = relay(in: center!)
+      do {
+        let client = Counter()
+        weakClient = client
+        center?.add(client, for: PowerProtocol.self)
+        source.postPower(1)
+        #expect(client.calls == 1)
+      }
+      #expect(weakClient == nil)
+      center?.removeAll()
+      #expect(relay.isActive)
+      center = nil
+      #expect(!relay.isActive)
+      #expect(journal.read() == "end")
+      relay.cancel()
+      return RelayTrace(relay)
+    }
+    #expect(!trace.isObserving)
+  }
+
+  @Test func aClientMayReleaseTheCenterDuringADelivery() {
+    let trace = drained {
+      let (first, second) = (Client("a", journal), Client("b", journal))
+      defer { extendLifetime((first, second)) }
+      var center = Optional(MulticastCenter())
+      center?.add(first, for: PowerProtocol.self)
+      center?.add(second, for: PowerProtocol.self)
+      first.onChange = { _ in center = nil }
+      let trace = RelayTrace(relay(in: center!))
+      source.postPower(1)
+      // The delivery keeps the center to its end.
+      #expect(journal.read() == "a1 b1 end")
+      return trace
+    }
+    #expect(!trace.isObserving)
+  }
+
+  @Test func whatARelayCapturesMayUseBothCentersAtItsEnd() {
+    let (center, source, journal) = (center, source, journal)
+    func makeRelay() -> NotificationRelay {
+      let sentinel = Sentinel {
+        // A lock that is held here would be waited for in vain.
+        let observer = source.addObserver(forName: .otherPower, object: nil, queue: nil) { _ in
+          journal.write("got")
+        }
+        source.postPower(1, as: .otherPower)
+        // The relay has ended: this reaches nobody.
+        source.postPower(1)
+        source.removeObserver(observer)
+        center.relay(.otherPower, from: source, to: .power) { $0.power }.cancel()
+      }
+      return center.relay(.power, from: source, to: PowerProtocol.self) { client in
+        client.powerChanged(1)
+        extendLifetime(sentinel)
+      }
+    }
+    makeRelay().cancel()
+    #expect(journal.read() == "got")
+    #expect(client.calls == 0)
+  }
+
+  // MARK: The sender
+
+  @Test func aRelayEndsWithItsSender() {
+    let trace = drained {
+      var sender = Optional(Sender())
+      weak var weakSender: Sender?
+      weakSender = sender
+      let relay = relay(in: center, object: sender)
+      drained { source.postPower(1, object: sender) }
+      #expect(client.calls == 1)
+      sender = nil
+      #expect(weakSender == nil)
+      #expect(!relay.isActive)
+      // What it holds goes with the next notification of the name, whoever posts it.
+      source.postPower(2)
+      #expect(journal.read() == "end")
+      // Another object may get its address.
+      for _ in 0..<1000 { source.postPower(1, object: Sender()) }
+      #expect(client.calls == 1)
+      return RelayTrace(relay)
+    }
+    #expect(!trace.isObserving)
   }
 }

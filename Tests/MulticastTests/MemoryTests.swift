@@ -142,3 +142,148 @@ private final class Ticker: Sendable {
     Task { await delegate.notify(awaiting: { $0.tick() }) }
   }
 }
+
+extension MemoryTests {
+  /// Says so if many lists keep more than a little after `body` has got rid of
+  /// nearly all of their five thousand clients. Nothing is added afterwards that could reclaim.
+  static func expectReclaimed(
+    _ what: String,
+    _ body: (_ delegate: MulticastDelegate<any PingProtocol>, _ clients: inout [Counter]) async ->
+      Void
+  ) async {
+    var lists: [MulticastDelegate<any PingProtocol>] = []
+    func makeLists(_ count: Int) async {
+      for _ in 0..<count {
+        let delegate = MulticastDelegate<any PingProtocol>()
+        var clients = keep(5000, in: delegate)
+        defer { extendLifetime(clients) }
+        await body(delegate, &clients)
+        lists.append(delegate)
+      }
+    }
+    await makeLists(5)
+    let mark = Mark()
+    let count = Process.rounds(100, quick: 12)
+    await makeLists(count)
+    // Five thousand registrations are half a megabyte, and what they leave in pieces is a fifth of that.
+    mark.expectGrowth(atMost: 120_000 * count, what)
+    extendLifetime(lists)
+  }
+
+  private struct Stop: Error {}
+
+  @Test func deliveriesReclaimWhatTheyFindDeadAtOnce() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      await Self.expectReclaimed("a notify") { delegate, clients in
+        clients.removeLast(4900)
+        delegate.notify { $0.ping(1) }
+      }
+      await Self.expectReclaimed("an awaited notify") { delegate, clients in
+        clients.removeAll()
+        await delegate.notify(awaiting: { $0.ping(1) })
+      }
+      await Self.expectReclaimed("a notify that fails") { delegate, clients in
+        clients.removeFirst(4900)
+        do throws(Stop) {
+          try delegate.notify { _ throws(Stop) in throw Stop() }
+        } catch {}
+      }
+      await Self.expectReclaimed("a count") { delegate, clients in
+        clients.removeLast(4900)
+        precondition(delegate.count == 100)
+      }
+    }
+    #expect(text(result) == "")
+  }
+
+  @Test func whatIsRemovedIsReclaimedAtOnceOrWithTheNotify() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      await Self.expectReclaimed("one by one") { delegate, clients in
+        for client in clients.dropFirst(100) { delegate.remove(client) }
+      }
+      await Self.expectReclaimed("all") { delegate, _ in delegate.removeAll() }
+      await Self.expectReclaimed("one by one, during a notify") { delegate, clients in
+        let removed = clients.dropFirst(100)
+        let first = clients[0]
+        delegate.notify { client in
+          guard client as AnyObject === first else { return }
+          for client in removed { delegate.remove(client) }
+        }
+      }
+      await Self.expectReclaimed("all, during a notify") { delegate, _ in
+        delegate.notify { _ in delegate.removeAll() }
+      }
+    }
+    #expect(text(result) == "")
+  }
+
+  @Test func storageThatIsReplacedDuringANotifyIsFreedAtItsEnd() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      await Self.expectReclaimed("once") { delegate, clients in
+        let first = clients[0]
+        delegate.notify { client in
+          guard client as AnyObject === first else { return }
+          // Some die before the list is full, so that it is replaced rather than grown.
+          for _ in 0..<12 { _ = Self.keep(1000, in: delegate) }
+        }
+        clients.removeLast(4900)
+        delegate.notify { $0.ping(1) }
+      }
+      let delegate = MulticastDelegate<any PingProtocol>()
+      let lasting = Self.keep(1000, in: delegate)
+      Self.expectNoGrowth(
+        "often", beyond: Process.rounds(10, quick: 3), rounds: Process.rounds(1500, quick: 800)
+      ) {
+        delegate.notify { client in
+          guard client as AnyObject === lasting[0] else { return }
+          // One at a time, so that never more than half of the list is dead: then the old storage
+          // would be freed together with what is dead.
+          for _ in 0..<100 { delegate.add(Counter()) }
+        }
+      }
+      precondition(delegate.count == lasting.count)
+    }
+    #expect(text(result) == "")
+  }
+
+  @Test func aNotifyThatFailsIsNotUnderWayForEver() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      let delegate = MulticastDelegate<any PingProtocol>()
+      let lasting = Self.keep(10, in: delegate)
+      // So many that the storage is replaced if somebody seems to walk over it.
+      func churn() { for _ in 0..<20 { delegate.add(Counter()) } }
+      Self.expectNoGrowth("synchronous", beyond: 3, rounds: 4000) {
+        do throws(Stop) {
+          try delegate.notify { _ throws(Stop) in throw Stop() }
+        } catch {}
+        churn()
+      }
+      let mark = Mark()
+      for _ in 0..<4000 {
+        do throws(Stop) {
+          try await delegate.notify(awaiting: { _ async throws(Stop) in throw Stop() })
+        } catch {}
+        churn()
+      }
+      mark.expectGrowth(atMost: 3_000_000, "awaited")
+      precondition(delegate.count == lasting.count)
+    }
+    #expect(text(result) == "")
+  }
+
+  @Test func churnHoldsAtMostAboutTwiceTheMostClientsThatWereAlive() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      let delegate = MulticastDelegate<any PingProtocol>()
+      let scale = Process.rounds(5, quick: 1)
+      let lasting = Self.keep(20_000 * scale, in: delegate)
+      let mark = Mark()
+      // A thousand at a time, so that they have different addresses.
+      for _ in 0..<(140 * scale) { _ = Self.keep(1000, in: delegate) }
+      // At full size, as many dead ones as live ones take up to 14 megabytes, and a copy of the live ones, which is
+      // made meanwhile, another 10. What goes at once would be 95.
+      mark.expectGrowth(atMost: 7_000_000 * scale, "churn")
+      precondition(delegate.count == lasting.count)
+    }
+    #expect(text(result) == "")
+  }
+}

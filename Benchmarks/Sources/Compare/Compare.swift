@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import Systems
 
 @main
 enum Compare {
@@ -43,5 +45,110 @@ enum Compare {
     FileHandle.standardError.write(Data(usage.utf8))
     // EX_USAGE of sysexits.h.
     exit(64)
+  }
+}
+
+/// What every table is made with.
+struct Lab: Sendable {
+  let isQuick: Bool
+
+  /// How often everything is measured, by turns.
+  var rounds: Int { isQuick ? 3 : 15 }
+
+  /// How long one measurement should take, in nanoseconds.
+  var sampleTime: Double { isQuick ? 5e5 : 5e6 }
+}
+
+// MARK: - Rounds
+
+/// Measures something once: nanoseconds of an operation, one number or several.
+typealias Sampler = () -> [Double]
+
+extension Lab {
+  /// Measures all by turns, each round in another order. So what disturbs the machine disturbs all alike.
+  /// Returns the measurements of each.
+  func byTurns(_ samplers: [Sampler], rounds: Int? = nil) -> [[Measurement]] {
+    var samples = samplers.map { _ in [[Double]]() }
+    for round in 0..<(rounds ?? self.rounds) {
+      for turn in samplers.indices {
+        let index = (turn + round) % samplers.count
+        samples[index].append(samplers[index]())
+      }
+    }
+    return samples.map { rounds in
+      rounds[0].indices.map { number in Measurement(rounds.map { $0[number] }) }
+    }
+  }
+
+  /// The same for trials, which must all have delivered all events. Returns the time for each client.
+  ///
+  /// - Parameter time: How many times longer than usual a measurement takes.
+  func byTurns(_ trials: [Trial], time: Double = 1, rounds: Int? = nil) -> [Measurement] {
+    defer { for trial in trials { trial.check() } }
+    let samplers = trials.map { trial in
+      let sampler = repeating(step: trial.step, time: time, trial.send)
+      return { sampler().map { $0 / Double(max(1, trial.clients.count)) } }
+    }
+    return byTurns(samplers, rounds: rounds).map { $0[0] }
+  }
+
+  /// A sampler that repeats its work as often as fits into the time of a measurement, in multiples of the step.
+  func repeating(
+    step: Int = 1, time: Double = 1, _ run: @escaping (_ count: Int) -> Void
+  ) -> Sampler {
+    let wanted = time * sampleTime
+    var (count, time) = (step, stopwatch { run(step) })
+    // Twice as much until a measurement is long enough to judge by; this also warms up.
+    while time < wanted / 4, count < 1 << 30 {
+      count *= 2
+      time = stopwatch { run(count) }
+    }
+    let chosen = max(1, Int(Double(count) * wanted / max(time, 1) / Double(step))) * step
+    return { [stopwatch { run(chosen) } / Double(chosen)] }
+  }
+}
+
+/// The nanoseconds that `work` takes.
+func stopwatch(_ work: () -> Void) -> Double {
+  let begin = DispatchTime.now().uptimeNanoseconds
+  work()
+  return Double(DispatchTime.now().uptimeNanoseconds - begin)
+}
+
+// MARK: - Trials
+
+/// A contender and its clients.
+final class Trial {
+  let step: Int
+  let clients: [any Client]
+  private let title: String
+  private let deliver: Contender.Send
+  private var events = 0
+
+  /// - Parameters:
+  ///   - scattered: Whether the clients stand in the list in another order than in memory.
+  ///   - late: Where clients are called later. A delivery ends when the last one had the last event.
+  init(_ contender: Contender, clientCount: Int, scattered: Bool = false, late: Place? = nil) {
+    let countdown = Countdown()
+    var clients =
+      late.map { makeClients(clientCount, at: $0, countdown) } ?? makeClients(clientCount)
+    if scattered { clients.shuffle() }
+    (self.clients, title, step) = (clients, contender.title, contender.step(clientCount))
+    let send = contender.make(clients)
+    deliver =
+      late == nil
+      ? send : { count in countdown.wait(for: 0..<count, clients: clientCount) { send(count) } }
+  }
+
+  func send(_ count: Int) {
+    deliver(count)
+    events += count
+  }
+
+  /// Stops the program unless every client got every event: who delivers less is not faster.
+  func check() {
+    for client in clients {
+      precondition(client.calls == events, "\(title): \(client.calls) of \(events) events arrived")
+    }
   }
 }

@@ -1,3 +1,5 @@
+import Dispatch
+import Multicast
 import Systems
 
 /// Delivers a number of events to a number of clients and does nothing else, for callgrind. Two runs that differ
@@ -18,4 +20,159 @@ enum Probe {
     // Who delivers less is not faster.
     precondition(clients.allSatisfy { $0.calls == events }, "not every event arrived")
   }
+}
+
+/// What is counted per event, without a comparison: posts with one client or handler, by where it lives, and adds.
+enum Cost: String, CaseIterable {
+  case postHere = "post, 1 client here"
+  case topicHere = "topic, 1 handler here"
+  case postInMain = "post, at home in the main actor"
+  case topicInMain = "topic, at home in the main actor"
+  case postOnQueue = "post, at home on a queue"
+  case topicOnQueue = "topic, at home on a queue"
+  case latePost = "post, late on a queue"
+  case lateTopic = "topic, late on a queue"
+  case latePostInMain = "post, late in the main actor"
+  case lateTopicInMain = "topic, late in the main actor"
+  case keptHere = "kept topic, 1 handler here"
+  case lateKept = "kept topic, late on a queue"
+  case async = "queue.async"
+  case task = "task on the main actor"
+  case add = "add, outside of actors"
+  case addInMain = "add, in the main actor"
+  case addOnQueue = "add, on a queue"
+
+  @MainActor
+  func run(_ events: Int) async {
+    let center = MulticastCenter()
+    let queue = DispatchQueue(label: "home")
+    let client = Counted()
+    switch self {
+    case .postHere, .postInMain, .postOnQueue, .latePost:
+      switch self {
+      case .postHere: center.add(client, for: CountedProtocol.self, isolation: nil)
+      case .postInMain: center.add(client, for: CountedProtocol.self, isolation: MainActor.shared)
+      default: center.add(client, for: CountedProtocol.self, on: queue)
+      }
+      Self.perform(events, self == .latePost ? .late : self == .postOnQueue ? .home : .here, queue)
+      { event in
+        center.post(CountedProtocol.self) { $0.count(event) }
+      }
+    case .topicHere, .topicInMain, .topicOnQueue, .lateTopic:
+      switch self {
+      case .topicHere: Self.observe(center, client)
+      case .topicInMain: center.observe(.event, owner: client, on: .main) { $0.count($1) }
+      default: center.observe(.event, owner: client, on: queue) { $0.count($1) }
+      }
+      Self.perform(
+        events, self == .lateTopic ? .late : self == .topicOnQueue ? .home : .here, queue
+      ) {
+        center.post(.event, $0)
+      }
+    case .keptHere, .lateKept:
+      if self == .keptHere {
+        Self.observe(center, client, .kept)
+      } else {
+        center.observe(.kept, owner: client, on: queue) { $0.count($1) }
+      }
+      Self.perform(events, self == .lateKept ? .late : .here, queue) { center.post(.kept, $0) }
+    case .latePostInMain:
+      center.add(client, for: CountedProtocol.self, isolation: MainActor.shared)
+      await Self.performLateInMain(events, queue, client) { event in
+        center.post(CountedProtocol.self) { $0.count(event) }
+      }
+    case .lateTopicInMain:
+      center.observe(.event, owner: client, on: .main) { $0.count($1) }
+      await Self.performLateInMain(events, queue, client) { center.post(.event, $0) }
+    case .task:
+      await Self.performLateInMain(events, queue, client) { _ in
+        Task { @MainActor in client.count() }
+      }
+    case .async:
+      Self.perform(events, .late, queue) { _ in queue.async { client.count() } }
+    case .add, .addInMain, .addOnQueue:
+      let clients = (0..<events).map { _ in Counted() }
+      for added in clients {
+        switch self {
+        case .add: center.add(added, for: CountedProtocol.self, isolation: nil)
+        case .addInMain: center.add(added, for: CountedProtocol.self)
+        default: center.add(added, for: CountedProtocol.self, on: queue)
+        }
+      }
+      // The queue has looked for the dead where the list has doubled.
+      if self == .addOnQueue { queue.sync {} }
+      precondition(center[CountedProtocol.self].count == events, "not every client was added")
+      return extendLifetime(clients)
+    }
+    precondition(client.calls == events, "not every event arrived")
+  }
+
+  private enum Way { case here, home, late }
+
+  /// Calls `body` for each event here, on the queue that is the home, or here while that queue waits.
+  private static func perform(
+    _ events: Int, _ way: Way, _ queue: DispatchQueue, _ body: @Sendable (Int) -> Void
+  ) {
+    switch way {
+    case .here: for event in 0..<events { body(event) }
+    case .home: queue.sync { for event in 0..<events { body(event) } }
+    case .late:
+      // In batches, or it would depend on the threads how often a drain is started.
+      for start in stride(from: 0, to: events, by: batch) {
+        let gate = DispatchSemaphore(value: 0)
+        queue.async { gate.wait() }
+        for event in start..<min(start + batch, events) { body(event) }
+        gate.signal()
+        queue.sync {}
+      }
+    }
+  }
+
+  /// Calls `body` for each event on another thread while the main actor waits.
+  @MainActor
+  private static func performLateInMain(
+    _ events: Int, _ queue: DispatchQueue, _ client: Counted,
+    _ body: @escaping @Sendable (Int) -> Void
+  ) async {
+    for start in stride(from: 0, to: events, by: batch) {
+      let end = min(start + batch, events)
+      wait(for: queue) { for event in start..<end { body(event) } }
+      while client.calls < end { await Task.yield() }
+    }
+  }
+
+  private static func wait(for queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
+    let done = DispatchSemaphore(value: 0)
+    queue.async {
+      body()
+      done.signal()
+    }
+    done.wait()
+  }
+
+  private static let batch = 50
+
+  /// Outside of actors, so the handler has no home.
+  private nonisolated static func observe(
+    _ center: MulticastCenter, _ client: Counted, _ topic: Topic<Int> = .event
+  ) {
+    center.observe(topic, owner: client) { $0.count($1) }
+  }
+}
+
+private protocol CountedProtocol: AnyObject {
+  func count(_ event: Int)
+}
+
+/// Called by one thread at a time, and read after all calls.
+private final class Counted: CountedProtocol, @unchecked Sendable {
+  private(set) var calls = 0
+
+  func count() { calls += 1 }
+  func count(_ event: Int) { calls += 1 }
+}
+
+extension Topic<Int> {
+  fileprivate static var event: Self { Topic("event") }
+  fileprivate static var kept: Self { Topic("kept", keepsLatest: true) }
 }

@@ -1,7 +1,8 @@
 import Dispatch
-import Multicast
 import TestSupport
 import Testing
+
+@testable import Multicast
 
 /// Rule 13 of the contract: a post calls everybody at home.
 @Suite struct HomeTests {
@@ -215,4 +216,134 @@ extension QueueActor {
   fileprivate func post(_ center: MulticastCenter, _ number: Int) {
     center.post(Topic<Int>("second"), number)
   }
+}
+
+/// Homes: letters that wait for long, letters for nobody, and the main queue.
+@Suite struct HomeMendTests {
+  let owner = kept(Owner())
+  let place = Place()
+  let center = MulticastCenter()
+
+  @Test func memoryFollowsWhatWaits() {
+    var queue = LetterQueue()
+    let list = ClientList(.listener(PingProtocol.self))
+    let post = Post(to: list, from: CallSite())
+    let group = Roster.Group([])
+    for _ in 0..<500 { queue.append(Letter(post: post, group: group)) }
+    for _ in 0..<100_000 {
+      queue.append(Letter(post: post, group: group))
+      _ = queue.popFirst()
+    }
+    #expect(queue.count == 500)
+    #expect(queue.capacity < 4_000)
+  }
+
+  @Test(arguments: [false, true]) func lettersForNobodyEndAtHome(ownerEnds: Bool) async {
+    let ends = Atomic<Int>(0)
+    place.queue.suspend()
+    // At 10,000, a debug build would say so.
+    for _ in 0..<19 {
+      let passing = Owner()
+      let observation = center.observe(Topic<Sentinel>(), owner: passing, on: place.queue) { _, _ in
+      }
+      for _ in 0..<500 {
+        center.post(Topic<Sentinel>(), Sentinel { ends.wrappingAdd(1, ordering: .relaxed) })
+      }
+      if !ownerEnds { observation.cancel() }
+      extendLifetime(passing)
+    }
+    // Their home does not run, so they wait.
+    #expect(ends.load(ordering: .relaxed) == 0)
+    place.queue.resume()
+    await center.settled()
+    #expect(ends.load(ordering: .relaxed) == 9_500)
+  }
+
+  @Test func aQueueWithTheMainQueuesLabelIsNotTheMainQueue() async {
+    let place = Place("com.apple.main-thread")
+    let isThere = Collected<Bool>()
+    center.observe(.login, owner: owner, on: place.queue) { _, _ in isThere.add(place.isCurrent) }
+    for id in 0..<40 { await center.post(.login, Login(id: id)).delivered() }
+    #expect(isThere.all == Array(repeating: true, count: 40))
+  }
+
+  @Test func queuesWithAGlobalQueuesLabelAreHomesOfTheirOwn() async {
+    let label = DispatchQueue.global().label
+    let places = [Place(label), Place(label)]
+    let isThere = Collected<Bool>()
+    for place in places {
+      center.observe(.login, owner: owner, on: place.queue) { _, _ in
+        isThere.add(place.isCurrent)
+      }
+    }
+    places[0].queue.suspend()
+    center.post(.login, Login(id: 1))
+    places[1].queue.sync {}
+    #expect(isThere.all == [true])
+    places[0].queue.resume()
+    await center.settled()
+    #expect(isThere.all == [true, true])
+  }
+
+  @Test func aGlobalQueueIsOneHome() {
+    let classes: [DispatchQoS.QoSClass] = [.userInitiated, .default, .utility, .background]
+    let homes = classes.map { qos in center.office.mailbox(of: .global(qos: qos)) }
+    for (qos, home) in zip(classes, homes) {
+      #expect(center.office.mailbox(of: .global(qos: qos)) === home)
+      #expect(DispatchQueue.global(qos: qos).isGlobal)
+    }
+    #expect(Set(homes.map { ObjectIdentifier($0) }).count == classes.count)
+    #expect(center.office.mailbox(of: .main) === center.office.mainMailbox)
+  }
+
+  @Test @MainActor func theMainQueueIsTheMainActor() {
+    let numbers = Numbers()
+    center.observe(.login, owner: owner, on: .main) { _, login in numbers.add(login.id) }
+    center.post(.login, Login(id: 1))
+    #expect(numbers.all == [1])
+  }
+
+  /// Its `deinit` would wait for the lock.
+  @Test func noActorEndsWithALockHeld() {
+    let topic = Topic<Login>()
+    let client = Counter()
+    center.observe(topic, owner: owner, on: place.queue) { _, _ in }
+    onThreads(2) { thread in
+      for _ in 0..<Process.rounds(200_000, quick: 20_000) {
+        // Looks the queue's mailbox up, after that of an actor.
+        if thread == 0 { center[PingProtocol.self].add(client, on: place.queue) }
+        if thread == 1 {
+          let actor = Poster(center, topic)
+          center[PingProtocol.self].add(client, isolation: actor)
+          extendLifetime(actor)
+        }
+      }
+    }
+  }
+
+  @Test func cancelledWaitsLeaveNothing() async {
+    center.observe(.login, owner: owner, on: place.queue) { _, _ in }
+    place.queue.suspend()
+    center.post(.login, Login(id: 1))
+    for _ in 0..<2_000 {
+      let task = Task { await center.settled() }
+      task.cancel()
+      #expect(await task.value == false)
+    }
+    #expect(center.office.withLock { $0.settlers.count } == 0)
+    place.queue.resume()
+    #expect(await center.settled())
+  }
+}
+
+/// Posts at its end.
+private actor Poster {
+  private let center: MulticastCenter
+  private let topic: Topic<Login>
+
+  init(_ center: MulticastCenter, _ topic: Topic<Login>) {
+    (self.center, self.topic) = (center, topic)
+  }
+
+  deinit { center.post(topic, Login(id: 1)) }
 }

@@ -216,3 +216,140 @@ import Testing
     #expect(reports.all.isEmpty)
   }
 }
+
+/// The part of rule 11 of the contract that wrappers rely on: each way of delivering of a center, and so of its
+/// delegates, counts as the call site that it is given, by its file, its line and its column.
+@Suite struct PassedOnCallSiteTests {
+  enum Way: CaseIterable, Sendable {
+    case notify, batch, map, awaited
+  }
+
+  static let site = CallSite(fileID: "App/Store.swift", line: 12, column: 32)
+
+  /// Sites that differ in one part only. The nested notify comes from them and is not a loop.
+  static let others: [(fileID: StaticString, line: Int, column: Int)] = [
+    ("App/Other.swift", 12, 32), ("App/Store.swift", 13, 32), ("App/Store.swift", 12, 33),
+  ]
+
+  let reports = Reports()
+
+  @Test(arguments: Way.allCases)
+  func aCenterCountsEveryPartOfTheSite(way: Way) async {
+    let center = MulticastCenter(onRecursion: reports.handler)
+    let client = center.adding(Client("a", Journal()))
+    func nested(_ fileID: StaticString, _ line: Int, _ column: Int) -> Int {
+      switch way {
+      case .notify, .awaited:
+        center.notify(PingProtocol.self, fileID: fileID, line: line, column: column) { _ in }
+      case .batch:
+        center[PingProtocol.self].notify(
+          forEach: [1], fileID: fileID, line: line, column: column
+        ) { _, _ in }
+      case .map:
+        center.map(PingProtocol.self, fileID: fileID, line: line, column: column) { _ in 1 }.count
+      }
+    }
+    client.onPing = { _ in check(nested) }
+    switch way {
+    case .notify, .batch, .map:
+      center.notify(
+        PingProtocol.self, fileID: "App/Store.swift", line: 12, column: 32
+      ) { $0.ping(1) }
+    case .awaited:
+      await center.notify(
+        PingProtocol.self, fileID: "App/Store.swift", line: 12, column: 32,
+        awaiting: { $0.ping(1) })
+    }
+    #expect(reports.all.map(\.path) == [[Self.site, Self.site]])
+  }
+
+  /// Notifies from the outer notify's own site, which is refused, and from those that are not it.
+  private func check(_ nested: (StaticString, Int, Int) -> Int) {
+    #expect(nested("App/Store.swift", 12, 32) == 0)
+    for other in Self.others {
+      #expect(nested(other.fileID, other.line, other.column) == 1, "\(other)")
+    }
+  }
+}
+
+@Suite struct ReentrancyPolicyTests {
+  let journal = Journal()
+  let reports = Reports()
+
+  /// How deep a notify gets that notifies again from the same call site without end.
+  func depthOfLoop(_ policy: ReentrancyPolicy, limit: Int = 100) -> Int {
+    let delegate = MulticastDelegate<any PingProtocol>(
+      reentrancy: policy, onRecursion: reports.handler)
+    let client = delegate.adding(Client("a", journal))
+    var depth = 0
+    func notify() {
+      delegate.notify { $0.ping(1) }
+    }
+    client.onPing = { _ in
+      depth += 1
+      if depth < limit { notify() }
+    }
+    notify()
+    return depth
+  }
+
+  @Test(arguments: [0, 1, 2, 10])
+  func allowLetsACallSiteBeActiveInsideItself(depth: Int) {
+    // Recursion that ends within its depth is not reported.
+    #expect(depthOfLoop(.allow(depth: depth), limit: depth + 1) == depth + 1)
+    #expect(reports.all.isEmpty)
+    #expect(depthOfLoop(.allow(depth: depth)) == depth + 1)
+    #expect(reports.all.map(\.path.count) == [depth + 2])
+  }
+
+  @Test func refuseNestingRefusesOtherCallSitesTooAndLetsOtherProtocolsPass() {
+    #expect(depthOfLoop(.refuseLoops) == 1)
+    let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
+    let client = center.adding(Client("a", Journal()))
+    center.add(client, for: Client.self)
+    var results: [Int] = []
+    client.onPing = { number in
+      guard number == 1 else { return }
+      results.append(center.notify(Client.self) { $0.ping(2) })
+      results.append(center.notify(PingProtocol.self) { $0.ping(2) })
+    }
+    #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
+    #expect(results == [1, 0])
+    #expect(reports.all.map(\.path.count) == [2, 2])
+  }
+
+  @Test func aHandlerThatNotifiesIntoALoopEnds() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      // The client notifies from its own site, which is refused; the handler notifies, and what is
+      // refused in there is printed, and not handed to it again.
+      precondition(Self.notifyIntoALoop() == "a a ! a")
+    }
+    #expect(
+      text(result).hasPrefix("Multicast: A recursive notification of PingProtocol was refused"))
+    #expect(text(result).split(separator: "\n").count == 1)
+  }
+
+  /// Not in the macro, which would be the call site of all that stands in it.
+  private static func notifyIntoALoop() -> String {
+    // It is called with no lock held.
+    let reference = Locked<MulticastCenter?>(nil)
+    let journal = Journal()
+    let center = MulticastCenter { _ in
+      journal.write("!")
+      reference.withLock { $0 }?.notify(PingProtocol.self) { $0.ping(2) }
+    }
+    reference.withLock { $0 = center }
+    defer { reference.withLock { $0 = nil } }
+    let client = center.adding(Client("a", journal))
+    client.onPing = { _ in center.notify(PingProtocol.self) { $0.ping(1) } }
+    center.notify(PingProtocol.self) { $0.ping(0) }
+    return journal.read()
+  }
+
+  @Test func aNegativeDepthStopsTheProgramAndSaysSo() async {
+    let result = await #expect(processExitsWith: .crash, observing: .errors) {
+      _ = MulticastCenter(reentrancy: .allow(depth: -1))
+    }
+    #expect(text(result).contains("ReentrancyPolicy.allow(depth: -1) is negative; use 0 or more"))
+  }
+}

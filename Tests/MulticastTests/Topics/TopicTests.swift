@@ -1,6 +1,7 @@
 import TestSupport
-@testable import Multicast
 import Testing
+
+@testable import Multicast
 
 @Suite struct TopicTests {
   let center = MulticastCenter()
@@ -91,5 +92,192 @@ import Testing
       }
     }
     #expect(counter.calls == 4 * rounds)
+  }
+}
+
+/// A handler runs in the isolation that it was written in. ``HomeTests`` has what holds in every home.
+@Suite struct TopicIsolationTests {
+  let center = MulticastCenter()
+
+  /// Knows nothing of any actor.
+  func postFromAHelper(_ id: Int) -> Int { center.post(.login, Login(id: id)).clients }
+
+  @Test @MainActor func aPostFromTheMainActorCallsItsHandlerWithinTheTurn() {
+    let screen = Screen()
+    center.observe(.login, owner: screen) { screen, login in
+      MainActor.assertIsolated()
+      screen.shown.append(login.id)
+    }
+    #expect(center.post(.login, Login(id: 1)).clients == 1)
+    #expect(screen.shown == [1])
+    #expect(postFromAHelper(2) == 1)
+    #expect(screen.shown == [1, 2])
+  }
+
+  @Test @MainActor func handlersOfTheMainActorRunThereWhenAPostInItWaits() async {
+    let screen = Screen()
+    center.observe(.login, owner: screen) { screen, login in
+      MainActor.preconditionIsolated()
+      screen.shown.append(login.id)
+    }
+    for round in 0..<50 {
+      // These wait, since the main actor is busy here.
+      onNewThread { for id in 0..<9 { center.post(.login, Login(id: 10 * round + id)) } }
+      await center.post(.login, Login(id: 10 * round + 9)).delivered()
+    }
+    #expect(screen.shown == Array(0..<500))
+  }
+
+  @Test @MainActor func onceIsOnceForAHandlerElsewhere() async {
+    let screen = Screen()
+    center.observe(.login, owner: screen, once: true) { screen, login in
+      screen.shown.append(login.id)
+    }
+    let taken = Atomic<Int>(0)
+    onNewThread {
+      onThreads(4) { id in
+        taken.wrappingAdd(center.post(.login, Login(id: id)).clients, ordering: .relaxed)
+      }
+    }
+    // Who gets which message is decided when the letters are handled.
+    #expect(taken.load(ordering: .relaxed) == 4)
+    await center.settled()
+    #expect(screen.shown.count == 1)
+    #expect(center.post(.login, Login(id: 5)).clients == 0)
+  }
+
+  @Test func aHandlerThatUsesItsActorRunsInIt() async {
+    actor Store {
+      var ids: [Int] = []
+      let center: MulticastCenter
+      init(_ center: MulticastCenter) { self.center = center }
+      func observe() {
+        center.observe(.login, owner: self) { _, login in self.ids.append(login.id) }
+      }
+      func postHere() -> [Int] {
+        center.post(.login, Login(id: 1))
+        return ids
+      }
+    }
+    let store = Store(center)
+    await store.observe()
+    // In the actor itself, within the turn.
+    #expect(await store.postHere() == [1])
+    #expect(await center.post(.login, Login(id: 2)).delivered() == 1)
+    #expect(await store.ids == [1, 2])
+    // It captures its actor: an owner that it captures lives until it is cancelled.
+    center.removeObservers(of: .login)
+  }
+
+  @Test @MainActor func anAsynchronousHandlerRunsInTheActorItWasWrittenIn() async {
+    let screen = Screen()
+    center.observe(.login, owner: screen) { screen, login in
+      await Task.yield()
+      MainActor.assertIsolated()
+      screen.shown.append(login.id)
+    }
+    await center.post(.login, Login(id: 1)).delivered()
+    #expect(screen.shown == [1])
+  }
+}
+
+@Suite struct TopicMessagesTests {
+  let center = MulticastCenter()
+
+  /// The first messages of a loop over a sequence.
+  func first(_ count: Int, of messages: AsyncStream<Int>) async -> [Int] {
+    var received: [Int] = []
+    for await message in messages {
+      received.append(message)
+      if received.count == count { break }
+    }
+    return received
+  }
+
+  @Test func messagesComeInOrderFromTheMomentTheSequenceIsMade() async {
+    center.post(Topic<Int>(), 0)
+    let messages = center.messages(of: Topic<Int>())
+    for number in 1...5 { #expect(center.post(Topic<Int>(), number).clients == 1) }
+    #expect(await first(5, of: messages) == [1, 2, 3, 4, 5])
+  }
+
+  @Test func whoLeavesTheLoopOrDropsItsSequenceEndsItsRegistration() async {
+    do {
+      let messages = center.messages(of: Topic<Int>())
+      center.post(Topic<Int>(), 1)
+      #expect(await first(1, of: messages) == [1])
+    }
+    #expect(center.post(Topic<Int>(), 2).clients == 0)
+    do {
+      let messages = center.messages(of: Topic<Int>())
+      #expect(center.post(Topic<Int>(), 3).clients == 1)
+      extendLifetime(messages)
+    }
+    #expect(center.post(Topic<Int>(), 4).clients == 0)
+    do {
+      var iterator = center.messages(of: Topic<Int>()).makeAsyncIterator()
+      center.post(Topic<Int>(), 5)
+      #expect(await iterator.next() == 5)
+    }
+    #expect(center.post(Topic<Int>(), 6).clients == 0)
+  }
+
+  @Test func cancellingTheTaskEndsTheLoop() async {
+    let messages = kept(center.messages(of: Topic<Int>()))
+    let received = Numbers()
+    let loop = Task { for await message in messages { received.add(message) } }
+    center.post(Topic<Int>(), 1)
+    await received.wait(for: 1)
+    loop.cancel()
+    await loop.value
+    #expect(received.all == [1])
+    // The sequence is held here still, but the loop's registration is gone.
+    #expect(center.post(Topic<Int>(), 2).clients == 0)
+  }
+
+  @Test func aLoopThatIsCancelledEndsItsRegistrationEvenIfItsIteratorIsKept() async {
+    let isCancelled = Signal()
+    let task = Task {
+      let iterator = center.messages(of: Topic<Int>()).makeAsyncIterator()
+      var other = iterator
+      await isCancelled.wait()
+      #expect(await other.next() == nil)
+      #expect(center.post(Topic<Int>(), 1).clients == 0)
+      extendLifetime(iterator)
+    }
+    task.cancel()
+    isCancelled.send()
+    await task.value
+  }
+
+  @Test func boundedBuffersKeepTheNewestOrTheOldest() async {
+    let newest = center.messages(of: Topic<Int>(), buffering: .bufferingNewest(2))
+    let oldest = center.messages(of: Topic<Int>(), buffering: .bufferingOldest(2))
+    for number in 1...5 { center.post(Topic<Int>(), number) }
+    #expect(await first(2, of: newest) == [4, 5])
+    #expect(await first(2, of: oldest) == [1, 2])
+  }
+
+  @Test func aLoopEndsWhenObserversAreRemovedAfterWhatItWasSent() async {
+    let messages = center.messages(of: Topic<Int>())
+    center.post(Topic<Int>(), 1)
+    center.removeObservers(of: Topic<Int>())
+    var received: [Int] = []
+    for await message in messages { received.append(message) }
+    #expect(received == [1])
+  }
+
+  @Test func aLoopEndsWithTheCenterAndDoesNotKeepIt() async {
+    var center = Optional(MulticastCenter())
+    weak var reference: MulticastCenter?
+    reference = center
+    let messages = center!.messages(of: Topic<Int>())
+    center?.post(Topic<Int>(), 1)
+    center = nil
+    #expect(reference == nil)
+    var received: [Int] = []
+    for await message in messages { received.append(message) }
+    for await message in messages { received.append(message) }
+    #expect(received == [1])
   }
 }

@@ -3,6 +3,34 @@ import Testing
 
 @testable import Multicast
 
+/// Collects what is reported. `add` is to be passed as `onDelivery`.
+typealias Events = Collected<DeliveryEvent>
+
+extension Events {
+  /// The events so far in short. They are forgotten.
+  func read() -> [String] { take().map(\.brief) }
+
+  /// Waits for the end of so many passes.
+  func wait(forEnds count: Int) async {
+    await wait { events in events.count { $0.brief.contains(" ended ") } >= count }
+  }
+}
+
+extension DeliveryEvent {
+  /// What does not differ from one run to the next: a home stands behind `@`, and `late` for a post that waited.
+  var brief: String {
+    let news =
+      switch phase {
+      case .began: "began"
+      case .called(let type, _): "called \(type)"
+      case .left(let home, let clients, _): "left \(clients) for \(home)"
+      case .ended(let clients, _): "ended \(clients)"
+      case .refused: "refused"
+      }
+    return "\(way) \(news)" + (home.map { " @\($0)" } ?? "") + (waited == nil ? "" : " late")
+  }
+}
+
 /// What is reported of those who call everybody here and now.
 struct NotifyEventTests {
   private struct Failure: Error {}
@@ -136,5 +164,106 @@ struct NotifyEventTests {
       case .ended(_, let pass) = events.all[3].phase
     else { return #expect(Bool(false)) }
     #expect(inside > 0 && call >= inside && pass >= call && outside >= pass)
+  }
+}
+
+struct DeliveryLogTests {
+  private let lines = Collected<String>()
+
+  /// Notifies one client, which notifies again in vain.
+  private func deliver(_ log: @escaping @Sendable (DeliveryEvent) -> Void) {
+    let center = MulticastCenter(
+      reentrancy: .refuseNesting, onRecursion: { _ in }, onDelivery: log)
+    center.adding(
+      Listener { [weak center] _ in
+        center?.notify(PingProtocol.self, fileID: "App/Inner.swift", line: 2, column: 3) {
+          $0.ping(0)
+        }
+      })
+    center.notify(PingProtocol.self, fileID: "App/Outer.swift", line: 1, column: 2) { $0.ping(0) }
+  }
+
+  @Test func everyEventIsALine() throws {
+    deliver(DeliveryLog.events(to: lines.add))
+    let duration = #/[0-9.]+ (ns|µs|ms|s)/#
+    #expect(
+      lines.all.map { $0.replacing(duration, with: "<time>") } == [
+        "notify PingProtocol #1 began, at App/Outer.swift:1:2",
+        "notify PingProtocol #2 refused, at App/Inner.swift:2:3",
+        "notify PingProtocol #1 called Listener, <time>",
+        "notify PingProtocol #1 ended, clients: 1, <time>",
+      ])
+  }
+
+  @Test(arguments: [0, 1 << 60] as [UInt64])
+  func onlyWhatIsSlowIsALine(_ limit: UInt64) {
+    deliver(DeliveryLog.calls(slowerThan: limit, to: lines.add))
+    #expect(
+      lines.all.count { $0.contains("called Listener") } == (limit == 0 ? 1 : 0))
+    #expect(lines.all.count { $0.contains("refused") } == 1)
+    #expect(!lines.all.contains { $0.contains("began") || $0.contains("ended") })
+  }
+
+  @Test func withoutAClosureLinesGoToStandardError() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      let center = MulticastCenter(onDelivery: DeliveryLog.events())
+      let owner = Owner()
+      // The topic's name stays in its line.
+      let topic = Topic<Login>("two\nlines")
+      center.observe(topic, owner: owner) { _, _ in }
+      center.post(topic, Login(id: 1))
+      extendLifetime(owner)
+    }
+    #expect(text(result).split(separator: "\n").count == 3)
+  }
+}
+
+struct CarriedValueTests {
+  private enum Request {
+    @TaskLocal static var id = 0
+  }
+
+  private let seen = Numbers()
+  private let homes = Homes()
+  private let owner = kept(Owner())
+
+  private func observe(in center: MulticastCenter) {
+    for home in [HomeKind.none, .queue, .task] {
+      center.observe(.login, owner: owner, id: "\(home)", in: home, of: homes) { [seen] _ in
+        seen.add(Request.id)
+      }
+    }
+  }
+
+  /// Without it, only who is called here sees the value of the poster.
+  @Test(arguments: [(true, [7, 7, 7]), (false, [0, 0, 7])])
+  func everyHomeSeesTheValueOfThePoster(isCarried: Bool, values: [Int]) async {
+    let center = MulticastCenter(carrying: isCarried ? CarriedValue(Request.$id) : nil)
+    observe(in: center)
+    await Request.$id.withValue(7) { _ = await center.post(.login, Login(id: 1)).delivered() }
+    #expect(seen.all.sorted() == values)
+  }
+
+  @Test func whatFollowsSeesTheValueOfItsOwnPost() {
+    let center = MulticastCenter(carrying: CarriedValue(Request.$id))
+    center.observe(.login, owner: owner) { [seen] _, login in
+      seen.add(Request.id)
+      guard login.id == 1 else { return }
+      Request.$id.withValue(8) { _ = center.post(.login, Login(id: 2)) }
+    }
+    Request.$id.withValue(7) { _ = center.post(.login, Login(id: 1)) }
+    #expect(seen.all == [7, 8])
+  }
+
+  @Test func aDelegateThatStandsAloneCarriesAndTellsInTheSameContext() async {
+    let told = Numbers()
+    let delegate = MulticastDelegate<any WorkerProtocol>(
+      onDelivery: { _ in told.add(Request.id) }, carrying: CarriedValue(Request.$id))
+    let worker = kept(Worker(onWork: { [seen] _ in seen.add(Request.id) }))
+    delegate.add(worker, on: homes.one.queue)
+    await Request.$id.withValue(7) { _ = await delegate.post { $0.work(0) }.delivered() }
+    #expect(seen.all == [7])
+    await told.wait(for: 6)
+    #expect(told.all.allSatisfy { $0 == 7 })
   }
 }

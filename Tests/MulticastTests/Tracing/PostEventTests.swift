@@ -158,3 +158,140 @@ struct PostEventTests {
       ])
   }
 }
+
+/// What a callback notifies and posts itself.
+struct ReportingTests {
+  let told = Numbers()
+
+  /// A callback that tells others of each event, and counts the events.
+  private final class Teller: Sendable {
+    private let center = Locked<MulticastCenter?>(nil)
+    private let tell: @Sendable (MulticastCenter, DeliveryEvent) -> Void
+    let events = Events()
+
+    init(_ tell: @escaping @Sendable (MulticastCenter, DeliveryEvent) -> Void) {
+      self.tell = tell
+    }
+
+    func makeCenter() -> MulticastCenter {
+      let made = MulticastCenter(onDelivery: { event in
+        self.events.add(event)
+        if let center = self.center.withLock({ $0 }) { self.tell(center, event) }
+      })
+      center.withLock { $0 = made }
+      return made
+    }
+
+    /// The center keeps its callback, and the callback the center.
+    func end() { center.withLock { $0 = nil } }
+  }
+
+  @Test func whatACallbackNotifiesIsDeliveredAndNotReported() {
+    let teller = Teller { center, _ in center.notify(PingProtocol.self) { $0.ping(0) } }
+    let center = teller.makeCenter()
+    center.adding(Worker())
+    let told = center.adding(Counter())
+    center.notify(WorkerProtocol.self) { $0.work(0) }
+    #expect(
+      teller.events.read() == ["notify began", "notify called Worker", "notify ended 1"])
+    #expect(told.calls == 3)
+    teller.end()
+  }
+
+  /// Here, elsewhere and in a task, and what is set off there.
+  @Test(arguments: [HomeKind.none, .queue, .task])
+  func whatACallbackPostsIsHandledAndNotReportedAnywhere(home: HomeKind) async {
+    let teller = Teller { center, _ in center.post(.login, Login(id: 1)) }
+    let center = teller.makeCenter()
+    let owner = kept(Owner())
+    center.adding(Listener { number in told.add(number) })
+    center.observe(.login, owner: owner, in: home, of: Homes()) { [weak center] _ in
+      center?.notify(PingProtocol.self) { $0.ping(1) }
+      center?.post(PingProtocol.self) { $0.ping(2) }
+    }
+    center.adding(Worker())
+    center.post(WorkerProtocol.self) { $0.work(0) }
+    await told.wait(for: 6)
+    // What is reported is reported before it is called.
+    teller.end()
+    #expect(teller.events.read() == ["post began", "post called Worker", "post ended 1"])
+    #expect(told.all.sorted() == [1, 1, 1, 2, 2, 2])
+  }
+
+  @Test func aTaskThatACallbackStartsIsNotReported() async {
+    let teller = Teller { center, _ in
+      Task { center.notify(PingProtocol.self) { $0.ping(0) } }
+    }
+    let center = teller.makeCenter()
+    center.adding(Listener { number in told.add(number) })
+    center.adding(Worker())
+    center.notify(WorkerProtocol.self) { $0.work(0) }
+    await told.wait(for: 3)
+    #expect(teller.events.all.count == 3)
+    teller.end()
+  }
+}
+
+/// What `onDelivery` does with the center is carried out, and not reported to itself.
+@Suite struct CallbackTests {
+  private final class Box: Sendable {
+    let center = Locked<MulticastCenter?>(nil)
+    let count = Atomic<Int>(0)
+  }
+
+  private static let latest = Topic<Int>("latest", keepsLatest: true)
+
+  enum Use: CaseIterable { case addAndRemove, observe, observeUnderAnID, post, postLatest, notify }
+
+  @Test(arguments: Use.allCases) func itEndsAndIsNotReported(use: Use) {
+    let box = Box()
+    let owner = Owner()
+    let other = Counter()
+    let center = MulticastCenter { _ in
+    } onDelivery: { _ in
+      // If it is reported to itself, this ends it.
+      guard box.count.wrappingAdd(1, ordering: .relaxed).newValue < 1_000,
+        let center = box.center.withLock({ $0 })
+      else { return }
+      switch use {
+      case .addAndRemove:
+        center.add(other, for: PingProtocol.self, on: nil)
+        center.remove(other, for: PingProtocol.self)
+      case .observe: center.observe(Self.latest, owner: owner) { _, _ in }
+      case .observeUnderAnID: center.observe(Self.latest, owner: owner, id: 1) { _, _ in }
+      case .post: center.post(PingProtocol.self) { $0.ping(1) }
+      case .postLatest: center.post(Self.latest, 2)
+      case .notify: center.notify(PingProtocol.self) { $0.ping(1) }
+      }
+    }
+    center.post(Self.latest, 1)
+    let counter = kept(Counter())
+    center.add(counter, for: PingProtocol.self, on: nil)
+    box.center.withLock { $0 = center }
+    box.count.store(0, ordering: .relaxed)
+    center.post(PingProtocol.self) { $0.ping(1) }
+    #expect(box.count.load(ordering: .relaxed) == 3)
+    center.notify(PingProtocol.self) { $0.ping(1) }
+    #expect(box.count.load(ordering: .relaxed) == 6)
+    box.center.withLock { $0 = nil }
+    #expect(counter.calls >= 2)
+    extendLifetime((owner, other))
+  }
+
+  /// The home of those without one is claimed while the callback observes, so what its observer begins with waits.
+  @Test func whatItsObserverBeginsWithIsNotReportedLater() {
+    let box = Box()
+    let owner = Owner()
+    let center = MulticastCenter { _ in
+    } onDelivery: { _ in
+      guard box.count.wrappingAdd(1, ordering: .relaxed).newValue < 1_000 else { return }
+      box.center.withLock { $0 }?.observe(Self.latest, owner: owner) { _, _ in }
+    }
+    center.observe(Self.latest, owner: owner) { _, _ in }
+    box.center.withLock { $0 = center }
+    center.post(Self.latest, 1)
+    #expect(box.count.load(ordering: .relaxed) < 10)
+    box.center.withLock { $0 = nil }
+    extendLifetime(owner)
+  }
+}

@@ -1,3 +1,4 @@
+import Dispatch
 import Multicast
 
 /// Collects what happens, in its order.
@@ -60,4 +61,57 @@ extension Journal {
 
   /// Returns the entries so far, joined, and forgets them.
   package func read() -> String { take().joined(separator: " ") }
+}
+
+/// Keeps an object, or several, to the end of the process: a release build may end them after their last use.
+package func kept<Objects>(_ objects: Objects) -> Objects {
+  _ = Unmanaged.passRetained(objects as AnyObject)
+  return objects
+}
+
+/// Collects the reports of refused notifies.
+package final class Reports: Sendable {
+  private let reports = Collected<RecursiveNotify>()
+
+  /// A center that reports here.
+  package let center: MulticastCenter
+
+  package init() {
+    center = MulticastCenter(onRecursion: reports.add)
+  }
+
+  /// To be passed as `onRecursion`.
+  package var handler: @Sendable (RecursiveNotify) -> Void { reports.add }
+
+  package var all: [RecursiveNotify] { reports.all }
+}
+
+/// An object that does something at its end, to be captured by what ought to end.
+package final class Sentinel: Sendable {
+  private let atEnd: @Sendable () -> Void
+
+  package init(_ atEnd: @escaping @Sendable () -> Void) {
+    self.atEnd = atEnd
+  }
+
+  package convenience init(_ journal: Journal) {
+    self.init { journal.write("end") }
+  }
+
+  deinit { atEnd() }
+}
+
+/// Runs `body` on another thread, and returns when it has ended.
+package func onNewThread(_ body: @escaping @Sendable () -> Void) {
+  let done = DispatchSemaphore(value: 0)
+  DispatchQueue(label: "test").async {
+    body()
+    done.signal()
+  }
+  done.wait()
+}
+
+/// Runs `body` on `count` threads at once, and returns when all have ended.
+package func onThreads(_ count: Int, _ body: @Sendable (Int) -> Void) {
+  DispatchQueue.concurrentPerform(iterations: count, execute: body)
 }

@@ -1,7 +1,101 @@
+import CoreModel
 import Dispatch
 import Multicast
 import TestSupport
 import Testing
+
+/// Handlers that take one message.
+@Suite struct OnceTests {
+  let end = Journal()
+  let other = kept(Owner())
+  let center = MulticastCenter()
+  let journal = Journal()
+  let owner = kept(Owner())
+
+  @discardableResult
+  func post(_ id: Int = 1) -> Int { center.post(.login, Login(id: id)).clients }
+
+  @Test func onceEndsWithTheFirstMessage() {
+    let observation: TopicObservation
+    do {
+      let sentinel = Sentinel(end)
+      observation = center.observe(.login, owner: owner, once: true) { _, login in
+        journal.write("\(login.id)")
+        extendLifetime(sentinel)
+      }
+    }
+    #expect(post(1) == 1)
+    #expect(!observation.isActive)
+    #expect(post(2) == 0)
+    #expect(journal.read() == "1")
+    #expect(end.read() == "end")
+  }
+
+  @Test func aHandlerForOneMessageMayObserveAgain() {
+    @Sendable func wait() {
+      center.observe(.login, owner: owner, once: true) { _, login in
+        journal.write("\(login.id)")
+        wait()
+      }
+    }
+    wait()
+    for id in 1...3 { #expect(post(id) == 1) }
+    #expect(journal.read() == "1 2 3")
+  }
+
+  @Test func onceIsOnceUnderConcurrentPosts() {
+    let counter = Counter()
+    for round in 0..<200 {
+      center.observe(.login, owner: owner, once: true) { _, _ in counter.ping(1) }
+      let taken = Atomic<Int>(0)
+      onThreads(8) { _ in
+        taken.wrappingAdd(center.post(.login, Login(id: 1)).clients, ordering: .relaxed)
+      }
+      #expect(taken.load(ordering: .relaxed) == 1)
+      #expect(counter.calls == round + 1)
+    }
+  }
+
+  @Test func aHandlerOfADeadOwnerWhoseAddressIsUsedDuringAPostIsReleased() {
+    // So many that dead ones are not looked for at each operation.
+    let others = kept((0..<40).map { _ in Owner() })
+    for owner in others { center.observe(.login, owner: owner) { _, _ in } }
+    center.observe(.login, owner: owner, once: true) { _, _ in
+      for _ in 0..<100 {
+        do {
+          let sentinel = Sentinel(end)
+          let dead = Owner()
+          center.observe(.login, owner: dead) { _, _ in extendLifetime(sentinel) }
+          extendLifetime(dead)
+        }
+        let next = Owner()
+        center.observe(.login, owner: next) { _, _ in }
+        extendLifetime(next)
+      }
+    }
+    post()
+    post()
+    #expect(end.read().split(separator: " ").count == 100)
+  }
+
+  @Test func aHandlerThatIsCalledOnceIsReleasedHoweverSoonItsMessageComes() {
+    let rounds = Process.rounds(2000, quick: 200)
+    onThreads(2) { thread in
+      for _ in 0..<rounds {
+        if thread == 0 {
+          center.post(.login, Login(id: 1))
+        } else {
+          let sentinel = Sentinel(end)
+          center.observe(.login, owner: owner, id: 1, once: true) { _, _ in
+            extendLifetime(sentinel)
+          }
+        }
+      }
+    }
+    center.post(.login, Login(id: 1))
+    #expect(end.read().split(separator: " ").count == rounds)
+  }
+}
 
 /// Handlers that want the newest message only: rule 17.
 @Suite struct NewestOnlyTests {

@@ -1,0 +1,311 @@
+import Dispatch
+import Multicast
+import MulticastTesting
+import TestSupport
+import Testing
+
+@Suite(.ownCenter) struct DeliveryRecorderTests {
+  let center = MulticastCenter.current
+  let deliveries = DeliveryRecorder()
+  let owner = kept(Resident())
+
+  @Test func itTellsProtocolsTopicsAndCallSites() async throws {
+    let clients = kept([Pinged(), Pinged()])
+    for client in clients { center.add(client, for: PingProtocol.self) }
+    center.observe(.login, owner: owner) { _, _ in }
+    center.notify(PingProtocol.self) { $0.ping(1) }
+    let line = #line - 1
+    center.post(.login, Login(id: 1))
+    let (notify, post) = (try await deliveries.next(), try await deliveries.next())
+    #expect(notify.key == "PingProtocol" && notify.way == .notify && notify.clients == 2)
+    #expect(notify.site.line == line && !notify.isRefused)
+    #expect("\(notify)".hasSuffix("RecorderTests.swift:\(line):18, clients: 2"))
+    #expect(post.key == "\(Topic<Login>.login)" && post.way == .post && post.clients == 1)
+    #expect(post.site.line == line + 2)
+  }
+
+  @Test func itCountsThoseForWhomALetterIsLeft() async throws {
+    let topic = Topic<Int>("level", keepsLatest: true)
+    for topic in [topic, Topic<Int>("other")] {
+      let queue = DispatchQueue(label: "home")
+      center.observe(topic, owner: owner) { _, _ in }
+      center.observe(topic, owner: owner, on: queue) { _, _ in }
+      center.observe(topic, owner: owner, on: queue) { _, _ in }
+      center.observe(topic, owner: owner) { @Sendable _, _ in await Task.yield() }
+      center.post(topic, 1)
+      #expect(try await deliveries.next(topic).clients == 4)
+    }
+    await center.settled()
+    #expect(deliveries.all.count == 2)
+  }
+
+  @Test func whatIsTakenByProtocolLeavesTheOthers() async throws {
+    let client = kept(Pinged())
+    center.add(client, for: PingProtocol.self)
+    center.observe(.login, owner: owner) { _, _ in }
+    center.post(.login, Login(id: 1))
+    Task { center.post(PingProtocol.self) { $0.ping(1) } }
+    #expect(try await deliveries.next(PingProtocol.self).key == "PingProtocol")
+    #expect(try await deliveries.next(.login).clients == 1)
+  }
+
+  @Test func aNestedNotifyComesAfterTheOneThatCausedIt() async throws {
+    let client = kept(
+      Pinged { number in
+        if number == 1 { center.notify(PingProtocol.self) { $0.ping(2) } }
+      })
+    center.add(client, for: PingProtocol.self)
+    center.notify(PingProtocol.self) { $0.ping(1) }
+    let lines = deliveries.all.map(\.site.line)
+    #expect(lines.count == 2 && lines[0] > lines[1])
+  }
+
+  @Test func aLoopIsRefused() async throws {
+    let center = MulticastCenter.recordable(onRecursion: { _ in })
+    let deliveries = DeliveryRecorder(center)
+    let again = Locked<(@Sendable () -> Void)?>(nil)
+    let client = kept(Pinged { _ in again.withLock { $0 }?() })
+    center.add(client, for: PingProtocol.self)
+    let notify: @Sendable () -> Void = { center.notify(PingProtocol.self) { $0.ping(1) } }
+    again.withLock { $0 = notify }
+    notify()
+    #expect(deliveries.all.map(\.isRefused) == [false, true])
+    #expect(deliveries.all.map(\.clients) == [1, 0])
+    again.withLock { $0 = nil }
+  }
+
+  @Test func aCenterThatReportsToNobodyFailsTheTest() async throws {
+    let issues = try await issues { _ = DeliveryRecorder(MulticastCenter()) }
+    #expect(issues.count == 1 && issues[0].contains("recordable()"))
+  }
+
+  @Test func anExhaustiveOneFailsATestThatLeavesDeliveries() async throws {
+    let owner = owner
+    let issues = try await issues {
+      try await OwnCenter.ownCenter.run {
+        _ = DeliveryRecorder(exhaustive: true)
+        MulticastCenter.current.observe(.login, owner: owner) { _, _ in }
+        MulticastCenter.current.post(.login, Login(id: 1))
+      }
+    }
+    #expect(issues.count == 1 && issues[0].contains("Nobody has taken these deliveries"))
+  }
+
+  @Test func aWaitThatIsCancelledTellsWhatWasRecorded() async throws {
+    center.observe(.login, owner: owner) { _, _ in }
+    center.post(.login, Login(id: 1))
+    let wait = Task { try await deliveries.next(PingProtocol.self) }
+    wait.cancel()
+    let error = await #expect(throws: NothingRecorded.self) { try await wait.value }
+    #expect(error?.description.contains("a delivery to PingProtocol") == true)
+    #expect(error?.description.contains("1. post Topic<Login>") == true)
+  }
+}
+
+@Suite(.ownCenter) struct TopicRecorderTests {
+  let center = MulticastCenter.current
+
+  @Test func itRecordsInTheOrderOfThePosts() async throws {
+    let recorder = TopicRecorder(center, .login)
+    for id in 1...3 { center.post(.login, Login(id: id)) }
+    #expect(try await recorder.next() == Login(id: 1))
+    #expect(try await recorder.next() == Login(id: 2))
+    #expect(recorder.all.map(\.id) == [1, 2, 3])
+    #expect(try await recorder.next() == Login(id: 3))
+  }
+
+  @Test func itWaitsForAPostOfAnotherTask() async throws {
+    let recorder = TopicRecorder(center, .login)
+    Task {
+      for id in 1...100 {
+        await Task.yield()
+        center.post(.login, Login(id: id))
+      }
+    }
+    for id in 1...100 { #expect(try await recorder.next().id == id) }
+  }
+
+  @Test func severalWhoWaitGetDifferentMessages() async throws {
+    let recorder = TopicRecorder(center, .login)
+    async let one = recorder.next()
+    async let other = recorder.next()
+    for id in 1...2 { center.post(.login, Login(id: id)) }
+    #expect(try await [one.id, other.id].sorted() == [1, 2])
+  }
+
+  @Test func aLatestMessageIsTheFirst() async throws {
+    let topic = Topic<Int>("level", keepsLatest: true)
+    center.post(topic, 1)
+    let recorder = TopicRecorder(center, topic)
+    center.post(topic, 2)
+    #expect(try await recorder.next() == 1)
+    #expect(try await recorder.next() == 2)
+  }
+
+  @Test func whatNobodyHoldsDoesNotRecord() {
+    _ = TopicRecorder(center, .login)
+    #expect(center.post(.login, Login(id: 1)).clients == 0)
+  }
+
+  @Test func aWaitThatIsCancelledTellsWhatWasRecorded() async throws {
+    let recorder = TopicRecorder(center, .login)
+    for id in 1...2 { center.post(.login, Login(id: id)) }
+    let (taken, hasTaken) = AsyncStream<Void>.makeStream()
+    let wait = Task {
+      for _ in 1...2 { _ = try await recorder.next() }
+      hasTaken.finish()
+      _ = try await recorder.next()
+    }
+    for await _ in taken {}
+    wait.cancel()
+    let error = await #expect(throws: NothingRecorded.self) { try await wait.value }
+    #expect(
+      error?.description == """
+        The wait for a message of \(Topic<Login>.login) was cancelled, as by a time limit. Recorded until then:
+          1. Login(id: 1)
+          2. Login(id: 2)
+        """)
+    // Who was cancelled has taken nothing.
+    center.post(.login, Login(id: 3))
+    #expect(recorder.all.count == 3)
+  }
+
+  @Test func withNothingRecordedTheErrorSaysSo() async throws {
+    let recorder = TopicRecorder(center, .login)
+    let wait = Task { try await recorder.next() }
+    wait.cancel()
+    let error = await #expect(throws: NothingRecorded.self) { try await wait.value }
+    #expect(error?.description.hasSuffix("Nothing was recorded.") == true)
+  }
+
+  // MARK: - Exhaustive
+
+  @Test func anExhaustiveOneFailsATestThatLeavesMessages() async throws {
+    let issues = try await issues {
+      try await OwnCenter.ownCenter.run {
+        _ = TopicRecorder(.current, .login, exhaustive: true)
+        for id in 1...2 { MulticastCenter.current.post(.login, Login(id: id)) }
+      }
+    }
+    #expect(
+      issues == [
+        """
+        Nobody has taken these messages of \(Topic<Login>.login), and their recorder is exhaustive:
+          Login(id: 1)
+          Login(id: 2)
+        """
+      ])
+  }
+
+  @Test func anExhaustiveOneThatWasEmptiedPasses() async throws {
+    try await OwnCenter.ownCenter.run {
+      let recorder = TopicRecorder(.current, .login, exhaustive: true)
+      MulticastCenter.current.post(.login, Login(id: 1))
+      let login = try await recorder.next()
+      #expect(login.id == 1)
+    }
+  }
+
+  @Test func anExhaustiveOneIsLookedAtAfterEachRunOfAnExploration() async throws {
+    let issues = try await issues {
+      try await Interleavings.explore(3) { center in
+        let recorder = TopicRecorder(center, .login, exhaustive: true)
+        center.post(.login, Login(id: 1))
+        extendLifetime(recorder)
+      }
+    }
+    // It ends with the first run that fails.
+    #expect(issues.count == 1 && issues[0].contains("Nobody has taken these messages"))
+  }
+}
+
+@Suite struct ExhaustiveRecorderTests {
+  @Test func withoutATraitNobodyLooksAtIt() async throws {
+    let issues = try await issues {
+      _ = TopicRecorder(MulticastCenter(), .login, exhaustive: true)
+    }
+    #expect(issues.count == 1 && issues[0].contains(".ownCenter"))
+  }
+}
+
+extension OwnCenter {
+  /// Runs a body as a test with this trait.
+  func run(_ body: @Sendable () async throws -> Void) async throws {
+    try await provideScope(
+      for: try #require(Test.current), testCase: Test.Case.current, performing: body)
+  }
+}
+
+@Suite(.ownCenter) struct OwnCenterTests {
+  private static let seen = Collected<MulticastCenter>()
+
+  @Test(arguments: 1...5)
+  func eachTestAndEachOfItsCasesHasAnother(_ number: Int) {
+    let center = MulticastCenter.current
+    #expect(center !== MulticastCenter.default)
+    #expect(!Self.seen.all.contains { $0 === center })
+    Self.seen.add(center)
+  }
+
+  @Test func tasksOfTheTestShareIt() async {
+    let center = MulticastCenter.current
+    async let child = MulticastCenter.current
+    let task = Task { MulticastCenter.current }
+    let detached = Task.detached { MulticastCenter.current }
+    #expect(await child === center)
+    #expect(await task.value === center)
+    #expect(await detached.value === MulticastCenter.default)
+  }
+
+  @Test func itsSuiteHasItToo() {
+    #expect(center === MulticastCenter.current)
+  }
+
+  let center = MulticastCenter.current
+}
+
+@Suite struct SharedCenterTests {
+  @Test func withoutTheTraitTheDefaultIsCurrent() {
+    #expect(MulticastCenter.current === MulticastCenter.default)
+  }
+
+  @Test(.ownCenter) func oneTestMayHaveIt() {
+    #expect(MulticastCenter.current !== MulticastCenter.default)
+  }
+}
+
+private final class Leaking: Sendable {
+  init(_ center: MulticastCenter) {
+    center.observe(Topic<Int>(), owner: self) { _, _ in extendLifetime(self) }
+  }
+}
+
+@Suite struct LeakCheckTests {
+  /// Runs a test with a center of its own, and returns the issues that it recorded.
+  private func issues(of body: @escaping @Sendable () -> Void) async throws -> [Issue] {
+    let test = try #require(Test.current)
+    let issues = Collected<Issue>()
+    let collecting = IssueHandlingTrait.filterIssues { issue in
+      issues.add(issue)
+      return false
+    }
+    let ownCenter: OwnCenter = .ownCenter
+    try await collecting.provideScope(for: test, testCase: .current) {
+      try await ownCenter.provideScope(for: test, testCase: .current) { body() }
+    }
+    return issues.all
+  }
+
+  @Test func aTestWithItsOwnCenterFailsForAnOwnerThatItsHandlerKeeps() async throws {
+    let issues = try await issues { _ = Leaking(.current) }
+    #expect(issues.count == 1)
+    #expect(issues[0].comments[0].rawValue.hasPrefix("Leaking was kept alive by its own handler"))
+    #expect(issues[0].sourceLocation == Test.current?.sourceLocation)
+  }
+
+  @Test func anOwnerThatIsHeldIsNone() async throws {
+    let held = Collected<Leaking>()
+    #expect(try await issues { held.add(Leaking(.current)) }.isEmpty)
+    #expect(held.all.count == 1)
+  }
+}
