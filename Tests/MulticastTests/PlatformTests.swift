@@ -91,12 +91,11 @@ import Testing
   /// Its address is computed, so it must be where the compiler has put it.
   @Test func theWordIsTheFirstPropertyOfEachClass() {
     let object = Derived("value" as Any)
-    #expect(unsafe object.word.pointee == 7)
-    unsafe object.word.pointee = .max
-    #expect(unsafe AtomicWord(word: 5).word.pointee == 5)
+    #expect(object.withWord { unsafe exchange(&$0.pointee, with: .max) } == 7)
+    #expect(AtomicWord(word: 5).withWord { unsafe $0.pointee } == 5)
     #expect(object.text == "text")
     #expect(object.value as? String == "value")
-    #expect(unsafe object.word.pointee == .max)
+    #expect(object.withWord { unsafe $0.pointee } == .max)
   }
 }
 

@@ -37,7 +37,9 @@ class WeakBox: AtomicWord, @unchecked Sendable {
   /// Relaxed: a lock has published the box, and the value orders no other memory. It changes once, to 0, so a thread
   /// that has seen the removal sees 0 from then on.
   @inlinable final var identity: UInt {
-    unsafe UInt(truncatingIfNeeded: multicast_load(word, AtomicOrdering.relaxed.rawValue))
+    unsafe withWord { word in
+      unsafe UInt(truncatingIfNeeded: multicast_load(word, AtomicOrdering.relaxed.rawValue))
+    }
   }
 
   final var isRegistered: Bool { identity != 0 }
@@ -56,7 +58,8 @@ class WeakBox: AtomicWord, @unchecked Sendable {
 
   /// Ends the registration. Deliveries see that at once. Returns false if it had ended.
   final func empty() -> Bool {
-    unsafe multicast_exchange(word, 0, AtomicOrdering.relaxed.rawValue) != 0
+    unsafe withWord { word in unsafe multicast_exchange(word, 0, AtomicOrdering.relaxed.rawValue) }
+      != 0
   }
 
   /// Releases what is held for the client, after the registration has ended. Called with no lock held.

@@ -98,7 +98,8 @@ class Post: AtomicWord, @unchecked Sendable {
 extension Post {
   /// This post as the cause of others, once there are any. The word is the address of a retained object, and is set once.
   final var ownCause: Unmanaged<Cause>? {
-    unsafe Self.cause(at: multicast_load(word, AtomicOrdering.acquiring.rawValue))
+    unsafe Self.cause(
+      at: withWord { word in unsafe multicast_load(word, AtomicOrdering.acquiring.rawValue) })
   }
 
   /// This post as the cause of others.
@@ -110,9 +111,11 @@ extension Post {
   @discardableResult
   final func setCause(_ cause: Cause) -> Cause {
     let new = unsafe Unmanaged.passRetained(cause)
-    let old = unsafe multicast_compare_exchange(
-      word, 0, UInt64(UInt(bitPattern: new.toOpaque())),
-      AtomicOrdering.acquiringAndReleasing.rawValue)
+    let old = unsafe withWord { word in
+      unsafe multicast_compare_exchange(
+        word, 0, UInt64(UInt(bitPattern: new.toOpaque())),
+        AtomicOrdering.acquiringAndReleasing.rawValue)
+    }
     guard let old = unsafe Self.cause(at: old) else { return cause }
     unsafe new.release()
     return unsafe old.takeUnretainedValue()

@@ -15,9 +15,13 @@ package class AtomicWord: @unchecked Sendable {
   @usableFromInline
   package init(word: UInt64) { value = word }
 
-  @inlinable final var word: UnsafeMutablePointer<UInt64> {
-    unsafe (Unmanaged.passUnretained(self).toOpaque() + 2 * MemoryLayout<UInt>.size)
-      .assumingMemoryBound(to: UInt64.self)
+  /// Passes the word's place to `body`. Holds the object meanwhile, which a pointer into it does not.
+  @inlinable @inline(__always)
+  final func withWord<Result>(_ body: (UnsafeMutablePointer<UInt64>) -> Result) -> Result {
+    defer { extendLifetime(self) }
+    return unsafe body(
+      (Unmanaged.passUnretained(self).toOpaque() + 2 * MemoryLayout<UInt>.size)
+        .assumingMemoryBound(to: UInt64.self))
   }
 }
 
@@ -32,25 +36,29 @@ package struct Atomic<Value: AtomicValue>: Sendable {
 
   @inlinable
   package func load(ordering: AtomicOrdering) -> Value {
-    unsafe Value(word: multicast_load(object.word, ordering.rawValue))
+    Value(word: unsafe object.withWord { word in unsafe multicast_load(word, ordering.rawValue) })
   }
 
   @inlinable
   package func store(_ value: Value, ordering: AtomicOrdering) {
-    unsafe multicast_store(object.word, value.word, ordering.rawValue)
+    unsafe object.withWord { word in unsafe multicast_store(word, value.word, ordering.rawValue) }
   }
 
   @inlinable
   package func exchange(_ value: Value, ordering: AtomicOrdering) -> Value {
-    unsafe Value(word: multicast_exchange(object.word, value.word, ordering.rawValue))
+    Value(
+      word: unsafe object.withWord { word in
+        unsafe multicast_exchange(word, value.word, ordering.rawValue)
+      })
   }
 
   @inlinable
   package func compareExchange(
     expected: Value, desired: Value, ordering: AtomicOrdering
   ) -> (exchanged: Bool, original: Value) {
-    let original = unsafe multicast_compare_exchange(
-      object.word, expected.word, desired.word, ordering.rawValue)
+    let original = unsafe object.withWord { word in
+      unsafe multicast_compare_exchange(word, expected.word, desired.word, ordering.rawValue)
+    }
     return (original == expected.word, Value(word: original))
   }
 }
@@ -60,7 +68,10 @@ extension Atomic where Value: FixedWidthInteger {
   package func wrappingAdd(
     _ value: Value, ordering: AtomicOrdering
   ) -> (oldValue: Value, newValue: Value) {
-    let old = unsafe Value(word: multicast_add(object.word, value.word, ordering.rawValue))
+    let old = Value(
+      word: unsafe object.withWord { word in
+        unsafe multicast_add(word, value.word, ordering.rawValue)
+      })
     return (old, old &+ value)
   }
 }

@@ -46,14 +46,17 @@ class TopicObserver: WeakBox, @unchecked Sendable {
     }
   }
 
-  /// The handler for a message; nil if it does not receive this one.
-  func take(_ post: Post) -> TopicHandler? {
+  /// The handler for a message, and whether it was its last one; nil if it does not receive this one.
+  @inline(__always)
+  func take(_ post: Post) -> (call: TopicHandler.Call, isLast: Bool)? {
     state.withLock { state in
-      let handler = state.handler
-      guard handler.call != nil, !handler.newestOnly || !post.isOutdated else { return nil }
+      guard let call = state.handler.call, !state.handler.newestOnly || !post.isOutdated else {
+        return nil
+      }
       state.lastKept = unsafe post.number
-      if handler.once { state.handler.call = nil }
-      return handler
+      if !state.handler.once { return (call, false) }
+      state.handler.call = nil
+      return (call, true)
     }
   }
 

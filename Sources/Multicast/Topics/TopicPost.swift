@@ -21,9 +21,9 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
   }
 
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async {
-    guard let owner = box.load(), let handler = box.observer.take(self) else { return }
-    if handler.once { list.remove(box) }
-    if case .awaited(let call)? = handler.call { await call(owner, self) }
+    guard let owner = box.load(), let (call, isLast) = box.observer.take(self) else { return }
+    if isLast { list.remove(box) }
+    if case .awaited(let call) = call { await call(owner, self) }
     extendLifetime(owner)
   }
 }
@@ -32,10 +32,10 @@ extension Post {
   @usableFromInline
   final func callHandler(in box: WeakBox) -> CallOutcome {
     guard let owner = box.load() else { return .dead }
-    guard let handler = box.observer.take(self) else { return .skipped }
+    guard let (call, isLast) = box.observer.take(self) else { return .skipped }
     // Before the call, in which it counts no more.
-    if handler.once { list.remove(box) }
-    if case .called(let call)? = handler.call { call(owner, self) }
+    if isLast { list.remove(box) }
+    if case .called(let call) = call { call(owner, self) }
     return .called
   }
 }
