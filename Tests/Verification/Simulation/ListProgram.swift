@@ -13,7 +13,7 @@ final class NotedBox: WeakBox, @unchecked Sendable {
   private let number: UInt
   private var hasEnded = false
 
-  init(_ client: NamedClient, at home: (AnyObject & Sendable)?, _ program: ListProgram) {
+  init(_ client: NamedClient, at home: ClientHome?, _ program: ListProgram) {
     self.program = program
     number = UInt(client.name) % 3 + 1
     super.init(client, at: home)
@@ -106,7 +106,7 @@ final class ListProgram: Program, @unchecked Sendable {
     return isOrdered ? synchronized(known) : known()
   }
 
-  private func home(_ number: Int?) -> (AnyObject & Sendable)? { number.map { homes[$0] } }
+  private func home(_ number: Int?) -> ClientHome? { number.map { homes[$0] } }
 
   override func perform(_ operation: String, _ random: inout SeededGenerator) {
     let one = staying.randomElement(using: &random)
