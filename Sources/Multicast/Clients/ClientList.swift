@@ -3,6 +3,8 @@
 /// A delivery takes the array of boxes under the lock, and calls the clients without it. Adding copies an array that a
 /// delivery holds, so the delivery sees no additions. It sees removals, because they empty boxes. Empty boxes leave the
 /// array when they are more than half of it.
+///
+/// Unchecked, because others inherit from it. It has constants only, and what changes is behind a lock or atomic.
 @usableFromInline
 class ClientList: @unchecked Sendable {
   /// What the lock protects. With it held, no box is released whose registration has not ended, so no client's code runs.

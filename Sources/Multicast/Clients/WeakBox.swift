@@ -81,6 +81,8 @@ class WeakBox: AtomicWord, @unchecked Sendable {
 /// The bits are the client's existential as `add` received it, not retained. With a weak reference alone, each call would
 /// need a dynamic cast to `any Listener`, the most expensive part of a delivery. The bits are borrowed in place while a
 /// strong reference loaded from the weak one is held, so a call costs one weak load and one release.
+///
+/// Unchecked like its superclass. The bits are a constant, and read only where the client may be called.
 @usableFromInline
 class ClientBox<Listener>: WeakBox, @unchecked Sendable {
   @usableFromInline final let bits: Bits
@@ -119,7 +121,8 @@ class ClientBox<Listener>: WeakBox, @unchecked Sendable {
   }
 }
 
-/// The box of a client with a home. In a class of its own, because the others need no more memory.
+/// The box of a client with a home. In a class of its own, because the others need no more memory. Unchecked like its
+/// superclass. It adds a constant.
 @usableFromInline
 final class HomeBox<Listener>: ClientBox<Listener>, @unchecked Sendable {
   @usableFromInline let type: AnyClass
