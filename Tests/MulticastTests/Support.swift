@@ -208,13 +208,16 @@ final class Place: Sendable {
 actor QueueActor {
   /// An executor of the kind that there was before `isIsolatingCurrentContext`.
   private final class Executor: SerialExecutor {
+    /// All of them. An actor, and its executor with it, may end with a job whose `enqueue` has not returned.
+    private static let immortal = Locked<[Executor]>([])
+
     let place = Place()
     let jobs = Collected<Void>()
 
+    init() { Self.immortal.withLock { $0.append(self) } }
+
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)
-      // Held here: the actor, and this with it, may end with the job.
-      let jobs = jobs
       place.queue.async { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
       jobs.add(())
     }
