@@ -78,8 +78,9 @@ extension Mailbox {
 
   /// Handles a letter in this lane, which this task has claimed. Releases the post.
   func handleAwaiting(_ post: Unmanaged<Post>, _ boxes: Boxes, of office: PostOffice) async {
-    var isolation = unsafe post._withUnsafeGuaranteedRef { $0.isolation }
-    if case .task(_, let reference?) = place { isolation = reference.actor }
+    let isolation =
+      unsafe place.actor ?? boxes.first?.home?.place.actor
+      ?? post._withUnsafeGuaranteedRef { $0.isolation }
     unsafe await handleAwaiting(post, boxes, of: office, in: isolation)
   }
 

@@ -45,6 +45,8 @@ extension Mailbox {
     office.busy += 1
   }
 
+  func isIdle(_ office: inout PostOffice.State) -> Bool { unsafe !contents.isBusy }
+
   private func beIdle(_ office: inout PostOffice.State) {
     unsafe contents.isBusy = false
     office.busy -= 1

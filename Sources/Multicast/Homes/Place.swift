@@ -49,14 +49,18 @@ extension Place {
   /// Runs `body` in this home, or here if that has ended.
   func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
     func run(in isolation: isolated (any Actor)?) -> Result { body() }
-    return switch self {
-    case .mainActor: await run(in: MainActor.shared)
-    case .actor(let reference), .task(_, let reference?): await run(in: reference.actor)
-    case .queue(let queue):
-      await withCheckedContinuation { continuation in
-        queue.queue.async { continuation.resume(returning: body()) }
-      }
-    case .task, .postingThread: body()
+    guard case .queue(let queue) = self else { return await run(in: actor) }
+    return await withCheckedContinuation { continuation in
+      queue.queue.async { continuation.resume(returning: body()) }
+    }
+  }
+
+  /// The actor that is this home, or in which its task runs; nil if there is none, or if it has ended.
+  var actor: (any Actor)? {
+    switch self {
+    case .mainActor: MainActor.shared
+    case .actor(let reference), .task(_, let reference?): reference.actor
+    case .queue, .task, .postingThread: nil
     }
   }
 

@@ -75,8 +75,13 @@ extension PostOffice {
       roster.forEachHome { group, mailbox in leaving.put(post, group, in: mailbox, &state) }
     case .mainActor: leaving.put(post, roster.all, in: mainMailbox, &state)
     case .lanes:
-      for box in roster.all.boxes where box.isRegistered {
-        leaving.put(post, Roster.Group([box]), in: state.lane(of: box.identity), &state)
+      for box in roster.all.boxes {
+        let client = box.identity
+        if client == 0 { continue }
+        let lane = state.lane(of: client)
+        leaving.put(post, Roster.Group([box]), in: lane, &state)
+        // Removed in this moment: it got no letter.
+        if lane.isIdle(&state) { state.removeLane(of: client) }
       }
     }
     return (roster, dropped)

@@ -13,17 +13,12 @@ class TopicObserver: WeakBox, @unchecked Sendable {
     var lastKept: UInt64 = 0
   }
 
-  private let type: AnyClass
-
   private let state: Locked<State>
 
   init(of owner: AnyObject, _ handler: TopicHandler, at mailbox: Mailbox?) {
-    type = Swift.type(of: owner)
     state = Locked(State(handler: handler))
     super.init(owner, at: mailbox)
   }
-
-  override final var knownType: AnyClass? { type }
 
   override final func end() { cancel() }
 
@@ -53,7 +48,8 @@ class TopicObserver: WeakBox, @unchecked Sendable {
       guard let call = state.handler.call, !state.handler.newestOnly || !post.isOutdated else {
         return nil
       }
-      state.lastKept = unsafe post.number
+      // A post that is not kept any more has no number.
+      state.lastKept = unsafe max(state.lastKept, post.number)
       if !state.handler.once { return (call, false) }
       state.handler.call = nil
       return (call, true)
@@ -162,7 +158,7 @@ extension MulticastCenter {
     for case let list as TopicList in registries.all.flatMap(\.lists) {
       for box in list.boxes where box.isRegistered {
         // In its home, an actor would be held. It may end anywhere.
-        let home = box.knownType is any Actor.Type ? nil : box.home
+        let home = box.type is any Actor.Type ? nil : box.home
         let leak = await (home?.place ?? .postingThread).run {
           box.observer.endFindingLeak(in: list)
         }

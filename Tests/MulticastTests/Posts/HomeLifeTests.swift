@@ -12,7 +12,8 @@ import Testing
       wiring
     case observe, observeWithID, observeManyTopics, messages, removeObservers,
       removeObserversOfOwner
-    case cancel, isActive, post, postOnMain, postAwaiting, postTopic, postLatest, latest
+    case cancel, isActive, post, postOnMain, postAwaiting, postAwaitingAnywhere, postTopic,
+      postLatest, latest
   }
 
   @Test(arguments: HomeOfLodgers.Kind.allCases, Question.allCases)
@@ -194,8 +195,12 @@ final class HomeOfLodgers: Sendable {
   func makeLodger(in center: MulticastCenter) -> Lodger {
     let lodger = Lodger(self)
     center.addVisitor(lodger, in: self)
-    // Who awaits is called in the actor that the body names.
-    if case .mainActor = kind { center.add(lodger, for: LodgerProtocol.self, on: .main) }
+    // Who awaits is held in an actor, and not on a queue.
+    switch kind {
+    case .mainActor: center.add(lodger, for: LodgerProtocol.self, on: .main)
+    case .actor: center.add(lodger, for: LodgerProtocol.self, isolation: actor)
+    case .queue: break
+    }
     let tokens = [Topic<Login>.login, .lastLogin].map { topic in
       center.observeVisitor(lodger, topic, in: self)
     }
@@ -348,6 +353,7 @@ private final class Asker: Sendable {
     case .post: delegate.post { $0.ping(1) }
     case .postOnMain where home.kind == .mainActor: delegate.postOnMain { $0.ping(1) }
     case .postAwaiting: center.post(LodgerProtocol.self, awaiting: { @MainActor in $0.lodge() })
+    case .postAwaitingAnywhere: center.post(LodgerProtocol.self, awaiting: { $0.lodge() })
     case .postTopic, .postOnMain: center.post(.login, Login(id: 1))
     case .postLatest: center.post(.lastLogin, Login(id: 1))
     case .latest: _ = center.latest(of: .lastLogin)

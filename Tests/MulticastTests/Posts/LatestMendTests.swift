@@ -43,6 +43,28 @@ import Testing
     #expect(center.latest(of: topic) == nil)
   }
 
+  /// What is taken back arrives after another thread's message, which the handler has taken.
+  @Test func aReplacementBeginsWithTheLatestAlsoAfterOneThatWasTakenBack() async {
+    let numbers = Numbers()
+    center.observe(topic, owner: owner, id: "x", on: place.queue) { _, number in numbers.add(number)
+    }
+    center.observe(Topic<String>(), owner: owner) { [center, topic, place] _, _ in
+      center.post(topic, 1)
+      center.removeLatest(of: topic)
+      onNewThread { center.post(topic, 2) }
+      place.queue.sync {}
+    }
+    center.post(Topic<String>(), "go")
+    place.queue.sync {}
+    #expect(numbers.all == [2, 1])
+    #expect(center.latest(of: topic) == 2)
+    center.observe(topic, owner: owner, id: "x", on: place.queue) { _, number in
+      numbers.add(10 * number)
+    }
+    place.queue.sync {}
+    #expect(numbers.all == [2, 1, 20])
+  }
+
   @Test(arguments: [false, true]) func aWaitForWhatIsKeptReturns(inCall: Bool) async {
     center.observe(topic, owner: owner, on: place.queue) { _, _ in }
     for number in 1...100 {
