@@ -60,7 +60,7 @@ var isInterrupted: Bool {
       close(interruption[1])
       signal(SIGINT, SIG_DFL)
     }
-    let center = MulticastCenter(onDelivery: options.slow.map { DeliveryLog.calls(slowerThan: $0) })
+    let center = MulticastCenter(onDelivery: options.slow.map(sayCalls))
     let view = options.values["--quiet"] == nil ? ProgressView(center: center) : nil
     defer { extendLifetime(view) }
     let (report, wiring) = await listen(to: options.path, center)
@@ -97,6 +97,13 @@ var isInterrupted: Bool {
       "cannot be written (\(String(cString: strerror(errno)))); check that its folder exists"
     complain("\(path == "-" ? "standard output" : path): \(problem) and has room for it")
     return false
+  }
+
+  /// Says which calls take at least so many nanoseconds.
+  private static func sayCalls(slowerThan limit: UInt64) -> @Sendable (DeliveryEvent) -> Void {
+    { event in
+      if case .called(_, let time) = event.phase, time >= limit { say("\(event)") }
+    }
   }
 
   private static func complain(_ message: String) { say("DirectoryScan: error: \(message)") }

@@ -2,7 +2,7 @@ import Multicast
 
 /// The session of `--trace`, which shows the events of deliveries.
 @MainActor struct TraceTour {
-  private let center = MulticastCenter(onDelivery: DeliveryLog.events { print("    \($0)") })
+  private let center = MulticastCenter(onDelivery: { event in print("    \(event)") })
 
   func play() async {
     print(
@@ -10,7 +10,7 @@ import Multicast
       A login session with a trace: which clients are called, in which order, and for how long. The
       center was made with
 
-        MulticastCenter(onDelivery: DeliveryLog.events { print("    \\($0)") })
+        MulticastCenter(onDelivery: { event in print("    \\(event)") })
 
       so it prints a line for each event of a delivery. These lines have the widest indent. The number
       after # is the same for all events of one delivery.
@@ -50,15 +50,16 @@ import Multicast
     print(
       """
 
-      3. Logging out takes long. This line of code prints slow clients only:
+      3. Logging out takes long. This center prints slow clients only:
 
-           MulticastCenter(onDelivery: DeliveryLog.calls(slowerThan: 20_000_000))
-
-         Without a closure, it writes to standard error.
+           MulticastCenter(onDelivery: { event in
+             if case .called(_, let time) = event.phase, time >= 20_000_000 { print("    \\(event)") }
+           })
 
       """)
-    let slowCalls = DeliveryLog.calls(slowerThan: 20_000_000) { print("    \($0)") }
-    let center = MulticastCenter(onDelivery: slowCalls)
+    let center = MulticastCenter(onDelivery: { event in
+      if case .called(_, let time) = event.phase, time >= 20_000_000 { print("    \(event)") }
+    })
     let app = App(center: center)
     let backup = Backup(center: center)
     app.play(.logout)

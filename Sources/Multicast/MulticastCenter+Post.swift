@@ -88,8 +88,9 @@ extension MulticastCenter {
   /// ```
   ///
   /// The calls of one client do not overlap, and keep their order. Different clients are called side by side.
-  /// The calls are not in order with those of a `post` that does not await. A body that names an actor runs there, and
-  /// the client is held there. The protocol must be `Sendable`.
+  /// The calls are not in order with those of a `post` that does not await. A body that names an actor runs there. A
+  /// client that was given an actor as its home is held there, any other one in the actor of the body. The protocol must be
+  /// `Sendable`.
   ///
   /// - Parameters:
   ///   - listener: The protocol.

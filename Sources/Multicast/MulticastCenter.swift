@@ -29,7 +29,7 @@
 /// across protocols and topics. Every method may be called from any thread, also by a client that is being
 /// called. <doc:TheContract> lists what you can rely on.
 public final class MulticastCenter: Sendable {
-  /// The process's center. It refuses loops, and reports each in one line on standard error.
+  /// The process's center. It refuses loops, and reports each on standard error.
   public static let `default` = MulticastCenter()
 
   /// The delegates by listener type, and the registries of topics by topic type.

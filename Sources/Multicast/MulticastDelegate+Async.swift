@@ -42,7 +42,7 @@ extension MulticastDelegate {
       let wasCalled: Void? = try await Self.own(box).withClient(
         awaiting: { (client) async throws(Failure) in
           #if DEBUG
-            box.checkHome(of: client, as: Listener.self, from: site)
+            box.checkHome(as: Listener.self, from: site)
           #endif
           let call = pass?.begin(box)
           defer { call.map { pass?.end($0) } }

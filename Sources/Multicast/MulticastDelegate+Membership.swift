@@ -57,9 +57,7 @@ extension MulticastDelegate {
     home: (AnyObject) -> ClientHome?
   ) -> Bool {
     withObject(of: client, file: site.file, line: site.line) { object in
-      let home = home(object)
-      let box = home == nil ? ClientBox(client, object, at: nil) : HomeBox(client, object, at: home)
-      return add(box, at: site, isTold: isTold)
+      add(ClientBox(client, object, at: home(object)), at: site, isTold: isTold)
     }
   }
 
@@ -139,7 +137,7 @@ extension MulticastDelegate {
     var clients: [Listener] = []
     forEachClient { client, box in
       #if DEBUG
-        box.checkHome(of: client, as: Listener.self, from: nil)
+        box.checkHome(as: Listener.self, from: nil)
       #endif
       clients.append(client)
     }

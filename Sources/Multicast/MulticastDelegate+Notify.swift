@@ -57,7 +57,7 @@ extension MulticastDelegate {
       defer { pass.value?.end() }
       return try forEachClient { (client, box) throws(Failure) in
         #if DEBUG
-          box.checkHome(of: client, as: Listener.self, from: site)
+          box.checkHome(as: Listener.self, from: site)
         #endif
         // The type is read before the call, in which the client may be removed. A call that throws counts, too.
         let call = pass.value?.begin(box)

@@ -111,7 +111,7 @@ final class ClientPost<Listener>: Post, @unchecked Sendable {
     @usableFromInline
     final func checkHome(of box: WeakBox, as listener: Any.Type) {
       if case .mainActor = destination { return box.checkOnMain(as: listener, from: site) }
-      if let client = box.load() { box.checkThread(of: client, as: listener, from: site) }
+      if box.load() != nil { box.checkThread(as: listener, from: site) }
     }
   }
 #endif
@@ -127,8 +127,9 @@ extension MulticastDelegate where Listener: Sendable {
   /// ```
   ///
   /// The calls of one client do not overlap, and keep their order. Different clients are called side by side.
-  /// The calls are not in order with those of a `post` that does not await. A body that names an actor runs there, and
-  /// the client is held there. The protocol must be `Sendable`.
+  /// The calls are not in order with those of a `post` that does not await. A body that names an actor runs there. A
+  /// client that was given an actor as its home is held there, any other one in the actor of the body. The protocol must be
+  /// `Sendable`.
   ///
   /// - Parameters:
   ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.

@@ -30,12 +30,8 @@ package protocol Surrogate {
 extension WeakBox {
   /// The type that reports name: the client's, or the one that an owner represents. Nil for a client without a home that
   /// was removed or deallocated.
-  var shownType: (any Any.Type)? {
-    (knownType ?? load().map { client in type(of: client) }).map { type in
-      (type as? any Surrogate.Type)?.shownType ?? type
-    }
-  }
+  var shownType: any Any.Type { (type as? any Surrogate.Type)?.shownType ?? type }
 
   /// Like ``shownType``, at home; nil for every client that was removed or deallocated.
-  var reportedType: (any Any.Type)? { load().flatMap { _ in shownType } }
+  var reportedType: (any Any.Type)? { load().map { _ in shownType } }
 }

@@ -14,6 +14,9 @@ class WeakBox: AtomicWord, @unchecked Sendable {
   /// The client's home; nil for a client without one.
   final let mailbox: ClientHome?
 
+  /// The client's class, for reports where the client must not be loaded.
+  final let type: AnyClass
+
   #if DEBUG
     /// Where a client was added on the main thread without a word about its home. Set before a list has the box.
     final var homelessness: Homelessness?
@@ -23,14 +26,12 @@ class WeakBox: AtomicWord, @unchecked Sendable {
   init(_ client: AnyObject, at mailbox: ClientHome?) {
     reference = WeakReference(client)
     self.mailbox = mailbox
+    type = Swift.type(of: client)
     super.init(word: UInt64(ObjectIdentifier(client).address))
   }
 
   /// What the box is found by beside its client; 0 for nothing. It need not be the box's alone.
   var key: UInt { 0 }
-
-  /// The client's class, for reports where the client must not be loaded; nil for one that may be loaded anywhere.
-  var knownType: AnyClass? { nil }
 
   /// The client's address; 0 if it was removed. It is the object's word.
   ///
@@ -84,8 +85,8 @@ class WeakBox: AtomicWord, @unchecked Sendable {
 ///
 /// Unchecked like its superclass. The bits are a constant, and read only where the client may be called.
 @usableFromInline
-class ClientBox<Listener>: WeakBox, @unchecked Sendable {
-  @usableFromInline final let bits: Bits
+final class ClientBox<Listener>: WeakBox, @unchecked Sendable {
+  @usableFromInline let bits: Bits
 
   @inlinable
   init(_ client: Listener, _ object: AnyObject, at mailbox: ClientHome?) {
@@ -97,7 +98,7 @@ class ClientBox<Listener>: WeakBox, @unchecked Sendable {
 
   /// Calls `body` with the client. Returns nil if it was removed or deallocated.
   @inlinable @inline(__always)
-  final func withClient<Result, Failure: Error>(
+  func withClient<Result, Failure: Error>(
     _ body: (Listener) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
     guard let client = load() else { return nil }
@@ -108,32 +109,17 @@ class ClientBox<Listener>: WeakBox, @unchecked Sendable {
   }
 
   /// The client, retained. The caller holds its object.
-  @inlinable final var value: Listener { bits.borrow { $0 } }
+  @inlinable var value: Listener { bits.borrow { $0 } }
 
   /// Calls and awaits `body` with the client. Returns nil if it was removed or deallocated.
   @inlinable
-  nonisolated(nonsending) final func withClient<Result, Failure: Error>(
+  nonisolated(nonsending) func withClient<Result, Failure: Error>(
     awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Result
   ) async throws(Failure) -> Result? {
     guard let client = load() else { return nil }
     defer { extendLifetime(client) }
     return try await body(value)
   }
-}
-
-/// The box of a client with a home. In a class of its own, because the others need no more memory. Unchecked like its
-/// superclass. It adds a constant.
-@usableFromInline
-final class HomeBox<Listener>: ClientBox<Listener>, @unchecked Sendable {
-  @usableFromInline let type: AnyClass
-
-  @inlinable
-  override init(_ client: Listener, _ object: AnyObject, at mailbox: ClientHome?) {
-    type = Swift.type(of: object)
-    super.init(client, object, at: mailbox)
-  }
-
-  override var knownType: AnyClass? { type }
 }
 
 /// The bits of a value that is not retained. Its type is named anew in each call: it must be the same one.

@@ -36,32 +36,27 @@ package struct HeldHome: Sendable {
   package func handleNext(
     _ note: @escaping @Sendable (_ delivery: UInt64, _ message: any Sendable) -> Void
   ) async {
-    switch mailbox.place {
-    case .mainActor: await handle(note, isolation: MainActor.shared)
-    case .actor(let reference):
-      guard let actor = reference.actor else { return mailbox.giveUp(of: office) }
-      await handle(note, isolation: actor)
-    case .queue(let queue):
-      await withCheckedContinuation { continuation in
-        queue.queue.async {
-          handle(note, isolation: nil)
-          continuation.resume()
-        }
-      }
-    case .task, .postingThread:
-      showNext(to: note)
-      if await mailbox.drainAwaiting(turn: 1, of: office) { drain() }
+    let mailbox = mailbox, office = office
+    let showNext = { @Sendable in
+      let post = office.withLock { state in mailbox.next(&state)?.post }
+      if let post, let message = post.said { note(unsafe post.trace?.delivery ?? 0, message) }
     }
-  }
-
-  private func handle(_ note: (UInt64, any Sendable) -> Void, isolation: isolated (any Actor)?) {
-    showNext(to: note)
-    if mailbox.drainForATurn(1, of: office) { drain() }
-  }
-
-  private func showNext(to note: (UInt64, any Sendable) -> Void) {
-    let post = office.withLock { state in mailbox.next(&state)?.post }
-    if let post, let message = post.said { note(unsafe post.trace?.delivery ?? 0, message) }
+    let isMore: Bool
+    if case .task = mailbox.place {
+      showNext()
+      isMore = await mailbox.drainAwaiting(turn: 1, of: office)
+    } else {
+      isMore = await mailbox.place.run {
+        // Where the actor has ended, this runs anywhere.
+        if case .actor(let reference) = mailbox.place, reference.actor == nil {
+          mailbox.giveUp(of: office)
+          return false
+        }
+        showNext()
+        return mailbox.drainForATurn(1, of: office)
+      }
+    }
+    if isMore { drain() }
   }
 }
 

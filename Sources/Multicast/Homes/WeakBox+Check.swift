@@ -6,15 +6,12 @@
     /// another. The test is where the program runs. So a helper that notifies inside the actor passes without
     /// saying so.
     @usableFromInline
-    func checkHome(
-      of client: @autoclosure () -> Any, as listener: Any.Type, from site: CallSite?
-    ) {
+    final func checkHome(as listener: Any.Type, from site: CallSite?) {
       guard let home else {
-        if let site { checkThread(of: client(), as: listener, from: site) }
+        if let site { checkThread(as: listener, from: site) }
         return
       }
       guard let place = home.place.placeElsewhere else { return }
-      let type = type(of: client())
       fatalError(
         """
         Multicast: a client of type \(type) was added for \(listener) \(place) and is \
@@ -25,11 +22,8 @@
     }
 
     /// Tells once of a client without a home that was added on the main thread and is called on another one.
-    func checkThread(
-      of client: @autoclosure () -> Any, as listener: Any.Type, from site: CallSite
-    ) {
+    final func checkThread(as listener: Any.Type, from site: CallSite) {
       guard let added = homelessness?.site, !Place.mainActor.isCurrent(from: nil) else { return }
-      let type = type(of: client())
       StandardError.tell(
         of: added,
         """
@@ -40,10 +34,9 @@
     }
 
     /// Stops the program if a post to the main actor reaches a client that lives elsewhere.
-    func checkOnMain(as listener: Any.Type, from site: CallSite) {
-      guard let place = home?.place, let client = load() else { return }
+    final func checkOnMain(as listener: Any.Type, from site: CallSite) {
+      guard let place = home?.place, load() != nil else { return }
       if case .mainActor = place { return }
-      let type: Any.Type = Swift.type(of: client)
       fatalError(
         """
         Multicast: a post to \(listener) on the main actor, at \(site), reaches a client of type \(type) that was \

@@ -2,15 +2,7 @@ extension String {
   /// The text in one line. Invisible characters, and those that move the cursor, are escaped as in a Swift
   /// literal.
   var printable: String {
-    var text = String.UnicodeScalarView()
-    for scalar in unicodeScalars {
-      if scalar.isPrintable {
-        text.append(scalar)
-      } else {
-        text.append(contentsOf: scalar.escaped(asASCII: true).unicodeScalars)
-      }
-    }
-    return String(text)
+    unicodeScalars.map { $0.isPrintable ? String($0) : $0.escaped(asASCII: true) }.joined()
   }
 }
 

@@ -29,34 +29,23 @@ extension RecursiveNotify: CustomStringConvertible {
   ///
   /// It shows only both ends of a long path.
   public var description: String {
-    var lines = [headline + " The path to it:"]
+    var lines = [
+      isPost
+        ? "A post to \(key) was refused and reached nobody, because one post has set off more than \(Cause.limit) "
+          + "recurring posts. The path to it:"
+        : "A recursive notification of \(key) was refused and reached nobody. The path to it:"
+    ]
     for (index, site) in path.enumerated() {
       if path.count > 12, index == 5 { lines.append("  ... \(path.count - 10) more") }
       if path.count > 12, (5..<path.count - 5).contains(index) { continue }
       let step = index == 0 ? "" : isPost ? "then posted at " : ""
       lines.append("  \(step)\(site)" + (index == path.count - 1 ? "  <- refused" : ""))
     }
-    return (lines + [advice]).joined(separator: "\n")
-  }
-
-  var summary: String {
-    let shown = path.count > 12 ? path.prefix(3) + path.suffix(3) : path[...]
-    let sites = shown.map(\.description).joined(separator: " -> ")
-    let more = path.count > shown.count ? " (\(path.count) in all)" : ""
-    return "Multicast: \(headline) Path: \(sites)\(more). \(advice)"
-  }
-
-  private var headline: String {
-    isPost
-      ? "A post to \(key) was refused and reached nobody, because one post has set off more than "
-        + "\(Cause.limit) recurring posts."
-      : "A recursive notification of \(key) was refused and reached nobody."
-  }
-
-  private var advice: String {
-    isPost
-      ? "To fix this, post only if something has changed."
-      : "To fix this, notify only if something has changed, or post instead. A wrapper must pass its caller's "
-        + "call site on. If the recursion is meant and ends, use reentrancy: .allow(depth:)."
+    lines.append(
+      isPost
+        ? "To fix this, post only if something has changed."
+        : "To fix this, notify only if something has changed, or post instead. A wrapper must pass its caller's call "
+          + "site on. If the recursion is meant and ends, use reentrancy: .allow(depth:).")
+    return lines.joined(separator: "\n")
   }
 }

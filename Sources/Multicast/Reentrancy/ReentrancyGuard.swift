@@ -123,7 +123,7 @@ extension ReentrancyGuard {
         unsafe link.pointee.pop()
       }
     } else if printed.withLock({ $0.insert([report.key, site.description]).inserted }) {
-      StandardError.print(report.summary)
+      StandardError.print("Multicast: \(report)")
     }
   }
 }

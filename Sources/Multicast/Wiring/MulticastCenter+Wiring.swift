@@ -32,25 +32,12 @@ extension MulticastCenter {
     }
     return backlogs
   }
-
-  /// The listener protocols and topics in one line, with the numbers of their listeners: `MulticastCenter:
-  /// UserProtocol 2 clients, Topic<UserLogin>("userLogin") 1 observer`.
-  ///
-  /// ``wiring`` has the clients and observers, too.
-  ///
-  /// - Complexity: O(*n*) in the number of clients and observers.
-  public var description: String {
-    let wiring = wiring
-    let keys =
-      wiring.protocols.map { "\($0.name) \(counted($0.count, "client"))" }
-      + wiring.topics.map { "\($0.name) \(counted($0.count, "observer"))" }
-    return "MulticastCenter: "
-      + (keys.isEmpty
-        ? "no listener protocols, no topics" : keys.map(\.printable).joined(separator: ", "))
-  }
 }
 
-extension MulticastCenter: CustomStringConvertible {}
+extension MulticastCenter: CustomStringConvertible {
+  /// The listener protocols, the topics and their listeners as a text: that of ``wiring``.
+  public var description: String { wiring.description }
+}
 
 extension MulticastDelegate: CustomStringConvertible {
   /// The listener protocol and the number of its clients: `MulticastDelegate<UserProtocol>: 2 clients`.
@@ -73,7 +60,8 @@ private struct ListSnapshot {
     list.findDead(in: list.boxes)
     for box in list.boxes where box.isRegistered {
       let observer = isTopic ? box.observer : nil
-      guard observer?.isActive != false, let type = box.shownType else { continue }
+      if observer?.isActive == false { continue }
+      let type = box.shownType
       let home = box.home?.place ?? .postingThread
       let group = Wiring.Group(
         type: "", id: observer?.id.map { String(describing: $0) }, home: home.description,

@@ -7,12 +7,12 @@
 ///
 /// ```text
 /// MulticastCenter
-/// ├─ UserProtocol         4 clients
-/// │  ├─ ProfileScreen     MainActor
-/// │  ├─ Badge             MainActor       × 2
-/// │  └─ AuditLog          posting thread
-/// └─ Topic<Mail>("mail")  1 observer
-///    └─ Inbox             MainActor
+///   UserProtocol: 4 clients
+///     ProfileScreen, MainActor
+///     Badge, MainActor, × 2
+///     AuditLog, posting thread
+///   Topic<Mail>("mail"): 1 observer
+///     Inbox, MainActor
 /// ```
 ///
 /// A wiring shows neither senders nor the relays of `MulticastFoundation`. Its forwards are observers. Names

@@ -130,7 +130,7 @@ final class ListProgram: Program, @unchecked Sendable {
     if areNoted { return NotedBox(client, at: self.home(home), self) }
     return home == nil
       ? ClientBox<AnyObject>(client, client, at: nil)
-      : HomeBox<AnyObject>(client, client, at: self.home(home))
+      : ClientBox<AnyObject>(client, client, at: self.home(home))
   }
 
   private func place(_ index: Int, replacing old: WeakBox? = nil) -> Bool {

@@ -69,7 +69,7 @@ final class OrderProgram: Program, @unchecked Sendable {
   }
 
   private func add(_ client: NamedClient) {
-    _ = list.add(HomeBox<AnyObject>(client, client, at: homes[client.name % 2]))
+    _ = list.add(ClientBox<AnyObject>(client, client, at: homes[client.name % 2]))
   }
 
   private func place(_ number: Int) {

@@ -1,0 +1,26 @@
+extension Wiring: CustomStringConvertible {
+  /// The wiring as an indented text, with one protocol, topic, client or observer in each line.
+  public var description: String {
+    var lines = [
+      protocols.isEmpty && topics.isEmpty ? "MulticastCenter: not in use" : "MulticastCenter"
+    ]
+    for (list, noun) in protocols.map({ ($0, "client") }) + topics.map({ ($0, "observer") }) {
+      lines.append("  \(list.name): \(counted(list.count, noun))")
+      for group in list.listeners {
+        let count = group.count == 1 ? [] : ["× \(group.count)"]
+        let site = group.site.map { ["\($0)"] } ?? []
+        lines.append("    " + ([group.type] + group.details + count + site).joined(separator: ", "))
+      }
+    }
+    for backlog in waiting {
+      let time = backlog.nanoseconds.map { ", for \(DeliveryEvent.text($0))" } ?? ""
+      lines.append("  waiting in \(backlog.home): \(counted(backlog.letters, "letter"))\(time)")
+    }
+    return lines.map(\.printable).joined(separator: "\n")
+  }
+}
+
+/// The number and the noun, in the singular or the plural.
+func counted(_ count: Int, _ noun: String) -> String {
+  "\(count == 0 ? "no" : "\(count)") \(noun)\(count == 1 ? "" : "s")"
+}
