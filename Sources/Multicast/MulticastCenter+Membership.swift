@@ -127,7 +127,7 @@ extension MulticastCenter {
   ///
   /// - Complexity: O(*n*) in the number of clients and handlers.
   public func removeAll() {
-    for registry in registries.all { registry.removeAll() }
+    for list in registries.all.flatMap(\.lists) { list.removeAll() }
   }
 
   /// Returns whether an object is a client of a listener protocol. False while it is being deinitialized.

@@ -25,9 +25,7 @@ extension MulticastDelegate {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
   ) -> Bool {
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return add(client, at: site, isTold: isolation != nil) { object in
-      home(of: object, in: isolation)
-    }
+    return add(client, in: isolation, on: nil, at: site, isTold: isolation != nil)
   }
 
   /// Adds a client that lives on a dispatch queue, or anywhere, at the end of the list.
@@ -48,20 +46,22 @@ extension MulticastDelegate {
     _ client: Listener, on queue: DispatchQueue?,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
   ) -> Bool {
-    add(client, at: CallSite(fileID: fileID, line: line, column: column)) { _ in home(queue) }
-  }
-
-  @inlinable
-  func add(
-    _ client: Listener, at site: CallSite, isTold: Bool = true,
-    home: (AnyObject) -> ClientHome?
-  ) -> Bool {
-    withObject(of: client, file: site.file, line: site.line) { object in
-      add(ClientBox(client, object, at: home(object)), at: site, isTold: isTold)
-    }
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    return add(client, in: nil, on: queue, at: site, isTold: true)
   }
 
   /// - Parameter isTold: Whether the caller has said where the client lives.
+  @inlinable
+  func add(
+    _ client: Listener, in isolation: (any Actor)?, on queue: DispatchQueue?, at site: CallSite,
+    isTold: Bool
+  ) -> Bool {
+    withObject(of: client, file: site.file, line: site.line) { object in
+      let home = home(of: object, in: isolation, on: queue)
+      return add(ClientBox(client, object, at: home), at: site, isTold: isTold)
+    }
+  }
+
   @usableFromInline
   func add(_ box: WeakBox, at site: CallSite, isTold: Bool) -> Bool {
     #if DEBUG
@@ -75,7 +75,10 @@ extension MulticastDelegate {
   }
 
   @usableFromInline
-  func home(of client: AnyObject, in isolation: (any Actor)?) -> ClientHome? {
+  func home(
+    of client: AnyObject, in isolation: (any Actor)?, on queue: DispatchQueue?
+  ) -> ClientHome? {
+    if let queue { return office.mailbox(of: queue) }
     // An actor's synchronous methods are nonisolated.
     guard let isolation, !isActor(client) else { return nil }
     return office.mailbox(of: isolation)
@@ -92,11 +95,6 @@ extension MulticastDelegate {
     let answer = client is any Actor
     recentClass.store(type | (answer ? 1 : 0), ordering: .relaxed)
     return answer
-  }
-
-  @usableFromInline
-  func home(_ queue: DispatchQueue?) -> ClientHome? {
-    queue.map { office.mailbox(of: $0) }
   }
 
   /// Removes a client.

@@ -7,8 +7,6 @@ protocol ClientRegistry: AnyObject, Sendable {
 
   /// Removes a client. Returns the number of its registrations.
   func removeClient(_ client: AnyObject) -> Int
-
-  func removeAll()
 }
 
 /// Finds a center's registries by type, without a lock: a hash table of chains.

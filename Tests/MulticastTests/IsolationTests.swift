@@ -108,7 +108,7 @@ import Testing
           }),
       ]
       for message in messages {
-        #expect(message.contains("a client of type Client was added for PingProtocol inside"))
+        #expect(message.contains("a client of type Client, added for PingProtocol, lives in"))
         #expect(message.contains("Home"))
         #expect(message.contains("Post instead"))
       }
@@ -161,8 +161,8 @@ extension QueueActor {
         extendLifetime(client)
       }
       let message = text(result)
-      #expect(message.contains("a client of type Listener was added for PingProtocol"))
-      #expect(message.contains("on the queue storage"))
+      #expect(message.contains("a client of type Listener, added for PingProtocol, lives in"))
+      #expect(message.contains("queue storage"))
       #expect(message.contains("at MulticastTests/IsolationTests.swift:"))
       #expect(message.contains("Post instead"))
       #expect(message.contains("on: nil"))
@@ -210,7 +210,7 @@ extension QueueActor {
 
     private static func expectMisplaced(_ result: ExitTest.Result?) {
       #expect(text(result).contains("a post to PingProtocol on the main actor"))
-      #expect(text(result).contains("on the queue storage"))
+      #expect(text(result).contains("lives in queue storage"))
     }
 
     @Test func aBodyThatNamesAnotherActorThanTheClientsStops() async {

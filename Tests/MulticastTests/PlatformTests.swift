@@ -27,7 +27,7 @@ import Testing
   @Suite struct MissingFunctionTests {
     @Test func itIsReportedOnce() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
-        onThreads(4) { _ in for _ in 0..<10 { MissingFunction.report() } }
+        onThreads(4) { _ in for _ in 0..<10 { MissingFunction.report } }
       }
       #expect(text(result).split(separator: "\n").count == 1)
       #expect(text(result).contains("cannot tell whether code runs inside an actor"))

@@ -18,27 +18,30 @@ struct BoxIndex {
 
   init(byClient isByClient: Bool) { self.isByClient = isByClient }
 
-  /// Passes the registered boxes with this key to `body` until it returns true.
-  func find(_ key: UInt, in boxes: Boxes, _ body: (WeakBox) -> Bool) {
+  /// A registered box with this key for which `body` returns true.
+  func first(
+    _ key: UInt, in boxes: Boxes, where body: (WeakBox) -> Bool = { _ in true }
+  ) -> WeakBox? {
     if entries.isEmpty {
-      _ = boxes.indices.first { place in self.key(at: place, in: boxes) == key && body(boxes[place])
-      }
-      return
+      let place = boxes.indices.first { self.key(at: $0, in: boxes) == key && body(boxes[$0]) }
+      return place.map { boxes[$0] }
     }
     // The last box of a chain is not empty, unless all are.
     let (position, isFound) = position(of: key, in: boxes)
     var place = isFound ? Int(entries[position]) - 1 : -1
     while place >= 0 {
-      if self.key(at: place, in: boxes) == key, body(boxes[place]) { return }
+      if self.key(at: place, in: boxes) == key, body(boxes[place]) { return boxes[place] }
       place = before(place)
     }
+    return nil
   }
 
   /// The registered boxes with this key.
   func all(_ key: UInt, in boxes: Boxes) -> Boxes {
     var found = Boxes()
-    find(key, in: boxes) {
-      found.append($0); return false
+    _ = first(key, in: boxes) { box in
+      found.append(box)
+      return false
     }
     return found
   }

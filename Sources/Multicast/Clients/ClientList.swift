@@ -43,27 +43,17 @@ class ClientList: @unchecked Sendable {
 
     /// The box of a live client, which the caller holds. Deallocated ones may have had the same address.
     mutating func find(_ identity: UInt) -> WeakBox? {
-      while true {
-        var found: WeakBox?
-        index.find(identity, in: boxes) {
-          found = $0; return true
-        }
-        guard let box = found else { return nil }
+      while let box = index.first(identity, in: boxes) {
         if box.isAlive { return box }
         _ = empty(box)
       }
+      return nil
     }
 
     /// The registered boxes of a client, which may be deallocated.
     func boxes(of identity: UInt) -> Boxes { index.all(identity, in: boxes) }
 
-    func hasBoxes(of identity: UInt) -> Bool {
-      var found = false
-      index.find(identity, in: boxes) { _ in
-        found = true; return true
-      }
-      return found
-    }
+    func hasBoxes(of identity: UInt) -> Bool { index.first(identity, in: boxes) != nil }
 
     /// The registered boxes with a key.
     func boxes(with key: UInt) -> Boxes { keys.all(key, in: boxes) }

@@ -3,22 +3,14 @@
   case listener(any Any.Type)
   case topic(name: String, keepsLatest: Bool, message: any Any.Type)
 
-  @usableFromInline var description: String { description(naming: { String(describing: $0) }) }
-
-  /// The name, with types named by a function.
-  func description(naming name: (any Any.Type) -> String) -> String {
+  @usableFromInline var description: String {
     switch self {
-    case .listener(let type): name(type)
-    case .topic(let topic, let keepsLatest, let message):
-      Self.topic(topic, keepsLatest: keepsLatest, message: name(message))
+    case .listener(let type): return "\(type)"
+    case .topic(let name, let keepsLatest, let message):
+      let name = name.isEmpty ? [] : [String(reflecting: name)]
+      let arguments = name + (keepsLatest ? ["keepsLatest: true"] : [])
+      return "Topic<\(message)>(\(arguments.joined(separator: ", ")))"
     }
-  }
-
-  /// A topic as source code.
-  static func topic(_ name: String, keepsLatest: Bool, message: String) -> String {
-    let arguments =
-      (name.isEmpty ? [] : [String(reflecting: name)]) + (keepsLatest ? ["keepsLatest: true"] : [])
-    return "Topic<\(message)>(\(arguments.joined(separator: ", ")))"
   }
 }
 

@@ -38,29 +38,7 @@ struct ActivePost {
 
 /// The posts that wait for the calls of another one.
 final class Followers {
-  private var posts: [Post?] = []
-  private var next = 0
-
-  fileprivate func append(_ post: Post) { posts.append(post) }
-
-  fileprivate func takeFirst() -> Unmanaged<Post>? {
-    guard next < posts.count else {
-      posts.removeAll()
-      next = 0
-      return nil
-    }
-    defer { next += 1 }
-    return unsafe posts[next].take().map { unsafe .passRetained($0) }
-  }
-
-  /// Takes back that posts are to be kept.
-  fileprivate func forget(_ keeper: Keeper) {
-    for case let post? in posts[next...] {
-      if unsafe post.keeper?.toOpaque() == Unmanaged.passUnretained(keeper).toOpaque() {
-        unsafe post.keeper = nil
-      }
-    }
-  }
+  fileprivate var posts = WaitingQueue<Post>()
 }
 
 // Methods of the pointer, because others may change the link while they run.
@@ -109,7 +87,7 @@ extension UnsafeMutablePointer<ActivePost> {
   func append(_ post: Post) -> Bool {
     let isFirst = unsafe pointee.followers == nil
     if isFirst { unsafe pointee.followers = .passRetained(Followers()) }
-    unsafe pointee.followers?._withUnsafeGuaranteedRef { $0.append(post) }
+    unsafe pointee.followers?._withUnsafeGuaranteedRef { $0.posts.append(post) }
     return isFirst
   }
 
@@ -117,7 +95,9 @@ extension UnsafeMutablePointer<ActivePost> {
   @inline(__always)
   func takeFollower() -> Unmanaged<Post>? {
     unsafe pointee.followers.flatMap {
-      unsafe $0._withUnsafeGuaranteedRef { unsafe $0.takeFirst() }
+      unsafe $0._withUnsafeGuaranteedRef {
+        unsafe $0.posts.popFirst().map { unsafe .passRetained($0) }
+      }
     }
   }
 
@@ -162,13 +142,5 @@ extension DeliveryChain {
   func isDelivering(_ post: Unmanaged<Post>) -> Bool {
     unsafe first { active in unsafe active.post?.pointee.post?.toOpaque() == post.toOpaque() }
       != nil
-  }
-
-  /// Takes back that the posts which wait on this thread are to be kept.
-  func forget(_ keeper: Keeper) {
-    unsafe first { active in
-      unsafe active.post?.pointee.followers?._withUnsafeGuaranteedRef { $0.forget(keeper) }
-      return false
-    }
   }
 }

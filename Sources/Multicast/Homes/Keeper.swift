@@ -16,6 +16,9 @@ final class Keeper: @unchecked Sendable {
   /// it looks for that post's letter.
   let newest = Atomic<UInt64>(0)
 
+  /// The number of removals. A post that waited for a call to end is not kept after one.
+  let removals = Atomic<UInt64>(0)
+
   func latest(_ office: inout PostOffice.State) -> Post? { unsafe latest }
 
   /// Replaces the latest post. Returns the previous one, to release after unlocking.

@@ -6,58 +6,61 @@ struct Letter: Sendable {
   let group: Roster.Group
 }
 
-/// Letters in their order. They are appended at the end and taken from the front. Their memory follows their number.
-struct LetterQueue: ~Copyable {
+/// Letters or posts in their order. They are appended at the end and taken from the front. Their memory follows their number.
+struct WaitingQueue<Element>: ~Copyable {
   /// From `next` on. The ones before have been taken.
-  private var letters: ContiguousArray<Letter?> = []
+  private var elements: ContiguousArray<Element?> = []
   private var next = 0
 
-  var count: Int { letters.count - next }
-  var isEmpty: Bool { next == letters.count }
-  var capacity: Int { letters.capacity }
+  var count: Int { elements.count - next }
+  var isEmpty: Bool { next == elements.count }
+  var capacity: Int { elements.capacity }
 
-  /// The letter that has waited longest.
-  var first: Letter? { isEmpty ? nil : letters[next] }
+  /// The one that has waited longest.
+  var first: Element? { isEmpty ? nil : elements[next] }
 
-  /// All letters.
-  var all: [Letter] { letters[next...].compactMap(\.self) }
+  var all: [Element] { elements[next...].compactMap(\.self) }
 
-  mutating func append(_ letter: consuming Letter) {
-    // Where some letters always wait, those that were taken are dropped when they are the most.
-    if next > 256, 2 * next > letters.count {
-      letters = ContiguousArray(letters[next...]); next = 0
+  mutating func append(_ element: consuming Element) {
+    // Where some elements always wait, those that were taken are dropped when they are the most.
+    if next > 256, 2 * next > elements.count {
+      elements = ContiguousArray(elements[next...]); next = 0
     }
-    letters.append(letter)
+    elements.append(element)
   }
 
   @inline(__always)
-  mutating func popFirst() -> Letter? {
+  mutating func popFirst() -> Element? {
     if isEmpty { return nil }
     defer { next += 1 }
-    return letters[next].take()
+    return elements[next].take()
   }
 
-  /// Takes the first letter. The caller must release its post.
-  @inline(__always)
-  mutating func takeFirst() -> (post: Unmanaged<Post>, group: Roster.Group)? {
-    unsafe popFirst().map { letter in unsafe (.passRetained(letter.post), letter.group) }
-  }
-
-  /// Moves the first letters to a queue without letters, whose memory is used.
-  mutating func move(_ limit: Int, to other: inout LetterQueue) {
+  /// Moves the first elements to a queue without elements, whose memory is used.
+  mutating func move(_ limit: Int, to other: inout WaitingQueue) {
     other.reset()
     if count <= limit { return swap(&self, &other) }
-    while other.count < limit, let letter = popFirst() { other.append(letter) }
+    while other.count < limit, let element = popFirst() { other.append(element) }
   }
 
-  /// Takes the memory of a queue without letters.
-  mutating func reuse(_ empty: inout LetterQueue) {
+  /// Takes the memory of a queue without elements.
+  mutating func reuse(_ empty: inout WaitingQueue) {
     empty.reset()
-    if letters.capacity < empty.letters.capacity { swap(&self, &empty) }
+    if elements.capacity < empty.elements.capacity { swap(&self, &empty) }
   }
 
   private mutating func reset() {
     next = 0
-    if letters.capacity > 256 { letters = [] } else { letters.removeAll(keepingCapacity: true) }
+    if elements.capacity > 256 { elements = [] } else { elements.removeAll(keepingCapacity: true) }
+  }
+}
+
+typealias LetterQueue = WaitingQueue<Letter>
+
+extension LetterQueue {
+  /// Takes the first letter. The caller must release its post.
+  @inline(__always)
+  mutating func takeFirst() -> (post: Unmanaged<Post>, group: Roster.Group)? {
+    unsafe popFirst().map { letter in unsafe (.passRetained(letter.post), letter.group) }
   }
 }

@@ -106,10 +106,11 @@ extension Mailbox {
   /// Discards all letters, because the actor was deallocated.
   func giveUp(of office: PostOffice) {
     var batch = LetterQueue()
-    office.withLock {
-      unschedule(&$0)
-      take(.max, into: &batch, &$0)
-      if claim(&$0) != nil { _ = release(&$0) }
+    office.withLock { state in
+      // Whoever has claimed it sees to the letters.
+      if !claimForDrain(&state) { return }
+      take(.max, into: &batch, &state)
+      _ = release(&state)
     }
     // With the lock released, because they may hold the last references.
     while let letter = batch.popFirst() { letter.post.list.findDead(in: letter.group.boxes) }

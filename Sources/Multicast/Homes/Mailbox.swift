@@ -17,7 +17,7 @@ final class Mailbox: ClientHome, @unchecked Sendable {
     var isScheduled = false
 
     /// Whether the office counts this as busy.
-    var isBusy = false
+    var isBusy: Bool { isClaimed || !letters.isEmpty }
   }
 
   let place: Place
@@ -27,34 +27,17 @@ final class Mailbox: ClientHome, @unchecked Sendable {
 
   init(_ place: Place) { self.place = place }
 
-  override var isOpen: Bool { place.isOpen }
-
-  /// Whether this thread runs in this home, in code written in the actor `isolation`. False if that is unknown.
-  ///
-  /// A custom executor's code may run here, so no lock is held.
-  @inline(__always)
-  func isHere(from isolation: ObjectIdentifier?) -> Bool { place.isCurrent(from: isolation) }
+  override var isOpen: Bool { place.isHere == true }
 }
 
 // MARK: - With the office's lock held
 
 extension Mailbox {
-  private func beBusy(_ office: inout PostOffice.State) {
-    if unsafe contents.isBusy { return }
-    unsafe contents.isBusy = true
-    office.busy += 1
-  }
-
   func isIdle(_ office: inout PostOffice.State) -> Bool { unsafe !contents.isBusy }
-
-  private func beIdle(_ office: inout PostOffice.State) {
-    unsafe contents.isBusy = false
-    office.busy -= 1
-  }
 
   @inline(__always)
   func put(_ letter: consuming Letter, _ office: inout PostOffice.State) {
-    beBusy(&office)
+    if unsafe !contents.isBusy { office.busy += 1 }
     unsafe contents.letters.append(letter)
     #if DEBUG
       if unsafe contents.letters.count == Self.crowd { office.crowded = self }
@@ -98,7 +81,7 @@ extension Mailbox {
   @inline(__always)
   func claim(_ office: inout PostOffice.State) -> Int? {
     if unsafe contents.isClaimed { return nil }
-    beBusy(&office)
+    if unsafe !contents.isBusy { office.busy += 1 }
     unsafe contents.isClaimed = true
     return unsafe contents.letters.count
   }
@@ -124,7 +107,7 @@ extension Mailbox {
     unsafe contents.isClaimed = false
     if unsafe !contents.letters.isEmpty { return schedule(&office) }
     if case .task(let client?, _) = place { office.removeLane(of: client) }
-    beIdle(&office)
+    office.busy -= 1
     return false
   }
 }

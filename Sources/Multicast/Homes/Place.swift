@@ -35,13 +35,15 @@ extension Place {
     }
   }
 
-  /// Whether a client with this home may be released on this thread: it runs in the home, the home has ended, or it is a
-  /// task in no actor. False if that is unknown.
-  var isOpen: Bool {
+  /// Whether this thread runs in this home, or need not; nil if that is unknown. A home that has ended is everywhere.
+  ///
+  /// A custom executor's code may run here, so no lock is held.
+  var isHere: Bool? {
     switch self {
+    case .mainActor: MarkedQueue.main.isCurrent ? true : MainActor.shared.isCurrent
     case .actor(let reference), .task(_, let reference?):
-      reference.actor.map { $0.isCurrent == true } ?? true
-    case .mainActor, .queue: isCurrent(from: nil)
+      if let actor = reference.actor { actor.isCurrent } else { true }
+    case .queue(let queue): queue.mark == nil ? nil : queue.isCurrent
     case .task, .postingThread: true
     }
   }

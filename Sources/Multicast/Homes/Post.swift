@@ -34,6 +34,9 @@ class Post: AtomicWord, @unchecked Sendable {
   /// Keeps the post for later observers; nil if it is not kept. The list has it.
   @exclusivity(unchecked) final var keeper: Unmanaged<Keeper>?
 
+  /// The removals of its topic's latest message when it was made.
+  final let removals: UInt64
+
   /// The number of a kept post; 0 for any other.
   @exclusivity(unchecked) final var number: UInt64 = 0
 
@@ -63,6 +66,7 @@ class Post: AtomicWord, @unchecked Sendable {
     self.call = call
     self.destination = destination
     unsafe self.keeper = keeper.map { unsafe .passUnretained($0) }
+    removals = keeper?.removals.load(ordering: .relaxed) ?? 0
     roster = list.roster
     super.init(word: 0)
   }

@@ -36,9 +36,10 @@ extension PostOffice {
     switch post.destination {
     case .homes:
       post.roster.forEachHome { _, mailbox in
-        if mailbox.isHere(from: isolation) { leaving.addHere(mailbox) }
+        if mailbox.place.isCurrent(from: isolation) { leaving.addHere(mailbox) }
       }
-    case .mainActor: if mainMailbox.isHere(from: isolation) { leaving.addHere(mainMailbox) }
+    case .mainActor:
+      if mainMailbox.place.isCurrent(from: isolation) { leaving.addHere(mainMailbox) }
     // Nobody waits for who is found dead.
     case .lanes: post.list.findDead(in: post.roster.all.boxes)
     }
@@ -59,6 +60,10 @@ extension PostOffice {
   ) -> (Roster, Post?) {
     var roster = post.roster
     var dropped: Post?
+    let removals = unsafe post.keeper?._withUnsafeGuaranteedRef {
+      $0.removals.load(ordering: .relaxed)
+    }
+    if removals != post.removals { unsafe post.keeper = nil }
     if let keeper = unsafe post.keeper {
       // Asked again, because later observers begin with this post.
       roster = post.list.roster
@@ -151,7 +156,7 @@ extension PostOffice {
     var leaving = Leaving()
     var elsewhere: [(Roster.Group, Mailbox)] = []
     post.roster.forEachHome { group, mailbox in
-      if !mailbox.place.isOpen { elsewhere.append((group, mailbox)) }
+      if !mailbox.isOpen { elsewhere.append((group, mailbox)) }
     }
     withLock { state in
       for (group, mailbox) in elsewhere { leaving.put(post, group, in: mailbox, &state) }
@@ -167,7 +172,7 @@ extension PostOffice {
     _ box: WeakBox, in home: Mailbox, _ place: (inout State) -> (Result, Post?)
   ) -> Result {
     var leaving = Leaving()
-    if home.isHere(from: nil) { leaving.addHere(home) }
+    if home.place.isCurrent(from: nil) { leaving.addHere(home) }
     let group = Roster.Group([box])
     // What a callback's observer begins with is the callback's, also where it waits.
     let isInCallback = tracing?.isInCallback ?? false

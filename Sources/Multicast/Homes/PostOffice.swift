@@ -78,6 +78,15 @@ final class PostOffice: Sendable {
     }
 
     mutating func removeLane(of client: UInt) { lanes[client] = nil }
+
+    /// What is to be released, and reported, after unlocking.
+    @inline(never)
+    fileprivate mutating func takeFinished() -> (
+      crowded: Mailbox?, settlers: [UInt64: Waiter], dropped: [Mailbox]
+    ) {
+      defer { (crowded, dropped) = (nil, []) }
+      return (crowded, busy > 0 ? [:] : exchange(&settlers, with: [:]), dropped)
+    }
   }
 
   @usableFromInline let reentrancyGuard: ReentrancyGuard
@@ -110,29 +119,11 @@ final class PostOffice: Sendable {
       let result = body(&state)
       let isCalm =
         (state.busy > 0 || state.settlers.isEmpty) && state.dropped.isEmpty && state.crowded == nil
-      return (result, isCalm ? nil : After(&state))
+      return (result, isCalm ? nil : state.takeFinished())
     }
-    if let after { see(to: after) }
-    return result
-  }
-
-  /// What is to be done when the lock has been released.
-  private struct After: Sendable {
-    let crowded: Mailbox?
-    let settlers: [UInt64: Waiter]
-    let dropped: [Mailbox]
-
-    init(_ state: inout State) {
-      crowded = state.crowded.take()
-      dropped = exchange(&state.dropped, with: [])
-      settlers = state.busy > 0 ? [:] : exchange(&state.settlers, with: [:])
-    }
-  }
-
-  @inline(never)
-  private func see(to after: After) {
     // Those who have settled go on when this ends.
-    after.crowded?.reportCrowd()
+    after?.crowded?.reportCrowd()
+    return result
   }
 }
 

@@ -31,9 +31,7 @@ final class PostTrace: Sendable {
   /// Delivers the post now, or as one that follows. `body` calls its clients.
   func deliver(follows: Bool, _ body: (DeliveryPass?) -> Int) -> Int {
     guard follows else { return report(waited: nil, in: nil, body) }
-    var called = 0
-    restore { called = report(waited: age, in: nil, body) }
-    return called
+    return restore { report(waited: age, in: nil, body) }
   }
 
   /// Handles a letter in a home. `body` calls the clients.
@@ -72,9 +70,9 @@ final class PostTrace: Sendable {
     return DeliveryPass(event, of: tracing)
   }
 
-  private func restore(_ body: () -> Void) {
+  private func restore<Result>(_ body: () -> Result) -> Result {
     Tracing.$isReporting.withValue(isReporting || Tracing.isReporting) {
-      if let carried { carried.restore(body) } else { body() }
+      carried?.restore(body) ?? body()
     }
   }
 }

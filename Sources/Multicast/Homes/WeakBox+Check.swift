@@ -11,10 +11,10 @@
         if let site { checkThread(as: listener, from: site) }
         return
       }
-      guard let place = home.place.placeElsewhere else { return }
+      if home.place.isHere != false { return }
       fatalError(
         """
-        Multicast: a client of type \(type) was added for \(listener) \(place) and is \
+        Multicast: a client of type \(type), added for \(listener), lives in \(home.place) and is \
         \(site.map { "notified outside of it, at \($0)" } ?? "read outside of it, from `clients`"). Post \
         instead: a post calls each client at home. If \(type) may be called on any thread, add it with \
         on: nil, or make \(listener) Sendable.
@@ -39,30 +39,9 @@
       if case .mainActor = place { return }
       fatalError(
         """
-        Multicast: a post to \(listener) on the main actor, at \(site), reaches a client of type \(type) that was \
-        added \(place.inWords). Use post, which calls each client at home.
+        Multicast: a post to \(listener) on the main actor, at \(site), reaches a client of type \(type) that lives \
+        in \(place). Use post, which calls each client at home.
         """, file: site.file, line: UInt(site.line))
-    }
-  }
-
-  extension Place {
-    fileprivate var inWords: String {
-      switch self {
-      case .mainActor, .actor: "inside the actor \(self)"
-      case .queue: "on the \(self)"
-      case .task, .postingThread: "in a \(self)"
-      }
-    }
-
-    /// The home in words, if this thread is known to run elsewhere.
-    fileprivate var placeElsewhere: String? {
-      switch self {
-      case .mainActor:
-        !MarkedQueue.main.isCurrent && MainActor.shared.isCurrent == false ? inWords : nil
-      case .actor(let reference): reference.actor?.isCurrent == false ? inWords : nil
-      case .queue(let queue): queue.mark != nil && !queue.isCurrent ? inWords : nil
-      case .task, .postingThread: nil
-      }
     }
   }
 #endif

@@ -23,12 +23,6 @@ package enum StandardError {
   }
 #endif
 
-/// The current thread.
-package enum CurrentThread {
-  /// Identifies it among live threads.
-  package static var id: UInt { unsafe UInt(bitPattern: multicast_thread_slot()) }
-}
-
 /// The system's time.
 enum Clock {
   /// Nanoseconds since some moment in the past. They never decrease.

@@ -15,7 +15,7 @@ extension Actor {
       #if canImport(Darwin)
         if self === MainActor.shared { return pthread_main_np() != 0 }
       #endif
-      MissingFunction.report()
+      MissingFunction.report
       return nil
     }
     // An executor reference is two words.
@@ -56,16 +56,13 @@ extension Task<Never, Never> {
 
 /// The runtime's function that tells whether a thread runs inside an actor, where it is missing.
 enum MissingFunction {
-  private static let isReported = Atomic<Bool>(false)
-
   /// Prints once in debug builds what does not work without the function.
-  static func report() {
+  static let report: Void = {
     #if DEBUG
-      if isReported.exchange(true, ordering: .relaxed) { return }
       StandardError.print(
         "Multicast: Swift's runtime on this system cannot tell whether code runs inside an actor. A post from a "
           + "nonisolated function inside an actor reaches the clients of that actor later instead of at once, and "
           + "calls outside of a client's actor are not found.")
     #endif
-  }
+  }()
 }

@@ -48,12 +48,10 @@ final class AwaitedNotify: Sendable {
 
   /// Calls `body` with the active awaited deliveries of the current task, innermost first.
   static func forEachOfTask(_ body: (AwaitedNotify) -> Void) {
-    guard var next = innermost else { return }
+    guard let innermost else { return }
     let task = Task<Never, Never>.identity
-    while true {
-      if next.isDelivering(in: task) { body(next) }
-      guard let outer = next.outer else { return }
-      next = outer
+    for link in sequence(first: innermost, next: \.outer) where link.isDelivering(in: task) {
+      body(link)
     }
   }
 

@@ -59,7 +59,7 @@ extension Topic: Hashable {
 extension Topic: CustomStringConvertible {
   /// The topic as source code: `Topic<UserLogin>("userLogin")`.
   public var description: String {
-    DeliverySubject.topic(name, keepsLatest: keepsLatest, message: String(describing: Message.self))
+    DeliverySubject.topic(name: name, keepsLatest: keepsLatest, message: Message.self).description
   }
 }
 

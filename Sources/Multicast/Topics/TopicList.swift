@@ -38,11 +38,11 @@ final class TopicList: ClientList, @unchecked Sendable {
   /// The latest message, as a post.
   var latest: Post? { keeper.flatMap { keeper in office.withLock { keeper.latest(&$0) } } }
 
-  /// Removes the latest message, and takes back that those are kept which wait on this thread.
+  /// Removes the latest message. Posts that wait for a call to end are not kept.
   func removeLatest() -> Post? {
     guard let keeper else { return nil }
     return office.withLock { state in
-      DeliveryChain().forget(keeper)
+      keeper.removals.wrappingAdd(1, ordering: .relaxed)
       return keeper.replace(with: nil, &state)
     }
   }

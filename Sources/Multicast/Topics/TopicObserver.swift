@@ -59,10 +59,9 @@ class TopicObserver: WeakBox, @unchecked Sendable {
   /// Where `observe` was called, in a debug build.
   var site: CallSite? { state.withLock { $0.handler.site } }
 
-  var isActive: Bool { state.withLock { $0.handler.call != nil } }
-
-  func isActive(version: UInt32) -> Bool {
-    state.withLock { $0.handler.call != nil && $0.version == version }
+  /// Whether the handler, or the one of this version, receives messages.
+  func isActive(version: UInt32? = nil) -> Bool {
+    state.withLock { $0.handler.call != nil && $0.version == version ?? $0.version }
   }
 }
 

@@ -111,8 +111,4 @@ extension TopicRegistry: ClientRegistry {
     defer { state.withLock { $0.forgetTopics(of: address) } }
     return ([firstList] + lists).reduce(0) { count, list in count + list.removeAll(of: client) }
   }
-
-  func removeAll() {
-    for list in topics { list.removeAll() }
-  }
 }

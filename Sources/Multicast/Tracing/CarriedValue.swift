@@ -25,7 +25,7 @@ public struct CarriedValue: Sendable {
 
 /// A captured value on its way from a post to a call.
 protocol CarriedBinding: AnyObject, Sendable {
-  func restore(_ body: () -> Void)
+  func restore<Result>(_ body: () -> Result) -> Result
   nonisolated(nonsending) func restore(_ body: nonisolated(nonsending) () async -> Void) async
 }
 
@@ -39,7 +39,7 @@ private final class BoundValue<Value: Sendable>: CarriedBinding {
     self.value = value
   }
 
-  func restore(_ body: () -> Void) { local.withValue(value, operation: body) }
+  func restore<Result>(_ body: () -> Result) -> Result { local.withValue(value, operation: body) }
   nonisolated(nonsending) func restore(_ body: nonisolated(nonsending) () async -> Void) async {
     await local.bind(value, body)
   }

@@ -106,16 +106,14 @@ extension DeliveryEvent: CustomStringConvertible {
   /// Nanoseconds in the unit that suits them: `999 ns`, `21.5 µs`, `3.0 ms`, `12.1 s`.
   static func text(_ nanoseconds: UInt64) -> String {
     // In whole numbers: the functions that round fractions would need the C library's module.
-    let (unit, name): (UInt64, String) =
-      switch nanoseconds {
-      case 1_000_000_000...: (1_000_000_000, "s")
-      case 1_000_000...: (1_000_000, "ms")
-      case 1_000...: (1_000, "µs")
-      default: (1, "ns")
-      }
-    if unit == 1 { return "\(nanoseconds) \(name)" }
-    let tenths = (nanoseconds + unit / 20) / (unit / 10)
-    return "\(tenths / 10).\(tenths % 10) \(name)"
+    let units: [(size: UInt64, name: String)] = [
+      (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"),
+    ]
+    guard let unit = units.first(where: { $0.size <= nanoseconds }) else {
+      return "\(nanoseconds) ns"
+    }
+    let tenths = (nanoseconds + unit.size / 20) / (unit.size / 10)
+    return "\(tenths / 10).\(tenths % 10) \(unit.name)"
   }
 }
 

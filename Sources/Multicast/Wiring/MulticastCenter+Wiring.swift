@@ -9,12 +9,10 @@ extension MulticastCenter {
   /// - Complexity: O(*n*) in the number of clients and observers, and the time to sort topics by name.
   public var wiring: Wiring {
     let lists = registries.all.flatMap(\.lists)
-    let snapshots = lists.map { ListSnapshot($0) }
-    let names = TypeNames(snapshots.flatMap { [$0.type] + $0.listeners.map(\.type) })
+    let topics = lists.filter { $0 is TopicList }.map { Wiring.List($0) }
     return Wiring(
-      protocols: snapshots.filter { !$0.isTopic }.map { $0.named(by: names) },
-      topics: snapshots.filter { $0.isTopic && !$0.listeners.isEmpty }.map { $0.named(by: names) },
-      waiting: backlogs(of: lists))
+      protocols: lists.filter { !($0 is TopicList) }.map { Wiring.List($0) },
+      topics: topics.filter { !$0.listeners.isEmpty }, waiting: backlogs(of: lists))
   }
 
   /// The homes of lists in which letters wait.
@@ -48,69 +46,29 @@ extension MulticastDelegate: CustomStringConvertible {
   }
 }
 
-// MARK: - Snapshots
-
-/// The contents of a list at one moment. Names depend on all types, so they come later.
-private struct ListSnapshot {
-  let subject: DeliverySubject
-  private(set) var listeners: [(type: any Any.Type, group: Wiring.Group)] = []
-
-  init(_ list: ClientList) {
-    subject = list.subject
+extension Wiring.List {
+  /// The contents of a list at this moment. Neighbors that are alike are a group.
+  fileprivate init(_ list: ClientList) {
     list.findDead(in: list.boxes)
+    var groups: [Wiring.Group] = []
     for box in list.boxes where box.isRegistered {
-      let observer = isTopic ? box.observer : nil
-      if observer?.isActive == false { continue }
-      let type = box.shownType
-      let home = box.home?.place ?? .postingThread
+      let observer = list is TopicList ? box.observer : nil
+      if observer?.isActive() == false { continue }
       let group = Wiring.Group(
-        type: "", id: observer?.id.map { String(describing: $0) }, home: home.description,
-        site: observer?.site, count: 1)
-      if let last = listeners.last, last.type == type, last.group.id == group.id,
-        last.group.home == group.home, last.group.site == group.site
-      {
-        listeners[listeners.count - 1].group.count += 1
+        type: "\(box.shownType)", id: observer?.id.map { String(describing: $0) },
+        home: (box.home?.place ?? .postingThread).description, site: observer?.site, count: 1)
+      if let last = groups.last, last.isLike(group) {
+        groups[groups.count - 1].count += 1
       } else {
-        listeners.append((type, group))
+        groups.append(group)
       }
     }
-  }
-
-  var isTopic: Bool { if case .topic = subject { true } else { false } }
-
-  var type: any Any.Type {
-    switch subject {
-    case .listener(let type), .topic(_, _, let type): type
-    }
-  }
-
-  func named(by names: TypeNames) -> Wiring.List {
-    Wiring.List(
-      name: subject.description { names[$0] },
-      listeners: listeners.map { type, group in
-        Wiring.Group(
-          type: names[type], id: group.id, home: group.home, site: group.site, count: group.count)
-      })
+    (name, listeners) = (list.subject.description, groups)
   }
 }
 
-/// Unique names of types.
-///
-/// A name omits its module unless another type shares the name. The name of a private type then includes its
-/// context, in a form that is valid for one run of the program.
-private struct TypeNames {
-  private var names: [ObjectIdentifier: String] = [:]
-
-  init(_ types: [any Any.Type]) {
-    let types = Dictionary(types.map { (ObjectIdentifier($0), $0) }) { first, _ in first }.values
-    for (name, types) in Dictionary(grouping: types, by: { String(describing: $0) }) {
-      for type in types {
-        names[ObjectIdentifier(type)] = types.count == 1 ? name : String(reflecting: type)
-      }
-    }
-  }
-
-  subscript(type: any Any.Type) -> String {
-    names[ObjectIdentifier(type)] ?? String(reflecting: type)
+extension Wiring.Group {
+  fileprivate func isLike(_ other: Self) -> Bool {
+    type == other.type && id == other.id && home == other.home && site == other.site
   }
 }

@@ -15,8 +15,8 @@
 ///     Inbox, MainActor
 /// ```
 ///
-/// A wiring shows neither senders nor the relays of `MulticastFoundation`. Its forwards are observers. Names
-/// include their modules only where two types would otherwise share a name. A wiring keeps no client alive.
+/// A wiring shows neither senders nor the relays of `MulticastFoundation`. Its forwards are observers. Types
+/// are named without their modules. A wiring keeps no client alive.
 ///
 /// In a debug build, an observer's line ends with the place of its `observe`. An owner that should have ended and is
 /// still there is kept by somebody, perhaps by the handler itself.

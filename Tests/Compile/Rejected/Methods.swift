@@ -27,3 +27,17 @@ actor Store {
     center.observe(Topic<Void>(), owner: self, Screen.logout)
   }
 }
+
+nonisolated final class Client {
+  func login() {}
+}
+
+nonisolated final class Log: Sendable {}
+
+// What returns a method may be called on every thread that posts.
+nonisolated func observe(_ topic: Topic<Int>, _ log: Log, in center: MulticastCenter) {
+  let client = Client()
+  // expected-mode6-error@+2 {{capture of 'client' with non-Sendable type 'Client' in a '@Sendable'}}
+  // expected-mode6-error@+1 {{capture of 'client' with non-Sendable type 'Client' in an isolated closure}}
+  center.observe(topic, owner: log) { _ in { _ in client.login() } }
+}

@@ -132,7 +132,9 @@ extension HomeLifeTests {
       let lists = center.registries.all.flatMap(\.lists)
       longest = max(longest, lists.reduce(lists.count) { $0 + $1.boxes.count })
     }
-    #expect(longest < 1_000)
+    // A home that never runs but in `settled` leaves fewer than 2 rounds of them unnoticed when a list or the topics are looked
+    // through, and these may double before the next time. A topic counts with its box.
+    #expect(longest <= 2 * 2 * 2 * round)
     #expect(last.isActive)
     #expect(events.all.isEmpty)
   }

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import TestSupport
 import Testing
 
@@ -80,20 +81,20 @@ import Testing
     let here = Locked<Int>(0)
     let numbers = Numbers()
     let (began, posted) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let poster = Locked<UInt>(0)
+    let poster = Locked<ObjectIdentifier?>(nil)
     center.observe(topic, owner: owner) { _, number in
       if number == 0 {
-        poster.withLock { $0 = CurrentThread.id }
+        poster.withLock { $0 = ObjectIdentifier(Thread.current) }
         began.signal()
         posted.wait()
       }
-      if poster.withLock({ $0 == CurrentThread.id }) { here.withLock { $0 += 1 } }
+      if poster.withLock({ $0 == ObjectIdentifier(Thread.current) }) { here.withLock { $0 += 1 } }
       numbers.add(number)
     }
     let done = Signal()
     DispatchQueue(label: "poster").async { [center, topic] in
       center.post(topic, 0)
-      poster.withLock { $0 = 0 }
+      poster.withLock { $0 = nil }
       done.send()
     }
     DispatchQueue(label: "others").async { [center, topic] in

@@ -13,13 +13,6 @@ private final class Badge: UserProtocol, Sink {
   typealias Element = Int
 }
 
-private enum FeatureA {
-  final class Model: UserProtocol {}
-}
-private enum FeatureB {
-  final class Model: UserProtocol {}
-}
-
 private actor Store: UserProtocol {
   private var logins: [Login] = []
 
@@ -92,17 +85,6 @@ private actor Store: UserProtocol {
     #expect(wiring != center.wiring)
     #expect(center.wiring.protocols.map(\.name) == ["UserProtocol"])
     #expect(center.wiring.protocols.map(\.count) == [0])
-  }
-
-  @Test func typesThatShareANameAreToldApart() throws {
-    let one = kept(FeatureA.Model())
-    let other = kept(FeatureB.Model())
-    center.add(one, for: UserProtocol.self)
-    #expect(clients == ["1 Model"])
-    center.add(other, for: UserProtocol.self)
-    let names = try #require(center.wiring.protocols.first).listeners.map(\.type)
-    #expect(Set(names).count == 2)
-    #expect(names.allSatisfy { $0.hasPrefix("MulticastTests.") && $0.hasSuffix(".Model") })
   }
 
   // MARK: - Topics
