@@ -96,25 +96,13 @@ final class ClientPost<Listener>: Post, @unchecked Sendable {
     self.body = body
     super.init(to: list, from: site, destination) { box, post in
       #if DEBUG
-        post.checkHome(of: box, as: Listener.self)
+        box.checkHome(in: post, as: Listener.self)
       #endif
       let post = unsafe unsafeDowncast(post, to: ClientPost<Listener>.self)
       return MulticastDelegate<Listener>.own(box).withClient(post.body) == nil ? .dead : .called
     }
   }
 }
-
-#if DEBUG
-  extension Post {
-    /// Stops the program if a post to the main actor reaches a client that lives elsewhere, and tells of a client without a
-    /// home that is called on another thread than it was added on.
-    @usableFromInline
-    final func checkHome(of box: WeakBox, as listener: Any.Type) {
-      if case .mainActor = destination { return box.checkOnMain(as: listener, from: site) }
-      if box.load() != nil { box.checkThread(as: listener, from: site) }
-    }
-  }
-#endif
 
 // MARK: - Awaiting
 

@@ -13,13 +13,8 @@ package protocol LetterScheduler: AnyObject, Sendable {
 
 /// A home whose letters are handled when a scheduler says so, one at a time.
 package struct HeldHome: Sendable {
-  private let mailbox: Mailbox
-  private let office: PostOffice
-
-  fileprivate init(_ mailbox: Mailbox, of office: PostOffice) {
-    self.mailbox = mailbox
-    self.office = office
-  }
+  fileprivate let mailbox: Mailbox
+  fileprivate let office: PostOffice
 
   /// Identifies the home among those of a center.
   package var id: ObjectIdentifier { ObjectIdentifier(mailbox) }
@@ -47,11 +42,6 @@ package struct HeldHome: Sendable {
       isMore = await mailbox.drainAwaiting(turn: 1, of: office)
     } else {
       isMore = await mailbox.place.run {
-        // Where the actor has ended, this runs anywhere.
-        if case .actor(let reference) = mailbox.place, reference.actor == nil {
-          mailbox.giveUp(of: office)
-          return false
-        }
         showNext()
         return mailbox.drainForATurn(1, of: office)
       }
@@ -65,6 +55,6 @@ extension Mailbox {
   func isHeld(in office: PostOffice) -> Bool {
     guard let scheduler = office.scheduler, !place.isPostingThread else { return false }
     office.withLock { unschedule(&$0) }
-    return scheduler.hold(HeldHome(self, of: office))
+    return scheduler.hold(HeldHome(mailbox: self, office: office))
   }
 }

@@ -19,18 +19,15 @@ extension Mailbox {
         while drainForATurn(of: office) { await Task.yield() }
       }
       Task.detached(priority: priority, operation: drain)
-    case .actor(let reference):
+    case .actor, .postingThread:
       Task.detached(priority: priority) { [self] in
-        guard let actor = reference.actor else { return giveUp(of: office) }
-        await drain(of: office, isolation: actor)
+        await drain(of: office, isolation: place.actor)
       }
     case .queue(let queue):
       queue.queue.async { [self] in if drainForATurn(of: office) { startDrain(of: office) } }
     case .task:
       Task.detached(priority: priority) { [self] in _ = await drainAwaiting(turn: .max, of: office)
       }
-    case .postingThread:
-      Task.detached(priority: priority) { [self] in await drain(of: office, isolation: nil) }
     }
   }
 
@@ -40,10 +37,15 @@ extension Mailbox {
 
   /// Handles letters for a turn. Returns whether to go on in another one.
   func drainForATurn(_ turn: Int = turn, of office: PostOffice) -> Bool {
+    // What asks for an actor that has ended gets none, and runs anywhere.
+    let hasEnded = if case .actor(let reference) = place { reference.actor == nil } else { false }
     var batch = LetterQueue(), left = turn
     var isAtWork = office.withLock { claimForDrain(&$0) && takeOrRelease(left, into: &batch, &$0) }
     while isAtWork {
       left -= batch.count
+      while hasEnded, let letter = batch.popFirst() {
+        letter.post.list.findDead(in: letter.group.boxes)
+      }
       office.handle(&batch, in: self)
       if left == 0 { return release(of: office) }
       isAtWork = office.withLock { takeOrRelease(left, into: &batch, &$0) }
@@ -101,19 +103,6 @@ extension Mailbox {
   private nonisolated(nonsending) func handleAwaiting(_ post: Post, _ box: WeakBox) async {
     guard let trace = unsafe post.trace else { return await post.callAwaiting(box) }
     await trace.handle(in: place, client: box.reportedType) { await post.callAwaiting(box) }
-  }
-
-  /// Discards all letters, because the actor was deallocated.
-  func giveUp(of office: PostOffice) {
-    var batch = LetterQueue()
-    office.withLock { state in
-      // Whoever has claimed it sees to the letters.
-      if !claimForDrain(&state) { return }
-      take(.max, into: &batch, &state)
-      _ = release(&state)
-    }
-    // With the lock released, because they may hold the last references.
-    while let letter = batch.popFirst() { letter.post.list.findDead(in: letter.group.boxes) }
   }
 }
 

@@ -132,13 +132,10 @@ final class MarkedQueue: Sendable {
   }
 
   /// Whether this thread runs on the queue, or on one that targets it. False for a global queue.
-  var isCurrent: Bool { mark?.isHere ?? false }
-}
-
-extension DispatchSpecificKey {
-  /// Whether this thread runs on a queue with a value under this key, or on one that targets it.
   @inline(__always)
-  var isHere: Bool { unsafe multicast_has_specific(Unmanaged.passUnretained(self).toOpaque()) }
+  var isCurrent: Bool {
+    mark.map { unsafe multicast_has_specific(Unmanaged.passUnretained($0).toOpaque()) } ?? false
+  }
 }
 
 extension DispatchQueue {

@@ -88,13 +88,6 @@ class Post: AtomicWord, @unchecked Sendable {
 
   /// A post that says the same, to keep while somebody waits for this one to end.
   func copy() -> Post { self }
-
-  /// A post that says the same, and is not reported.
-  final func unreported() -> Post {
-    let copy = copy()
-    unsafe copy.trace = trace?.unreported()
-    return copy
-  }
 }
 
 // MARK: - As a cause

@@ -174,11 +174,8 @@ extension PostOffice {
     var leaving = Leaving()
     if home.place.isCurrent(from: nil) { leaving.addHere(home) }
     let group = Roster.Group([box])
-    // What a callback's observer begins with is the callback's, also where it waits.
-    let isInCallback = tracing?.isInCallback ?? false
     let (result, post) = withLock { state in
-      let (result, latest) = place(&state)
-      let post = isInCallback ? latest?.unreported() : latest
+      let (result, post) = place(&state)
       if let post { leaving.put(post, group, in: home, &state) }
       return (result, post)
     }

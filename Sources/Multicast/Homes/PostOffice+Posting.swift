@@ -14,20 +14,20 @@ extension PostOffice {
   func post(_ post: consuming Post, from isolation: (any Actor)?) -> Posting? {
     let isolation = isolation.map { ObjectIdentifier($0) }
     let chain = DeliveryChain()
+    var outermost: UnsafeMutablePointer<ActivePost>?
     if !chain.isEmpty || AwaitedCall.current != nil {
       let office = ObjectIdentifier(self)
       // A post of another office may be calling here. It is a cause, and does not delay this post.
       let active = unsafe chain.innermostPost(of: office)
       let cause = unsafe (active ?? chain.innermostPost(of: nil))?.cause
       guard admit(post, after: cause ?? AwaitedCall.current?.cause) else { return nil }
-      trace(post)
-      if let active = unsafe chain.outermostPost(of: office) {
-        // Busy until all have been delivered, or a center would settle meanwhile.
-        if unsafe active.append(post) { withLock { $0.busy += 1 } }
-        return (post, post.roster.all.boxes.registered)
-      }
-    } else {
-      trace(post)
+      unsafe outermost = chain.outermostPost(of: office)
+    }
+    if let tracing { unsafe post.trace = tracing.trace(post.list.subject, from: post.site) }
+    if let active = unsafe outermost {
+      // Busy until all have been delivered, or a center would settle meanwhile.
+      if unsafe active.append(post) { withLock { $0.busy += 1 } }
+      return (post, post.roster.all.boxes.registered)
     }
     let post = unsafe Unmanaged.passRetained(consume post)
     return unsafe calling(ActivePost(lettersOf: self)) { active in
@@ -43,11 +43,6 @@ extension PostOffice {
       unsafe active.release(post)
       return (waiting, clients)
     }
-  }
-
-  @inline(__always)
-  private func trace(_ post: Post) {
-    if let tracing { unsafe post.trace = tracing.trace(post.list.subject, from: post.site) }
   }
 
   /// Notes the cause of a post. Reports it, and returns false, if that cause has set off too many.
@@ -90,7 +85,12 @@ extension PostOffice {
   }
 
   func call(_ post: Post, _ boxes: Boxes, _ pass: DeliveryPass?) -> Int {
-    post.list.forEach(in: boxes) { box in pass.call(box) { box in post.call(box) } }
+    post.list.forEach(in: boxes) { box in
+      guard let pass, let call = pass.begin(box) else { return post.call(box) }
+      let outcome = post.call(box)
+      if case .called = outcome { pass.end(call) }
+      return outcome
+    }
   }
 
   /// Runs `body`, which calls clients, as a link of this thread's chain. Then delivers the posts made in these calls.

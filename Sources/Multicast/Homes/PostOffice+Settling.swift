@@ -2,7 +2,9 @@ extension PostOffice {
   /// Waits until no letter waits and no home is at work: no mailbox is busy, which the office counts. Returns whether that
   /// is so: false if the task was cancelled, or if it would wait for itself.
   nonisolated(nonsending) func settled(from site: CallSite) async -> Bool {
-    if isInsideOfCall {
+    if unsafe DeliveryChain().innermostPost(of: ObjectIdentifier(self)) != nil
+      || AwaitedCall.current?.office == ObjectIdentifier(self)
+    {
       #if DEBUG
         StandardError.tell(
           of: site,
@@ -33,11 +35,5 @@ extension PostOffice {
 
   private func stopWaiting(_ number: UInt64) {
     _ = withLock { $0.settlers.removeValue(forKey: number) }
-  }
-
-  /// Whether a post of this office is calling on this thread, or has called this task.
-  private var isInsideOfCall: Bool {
-    unsafe DeliveryChain().innermostPost(of: ObjectIdentifier(self)) != nil
-      || AwaitedCall.current?.office == ObjectIdentifier(self)
   }
 }

@@ -4,29 +4,23 @@ final class PostTrace: Sendable {
   private let tracing: Tracing
 
   /// Whether a callback caused the post. Its effects are then not reported either.
-  private let isReporting: Bool
+  private let isReporting = Tracing.isReporting
 
   private let carried: (any CarriedBinding)?
   private let start = Clock.now
 
   fileprivate init(
-    _ event: DeliveryEvent, by tracing: Tracing, carrying carried: (any CarriedBinding)?,
-    isReporting: Bool = Tracing.isReporting
+    _ event: DeliveryEvent, by tracing: Tracing, carrying carried: (any CarriedBinding)?
   ) {
     self.event = event
     self.tracing = tracing
     self.carried = carried
-    self.isReporting = isReporting
-  }
-
-  func unreported() -> PostTrace {
-    PostTrace(event, by: tracing, carrying: carried, isReporting: true)
   }
 
   var delivery: UInt64 { event.delivery }
 
   /// The nanoseconds since the post was made.
-  var age: UInt64 { Clock.elapsed(since: start) }
+  var age: UInt64 { Clock.now - start }
 
   /// Delivers the post now, or as one that follows. `body` calls its clients.
   func deliver(follows: Bool, _ body: (DeliveryPass?) -> Int) -> Int {

@@ -22,7 +22,7 @@
     }
 
     /// Tells once of a client without a home that was added on the main thread and is called on another one.
-    final func checkThread(as listener: Any.Type, from site: CallSite) {
+    private func checkThread(as listener: Any.Type, from site: CallSite) {
       guard let added = homelessness?.site, !Place.mainActor.isCurrent(from: nil) else { return }
       StandardError.tell(
         of: added,
@@ -33,15 +33,20 @@
         """)
     }
 
-    /// Stops the program if a post to the main actor reaches a client that lives elsewhere.
-    final func checkOnMain(as listener: Any.Type, from site: CallSite) {
-      guard let place = home?.place, load() != nil else { return }
+    /// Stops the program if a post to the main actor reaches a client that lives elsewhere. Tells of a client without a home
+    /// that is called on another thread than it was added on.
+    @usableFromInline
+    final func checkHome(in post: Post, as listener: Any.Type) {
+      if load() == nil { return }
+      guard case .mainActor = post.destination, let place = home?.place else {
+        return checkThread(as: listener, from: post.site)
+      }
       if case .mainActor = place { return }
       fatalError(
         """
-        Multicast: a post to \(listener) on the main actor, at \(site), reaches a client of type \(type) that lives \
+        Multicast: a post to \(listener) on the main actor, at \(post.site), reaches a client of type \(type) that lives \
         in \(place). Use post, which calls each client at home.
-        """, file: site.file, line: UInt(site.line))
+        """, file: post.site.file, line: UInt(post.site.line))
     }
   }
 #endif

@@ -27,7 +27,4 @@ package enum StandardError {
 enum Clock {
   /// Nanoseconds since some moment in the past. They never decrease.
   static var now: UInt64 { multicast_now() }
-
-  /// Nanoseconds since then.
-  static func elapsed(since start: UInt64) -> UInt64 { multicast_now() - start }
 }

@@ -23,39 +23,35 @@ public struct CallSite: Hashable, Sendable {
   /// The column, counted from 1.
   public let column: Int
 
-  // Compared last.
-  @usableFromInline let name: FileName
+  @usableFromInline let file: StaticString
 
   /// Creates a call site. Without arguments, it is the place of this call.
   @inlinable
   public init(fileID: StaticString = #fileID, line: Int = #line, column: Int = #column) {
     self.line = line
     self.column = column
-    name = FileName(text: fileID)
+    file = fileID
   }
 
   /// The module and the file: `Module/File.swift`.
   public var fileID: String { file.description }
+}
 
-  @inlinable var file: StaticString { name.text }
+extension CallSite {
+  // Each module that inlines a file's name has a literal of its own, so the texts are compared, last.
+  /// Whether two call sites are the same place.
+  public static func == (one: CallSite, other: CallSite) -> Bool {
+    one.line == other.line && one.column == other.column && one.fileID == other.fileID
+  }
+
+  /// Hashes the line and the column.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(line)
+    hasher.combine(column)
+  }
 }
 
 extension CallSite: CustomStringConvertible {
   /// The call site as editors and terminals read it: `Module/File.swift:12:32`.
   public var description: String { "\(file):\(line):\(column)" }
-}
-
-/// A file. Each module that inlines it has a literal of its own, so the texts are compared.
-@usableFromInline
-struct FileName: Hashable, Sendable {
-  @usableFromInline let text: StaticString
-
-  @inlinable
-  init(text: StaticString) { self.text = text }
-
-  @usableFromInline
-  static func == (one: Self, other: Self) -> Bool { one.text.description == other.text.description }
-
-  @usableFromInline
-  func hash(into hasher: inout Hasher) { hasher.combine(text.description) }
 }

@@ -2,25 +2,28 @@ import MulticastPlatform
 
 /// A value that one thread at a time may use.
 ///
-/// The lock and the value are in memory of their own, so the lock's address never changes. The thread sanitizer
-/// understands the lock on every system.
+/// Both are in memory of their own, so the lock's address never changes. The thread sanitizer understands the lock on
+/// every system.
 ///
 /// Unchecked, because the compiler does not know that ``withLock(_:)`` is the only access to the value.
 @safe
 package struct Locked<State: ~Copyable>: ~Copyable, @unchecked Sendable {
-  private let lock: UnsafeMutablePointer<multicast_lock>
+  private struct Contents: ~Copyable {
+    /// First, so that a pointer to this is one to the lock.
+    var lock = multicast_lock()
+    var state: State
+  }
+
+  private let contents: UnsafeMutablePointer<Contents>
 
   package init(_ state: consuming sending State) {
-    let alignment = max(MemoryLayout<multicast_lock>.alignment, MemoryLayout<State>.alignment)
-    let memory = UnsafeMutableRawPointer.allocate(
-      byteCount: Self.offset + MemoryLayout<State>.size, alignment: alignment)
-    unsafe lock = memory.initializeMemory(as: multicast_lock.self, to: multicast_lock())
-    unsafe Self.state(of: lock).initialize(to: state)
+    unsafe contents = .allocate(capacity: 1)
+    unsafe contents.initialize(to: Contents(state: state))
   }
 
   deinit {
-    unsafe Self.state(of: lock).deinitialize(count: 1)
-    unsafe lock.deallocate()
+    unsafe contents.deinitialize(count: 1)
+    unsafe contents.deallocate()
   }
 
   // Otherwise the optimizer copies what a body returns once more.
@@ -29,21 +32,10 @@ package struct Locked<State: ~Copyable>: ~Copyable, @unchecked Sendable {
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     // Whoever holds the lock has the value alone.
-    nonisolated(unsafe) let state = unsafe Self.state(of: lock)
+    nonisolated(unsafe) let contents = unsafe contents
+    let lock = unsafe UnsafeMutableRawPointer(contents).assumingMemoryBound(to: multicast_lock.self)
     unsafe multicast_acquire(lock)
     defer { unsafe multicast_release(lock) }
-    return try unsafe body(&state.pointee)
-  }
-
-  /// The value stands behind the lock.
-  private static var offset: Int {
-    let alignment = MemoryLayout<State>.alignment
-    return (MemoryLayout<multicast_lock>.size + alignment - 1) & ~(alignment - 1)
-  }
-
-  private static func state(
-    of lock: UnsafeMutablePointer<multicast_lock>
-  ) -> UnsafeMutablePointer<State> {
-    unsafe (UnsafeMutableRawPointer(lock) + offset).assumingMemoryBound(to: State.self)
+    return try unsafe body(&contents.pointee.state)
   }
 }

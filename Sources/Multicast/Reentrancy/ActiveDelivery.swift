@@ -30,9 +30,6 @@ struct ActiveDelivery {
   init(list: ObjectIdentifier, site: CallSite) {
     self.list = list
     self.site = site
-    unsafe outer = nil
-    unsafe chain = nil
-    office = nil
   }
 
   /// Removes the innermost delivery from its chain, on the thread that pushed it.

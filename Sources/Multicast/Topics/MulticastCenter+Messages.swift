@@ -41,9 +41,7 @@ extension MulticastCenter {
 }
 
 /// The owner of a stream's registration for a topic.
-final class TopicSubscription<Message: Sendable>: Sendable {}
-
-extension TopicSubscription: Surrogate {
+final class TopicSubscription<Message: Sendable>: Surrogate, Sendable {
   package static var shownType: any Any.Type { AsyncStream<Message>.self }
 }
 

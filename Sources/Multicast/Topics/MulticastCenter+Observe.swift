@@ -56,7 +56,7 @@ extension MulticastCenter {
   ) -> TopicObservation {
     let handle = TopicHandler.erase(IsolatedHandler(handler).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, newestOnly, site, handle, in: handler.isolation)
+    return observe(topic, owner, id, once, newestOnly, site, .called(handle), in: handler.isolation)
   }
 
   /// Observes a topic with a closure that runs in its owner, an actor.
@@ -97,7 +97,7 @@ extension MulticastCenter {
     // that does not isolate its owner. There is no public way to order them.
     let handle = TopicHandler.erase(ActorHandler(handler).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, newestOnly, site, handle, in: owner)
+    return observe(topic, owner, id, once, newestOnly, site, .called(handle), in: owner)
   }
 
   /// Observes a topic with a closure that awaits.
@@ -142,7 +142,7 @@ extension MulticastCenter {
         unsafe unsafeDowncast(post, to: TopicPost<Message>.self).message)
     }
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, newestOnly, site, awaiting: call, in: handler.isolation)
+    return observe(topic, owner, id, once, newestOnly, site, .awaited(call), in: handler.isolation)
   }
 
   /// Observes a topic with a closure that runs on a dispatch queue.
@@ -184,29 +184,23 @@ extension MulticastCenter {
     _ handler: @escaping @Sendable (Owner, Message) -> Void
   ) -> TopicObservation {
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, newestOnly, site, TopicHandler.erase(handler), on: queue)
+    let handle = TopicHandler.erase(handler)
+    return observe(topic, owner, id, once, newestOnly, site, .called(handle), on: queue)
   }
 
   @usableFromInline
   func observe<Message>(
     _ topic: Topic<Message>, _ owner: AnyObject & Sendable, _ id: (any Hashable & Sendable)?,
-    _ once: Bool, _ newestOnly: Bool, _ site: CallSite, _ handle: @escaping TopicHandler.Called,
+    _ once: Bool, _ newestOnly: Bool, _ site: CallSite, _ call: TopicHandler.Call,
     in isolation: (any Actor)? = nil, on queue: DispatchQueue? = nil
   ) -> TopicObservation {
-    let home = isolation.map { office.mailbox(of: $0) } ?? queue.map { office.mailbox(of: $0) }
-    let handler = TopicHandler(.called(handle), once: once, newestOnly: newestOnly, at: site)
+    let home =
+      switch call {
+      case .called: isolation.map { office.mailbox(of: $0) } ?? queue.map { office.mailbox(of: $0) }
+      case .awaited: Mailbox(.task(client: nil, in: isolation.map { WeakActor($0) }))
+      }
+    let handler = TopicHandler(call: call, once: once, newestOnly: newestOnly, at: site)
     return anchor(of: topic, for: owner, from: site).observe(owner, id, handler, at: home)
-  }
-
-  func observe<Message>(
-    _ topic: Topic<Message>, _ owner: AnyObject & Sendable, _ id: (any Hashable & Sendable)?,
-    _ once: Bool, _ newestOnly: Bool, _ site: CallSite,
-    awaiting call: @escaping TopicHandler.Awaited,
-    in isolation: (any Actor)?
-  ) -> TopicObservation {
-    let lane = Mailbox(.task(client: nil, in: isolation.map { WeakActor($0) }))
-    let handler = TopicHandler(.awaited(call), once: once, newestOnly: newestOnly, at: site)
-    return anchor(of: topic, for: owner, from: site).observe(owner, id, handler, at: lane)
   }
 
   /// Removes the handlers of a topic, or those that an owner has for it. What was posted before no longer calls them.

@@ -11,7 +11,7 @@ extension MulticastCenter {
   ///
   /// A method of a class on the main actor, or on another global actor, runs in that actor. Any other method runs on the
   /// posting thread. The methods of an actor cannot be named this way. An actor takes a closure:
-  /// `{ (me: isolated Store, login) in me.add(login) }`. So does a handler of a `Topic<Void>`: `{ me, _ in me.logout() }`.
+  /// `{ (me: isolated Store, login) in me.add(login) }`. So does a method that awaits: `{ me, login in await me.load(login) }`. So does a handler of a `Topic<Void>`: `{ me, _ in me.logout() }`.
   ///
   /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for the
   /// topic. If the topic keeps its latest message, the handler receives that first.
@@ -41,7 +41,8 @@ extension MulticastCenter {
     // Disfavored, so that language mode 5 takes the next method.
     let handle = TopicHandler.erase(IsolatedMethod(method).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, newestOnly, site, handle, in: method(owner).isolation)
+    return observe(
+      topic, owner, id, once, newestOnly, site, .called(handle), in: method(owner).isolation)
   }
 
   /// Observes a topic with a method of its owner, in language mode 5, which does not know that methods are `Sendable`.
@@ -56,45 +57,7 @@ extension MulticastCenter {
   ) -> TopicObservation {
     let handle = TopicHandler.erase(IsolatedMethod(method).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, newestOnly, site, handle, in: method(owner).isolation)
-  }
-
-  /// Observes a topic with a method of its owner that awaits.
-  ///
-  /// A task calls the method with one message after the other, in the order in which they were posted. A method of a class on
-  /// the main actor, or on another global actor, runs in that actor. Otherwise the same as with a method that does not await.
-  ///
-  /// With the upcoming feature `NonisolatedNonsendingByDefault`, a method without an actor cannot be named this way. Write a
-  /// closure: `{ me, login in await me.load(login) }`.
-  ///
-  /// - Parameters:
-  ///   - topic: The topic.
-  ///   - owner: The object whose method is called, and with which the observation ends.
-  ///   - id: Names the handler, so that a later call can replace it.
-  ///   - once: Whether the observation ends with its first message.
-  ///   - newestOnly: Whether messages of a topic that keeps its latest are skipped while newer ones wait.
-  ///   - fileID: The call site's file, for reports and ``wiring``. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - method: A method that receives each message, named with its class.
-  /// - Returns: A token that cancels the observation. It may be ignored.
-  /// - Complexity: Amortized O(1).
-  @discardableResult
-  public func observe<Message, Owner: AnyObject & Sendable>(
-    _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
-    once: Bool = false, newestOnly: Bool = false,
-    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
-    _ method: sending @escaping (Owner) -> @isolated(any) (Message) async -> Void
-  ) -> TopicObservation {
-    // A lane calls it once at a time.
-    nonisolated(unsafe) let method = method
-    let call: TopicHandler.Awaited = { owner, post in
-      await unsafe method(unsafeDowncast(owner, to: Owner.self))(
-        unsafeDowncast(post, to: TopicPost<Message>.self).message)
-    }
-    let site = CallSite(fileID: fileID, line: line, column: column)
     return observe(
-      topic, owner, id, once, newestOnly, site, awaiting: call,
-      in: unsafe method(owner).isolation)
+      topic, owner, id, once, newestOnly, site, .called(handle), in: method(owner).isolation)
   }
 }

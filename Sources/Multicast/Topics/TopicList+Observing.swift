@@ -8,9 +8,6 @@ extension TopicAnchor {
     _ owner: AnyObject & Sendable, _ id: (any Hashable & Sendable)?, _ handler: TopicHandler,
     at home: Mailbox?
   ) -> TopicObservation {
-    #if DEBUG
-      list.check(handler)
-    #endif
     list.findSomeDead()
     let home = home ?? list.keeper?.home
     let observer =

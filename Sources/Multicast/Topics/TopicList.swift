@@ -58,17 +58,6 @@ final class TopicList: ClientList, @unchecked Sendable {
         \(keepsLatest ? "keeps" : "does not keep") its latest message. Declare the topic once, or give one of them another name.
         """, file: other.file, line: UInt(other.line))
     }
-
-    /// Tells of a handler that wants the newest message only, of a topic that does not know which one that is.
-    func check(_ handler: TopicHandler) {
-      guard handler.newestOnly, keeper == nil, let site = handler.site else { return }
-      StandardError.tell(
-        of: site,
-        """
-        newestOnly: true skips nothing at \(site), because \(subject) does not keep its latest message. Make the topic with \
-        keepsLatest: true.
-        """)
-    }
   #endif
 }
 

@@ -181,7 +181,7 @@ struct TopicHandler: Sendable {
   @usableFromInline typealias Awaited =
     nonisolated(nonsending) @Sendable (_ owner: AnyObject, _ post: Post) async -> Void
 
-  enum Call: Sendable {
+  @usableFromInline enum Call: Sendable {
     case called(Called)
     case awaited(Awaited)
   }
@@ -202,7 +202,7 @@ struct TopicHandler: Sendable {
     var site: CallSite? { nil }
   #endif
 
-  init(_ call: Call, once: Bool, newestOnly: Bool, at site: CallSite) {
+  init(call: Call, once: Bool, newestOnly: Bool, at site: CallSite) {
     self.call = call
     self.once = once
     self.newestOnly = newestOnly

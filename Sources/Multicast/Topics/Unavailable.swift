@@ -20,14 +20,6 @@ extension MulticastCenter {
   @available(*, unavailable, message: "A topic is posted with its message: post(topic, message).")
   public func post<Message>(_ topic: Topic<Message>, _ body: (Message) -> Void) {}
 
-  /// A topic is posted with its message, and `observe` takes the closure.
-  @available(*, unavailable, message: "A topic is posted with its message: post(topic, message).")
-  public func post<Message, Result>(_ topic: Topic<Message>, _ body: () -> Result) {}
-
-  /// A topic is posted with its message, unless that is `Void`.
-  @available(*, unavailable, message: "A topic is posted with its message: post(topic, message).")
-  public func post<Message>(_ topic: Topic<Message>) {}
-
   /// An actor's method cannot be named without its actor.
   @available(
     *, unavailable, message: "An actor takes a closure: { (me: isolated Store, it) in me.add(it) }"

@@ -21,9 +21,6 @@ final class Tracing: Sendable {
   /// Whether there is a callback.
   var reports: Bool { onDelivery != nil }
 
-  /// Whether what is done now is done by a callback.
-  var isInCallback: Bool { reports && Self.isReporting }
-
   /// Begins the only pass of a `notify`; nil if it is not reported.
   @usableFromInline
   func begin(_ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite)
@@ -83,24 +80,14 @@ final class DeliveryPass: @unchecked Sendable {
   @usableFromInline
   func end(_ call: Call) {
     count += 1
-    report(.called(call.client, nanoseconds: Clock.elapsed(since: call.start)))
+    report(.called(call.client, nanoseconds: Clock.now - call.start))
   }
 
   @usableFromInline
-  func end() { report(.ended(clients: count, nanoseconds: Clock.elapsed(since: start))) }
+  func end() { report(.ended(clients: count, nanoseconds: Clock.now - start)) }
 
   func report(_ phase: DeliveryEvent.Phase) {
     event.phase = phase
     tracing.report(event)
-  }
-}
-
-extension DeliveryPass? {
-  /// Calls the client in a box, and reports the call.
-  func call(_ box: WeakBox, _ body: (WeakBox) -> CallOutcome) -> CallOutcome {
-    guard let self, let call = self.begin(box) else { return body(box) }
-    let outcome = body(box)
-    if case .called = outcome { self.end(call) }
-    return outcome
   }
 }

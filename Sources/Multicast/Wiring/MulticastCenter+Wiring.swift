@@ -54,21 +54,17 @@ extension Wiring.List {
     for box in list.boxes where box.isRegistered {
       let observer = list is TopicList ? box.observer : nil
       if observer?.isActive() == false { continue }
-      let group = Wiring.Group(
+      var group = Wiring.Group(
         type: "\(box.shownType)", id: observer?.id.map { String(describing: $0) },
-        home: (box.home?.place ?? .postingThread).description, site: observer?.site, count: 1)
-      if let last = groups.last, last.isLike(group) {
+        home: (box.home?.place ?? .postingThread).description, site: observer?.site,
+        count: groups.last?.count ?? 1)
+      if group == groups.last {
         groups[groups.count - 1].count += 1
       } else {
+        group.count = 1
         groups.append(group)
       }
     }
     (name, listeners) = (list.subject.description, groups)
-  }
-}
-
-extension Wiring.Group {
-  fileprivate func isLike(_ other: Self) -> Bool {
-    type == other.type && id == other.id && home == other.home && site == other.site
   }
 }

@@ -19,8 +19,10 @@ nonisolated extension Topic where Message == Int {
   func add(_ number: Int) { count += number }
   func load(_ number: Int) async { count += number }
   func observeAwaiting(_ center: MulticastCenter) {
-    center.observe(.login, owner: self, Badge.load)
-    center.observe(.login, owner: self, id: "slow", once: true, newestOnly: true, Badge.load)
+    center.observe(.login, owner: self) { me, number in await me.load(number) }
+    center.observe(.login, owner: self, id: "slow", once: true, newestOnly: true) { me, number in
+      await me.load(number)
+    }
   }
   nonisolated func ignore(_ number: Int) {}
 }

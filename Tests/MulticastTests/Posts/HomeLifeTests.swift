@@ -272,7 +272,7 @@ extension MulticastCenter {
     case .mainActor: return observe(topic, owner: owner, on: .main) { _, _ in }
     case .actor:
       let handler: TopicHandler.Called = { _, _ in }
-      return observe(topic, owner, nil, false, false, CallSite(), handler, in: home.actor)
+      return observe(topic, owner, nil, false, false, CallSite(), .called(handler), in: home.actor)
     case .queue: return observe(topic, owner: owner, on: home.place.queue) { _, _ in }
     }
   }

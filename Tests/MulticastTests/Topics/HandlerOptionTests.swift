@@ -236,24 +236,4 @@ import Testing
       #expect(order == order.sorted() && order.count == Set(order).count)
     }
   }
-
-  #if DEBUG
-    @Test func aTopicThatKeepsNothingIsNamed() async {
-      let result = await #expect(processExitsWith: .success, observing: .errors) {
-        let (center, owner) = (MulticastCenter(), Owner())
-        for newestOnly in [true, false] {
-          center.observe(
-            .login, owner: owner, newestOnly: newestOnly, fileID: "App/A.swift", line: 1, column: 2
-          ) { _, _ in }
-        }
-        extendLifetime(owner)
-      }
-      #expect(
-        text(result) == """
-          Multicast: newestOnly: true skips nothing at App/A.swift:1:2, because Topic<Login>("login") does not keep its \
-          latest message. Make the topic with keepsLatest: true.
-
-          """)
-    }
-  #endif
 }

@@ -16,17 +16,11 @@ extension Topic where Message == Int {
   }
 
   func show(_ number: Int) { shown.append(number) }
-
-  func showSlowly(_ number: Int) async {
-    await Task.yield()
-    shown.append(number)
-  }
 }
 
 private class Base: @unchecked Sendable {
   let numbers = Numbers()
   func take(_ number: Int) { numbers.add(number) }
-  func takeSlowly(_ number: Int) async { numbers.add(number) }
 }
 
 private final class Derived: Base, @unchecked Sendable {
@@ -72,20 +66,6 @@ private final class Derived: Base, @unchecked Sendable {
     #expect(base.numbers.all == [1, 2])
     #expect(
       center.wiring.topics.flatMap(\.listeners).map(\.home) == ["posting thread", "posting thread"])
-  }
-
-  @Test func aMethodThatAwaitsIsCalledInATask() async {
-    let label = await Label(center)
-    let base = Base()
-    center.removeObservers(of: .number)
-    center.observe(.number, owner: label, Label.showSlowly)
-    center.observe(.number, owner: base, Base.takeSlowly)
-    for number in 1...3 { center.post(.number, number) }
-    await center.settled()
-    await #expect(label.shown == [1, 2, 3])
-    #expect(base.numbers.all == [1, 2, 3])
-    let homes = center.wiring.topics.flatMap(\.listeners).map(\.home)
-    #expect(homes == ["task in MainActor", "task", "MainActor"])
   }
 
   @Test func aMethodReplacesAClosureUnderItsID() {
