@@ -44,10 +44,9 @@ extension CallSite {
     one.line == other.line && one.column == other.column && one.fileID == other.fileID
   }
 
-  /// Hashes the line and the column.
+  /// Hashes the line.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(line)
-    hasher.combine(column)
   }
 }
 

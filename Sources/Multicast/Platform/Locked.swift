@@ -2,7 +2,7 @@ import MulticastPlatform
 
 /// A value that one thread at a time may use.
 ///
-/// Both are in memory of their own, so the lock's address never changes. The thread sanitizer understands the lock on
+/// The lock and the value are in memory of their own, so the lock's address never changes. The thread sanitizer understands the lock on
 /// every system.
 ///
 /// Unchecked, because the compiler does not know that ``withLock(_:)`` is the only access to the value.
@@ -26,16 +26,22 @@ package struct Locked<State: ~Copyable>: ~Copyable, @unchecked Sendable {
     unsafe contents.deallocate()
   }
 
+  // As a property of what `contents` points to, it would be an access to the lock for the thread sanitizer.
+  private var state: UnsafeMutablePointer<State> {
+    unsafe (UnsafeMutableRawPointer(contents) + MemoryLayout<Contents>.size
+      - MemoryLayout<State>.size).assumingMemoryBound(to: State.self)
+  }
+
   // Otherwise the optimizer copies what a body returns once more.
   @_transparent
   package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     // Whoever holds the lock has the value alone.
-    nonisolated(unsafe) let contents = unsafe contents
+    nonisolated(unsafe) let state = unsafe state
     let lock = unsafe UnsafeMutableRawPointer(contents).assumingMemoryBound(to: multicast_lock.self)
     unsafe multicast_acquire(lock)
     defer { unsafe multicast_release(lock) }
-    return try unsafe body(&contents.pointee.state)
+    return try unsafe body(&state.pointee)
   }
 }

@@ -21,9 +21,7 @@ extension MulticastCenter {
   public func post<Message>(_ topic: Topic<Message>, _ body: (Message) -> Void) {}
 
   /// An actor's method cannot be named without its actor.
-  @available(
-    *, unavailable, message: "An actor takes a closure: { (me: isolated Store, it) in me.add(it) }"
-  )
+  @available(*, unavailable, message: "An actor takes a closure: { (me: isolated Store, it) in … }")
   @discardableResult
   public func observe<Message, Owner: Actor>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,

@@ -23,7 +23,7 @@ final class OrderProgram: Program, @unchecked Sendable {
   required init(seed: UInt64) {
     part = Int(seed % 3)
     handler = TopicHandler(
-      .called { _, _ in }, once: seed % 2 == 0, newestOnly: false, at: CallSite())
+      call: .called { _, _ in }, once: seed % 2 == 0, newestOnly: false, at: CallSite())
     observer = TopicObserver(of: clients[0], handler, at: nil)
     post = Post(to: handlers, from: CallSite())
     super.init(seed: seed)
