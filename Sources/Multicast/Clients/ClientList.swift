@@ -84,9 +84,6 @@ class ClientList: @unchecked Sendable {
   /// Released by the thread that adds a client. Another thread that has learned of the client sees at least that number.
   @usableFromInline final let count = Atomic<Int>(0)
 
-  /// The number of active `notify` calls with `awaiting:`. While it is 0, no thread pays for reading a task-local value.
-  private final let awaited = Atomic<Int>(0)
-
   init(_ subject: DeliverySubject) {
     self.subject = subject
   }
@@ -95,10 +92,6 @@ class ClientList: @unchecked Sendable {
 
   /// Whether no client is registered, alive or deallocated. Takes no lock.
   @inlinable final var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
-
-  final var isAwaited: Bool { awaited.load(ordering: .relaxed) != 0 }
-
-  final func countAwaited(_ change: Int) { awaited.wrappingAdd(change, ordering: .relaxed) }
 }
 
 // MARK: - Membership

@@ -27,12 +27,11 @@ struct ActivePost {
     unsafe self.post = .passUnretained(post)
   }
 
-  /// Letters, before the first of them.
+  /// A link before its first post.
   @inline(__always)
-  init(lettersOf office: PostOffice) {
+  init(of office: PostOffice) {
     link = ActiveDelivery(list: ObjectIdentifier(office), site: CallSite())
     link.office = ObjectIdentifier(office)
-    link.isLetter = true
   }
 }
 

@@ -105,24 +105,3 @@ extension Mailbox {
     await trace.handle(in: place, client: box.reportedType) { await post.callAwaiting(box) }
   }
 }
-
-extension WeakBox {
-  /// The mailbox of the client's home. Only mailboxes are given to boxes.
-  var home: Mailbox? { mailbox.map { unsafe unsafeDowncast($0, to: Mailbox.self) } }
-}
-
-extension Roster {
-  /// Passes the clients of each home, and their mailbox, to `body`, without retaining anything.
-  @inline(__always)
-  func forEachHome(_ body: (Group, Mailbox) -> Void) {
-    unsafe groups.withUnsafeBufferPointer { groups in
-      for place in groups.indices {
-        unsafe Unmanaged.passUnretained(groups[place])._withUnsafeGuaranteedRef { group in
-          let mailbox = unsafe Unmanaged.passUnretained(
-            unsafeDowncast(group.mailbox.unsafelyUnwrapped, to: Mailbox.self))
-          unsafe mailbox._withUnsafeGuaranteedRef { body(group, $0) }
-        }
-      }
-    }
-  }
-}

@@ -30,8 +30,7 @@ extension PostOffice {
       return (post, post.roster.all.boxes.registered)
     }
     let post = unsafe Unmanaged.passRetained(consume post)
-    return unsafe calling(ActivePost(lettersOf: self)) { active in
-      unsafe active.pointee.link.isLetter = false
+    return unsafe calling(ActivePost(of: self)) { active in
       unsafe active.set(post)
       let clients = unsafe post._withUnsafeGuaranteedRef { post in
         deliver(post, follows: false, from: isolation)
@@ -67,7 +66,7 @@ extension PostOffice {
   /// A letter of a post that is being delivered on this stack, in another home that is here, belongs to that delivery.
   func handle(_ batch: inout LetterQueue, in mailbox: Mailbox) {
     if batch.isEmpty { return }
-    unsafe calling(ActivePost(lettersOf: self)) { active in
+    unsafe calling(ActivePost(of: self)) { active in
       while let (post, group) = unsafe batch.takeFirst() {
         unsafe active.pointee.link.isLetter = !DeliveryChain().isDelivering(post)
         unsafe active.set(post)

@@ -6,7 +6,13 @@
 final class AwaitedNotify: Sendable {
   @TaskLocal private static var innermost: AwaitedNotify?
 
-  private let clients: ClientList
+  /// The number of active ones in the process. While it is 0, no thread pays for reading a task-local value.
+  private static let count = Atomic<Int>(0)
+
+  static var areActive: Bool { count.load(ordering: .relaxed) != 0 }
+
+  /// Who notifies has the list until this ends.
+  let list: ObjectIdentifier
   let site: CallSite
   private let outer: AwaitedNotify?
   private let task: Int
@@ -17,17 +23,15 @@ final class AwaitedNotify: Sendable {
 
   @usableFromInline
   init(list: ClientList, site: CallSite) {
-    clients = list
+    self.list = ObjectIdentifier(list)
     self.site = site
     task = Task<Never, Never>.identity
     // Skips the links of other tasks. Otherwise each task that a client starts would keep all the ones before it alive.
     var outer = Self.innermost
     while let link = outer, !link.isDelivering(in: task) { outer = link.outer }
     self.outer = outer
-    list.countAwaited(1)
+    Self.count.wrappingAdd(1, ordering: .relaxed)
   }
-
-  var list: ObjectIdentifier { ObjectIdentifier(clients) }
 
   /// Calls `body` once, in the caller's actor, with this link as the task's innermost one.
   @usableFromInline
@@ -37,7 +41,7 @@ final class AwaitedNotify: Sendable {
   ) async throws(Failure) -> Result {
     defer {
       isDelivering.store(false, ordering: .releasing)
-      clients.countAwaited(-1)
+      Self.count.wrappingAdd(-1, ordering: .relaxed)
     }
     // What is bound throws nothing, so a result carries the typed error.
     let outcome = await Self.$innermost.bind(self) { () async -> Swift.Result<Result, Failure> in

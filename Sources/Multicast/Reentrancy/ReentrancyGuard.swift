@@ -33,7 +33,7 @@ extension ReentrancyGuard {
     _ notify: UnsafeMutablePointer<ActiveDelivery>, list: ClientList, _ way: DeliveryEvent.Way
   ) -> Bool {
     let chain = DeliveryChain()
-    if !chain.isEmpty || list.isAwaited {
+    if !chain.isEmpty || AwaitedNotify.areActive {
       guard allows(way, list, unsafe notify.pointee.site, in: chain) else { return false }
     }
     unsafe chain.push(notify)

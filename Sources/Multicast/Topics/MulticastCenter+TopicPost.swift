@@ -29,7 +29,9 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
   ) -> Posted {
     let site = CallSite(fileID: fileID, line: line, column: column)
-    guard let list = list(of: topic, from: site), list.isInUse else { return Posted(nil, of: nil) }
+    guard let list = list(of: topic, from: site), list.concernsSomebody else {
+      return Posted(nil, of: nil)
+    }
     return Posted(
       office.post(TopicPost(to: list, from: site, message), from: isolation), of: office)
   }

@@ -24,7 +24,7 @@ extension TopicAnchor {
       {
         return TopicObservation(old, in: self, version: version)
       }
-      switch list.place(observer, among: known, replacing: old) {
+      switch list.register(observer, among: known, replacing: old) {
       case .added:
         old?.end()
         return TopicObservation(observer, in: self, version: 0)
@@ -42,11 +42,11 @@ extension TopicAnchor {
 extension TopicList {
   /// Places an observer if there is room. Leaves the topic's latest message for it at the same moment, so all
   /// later messages follow.
-  fileprivate func place(
+  fileprivate func register(
     _ observer: TopicObserver, among known: Boxes?, replacing old: TopicObserver?
   ) -> Placement {
     begin(observer) { latest in
-      let placement = place(observer as WeakBox, among: known, replacing: old)
+      let placement = place(observer, among: known, replacing: old)
       return (placement, placement == .added ? latest : nil)
     }
   }

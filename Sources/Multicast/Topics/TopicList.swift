@@ -30,7 +30,7 @@ final class TopicList: ClientList, @unchecked Sendable {
   #endif
 
   /// Whether a post may concern anybody.
-  @inlinable var isInUse: Bool { !isEmpty || keeper != nil }
+  @inlinable var concernsSomebody: Bool { !isEmpty || keeper != nil }
 
   /// Whether nobody observes the topic, and nothing is kept.
   var isUnused: Bool { boxes.registered == 0 && latest == nil }

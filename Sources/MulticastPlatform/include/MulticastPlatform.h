@@ -62,11 +62,11 @@ MULTICAST_INLINE bool multicast_has_specific(const void *_Nonnull key) {
 // MARK: Atomics
 //
 // The standard library's need macOS 15 and its relatives. All values are words of 64 bits. Orders are those of
-// AtomicOrdering.swift, constants that the optimizer sees.
+// Atomic.swift, constants that the optimizer sees.
 
 _Static_assert(
   __ATOMIC_RELAXED == 0 && __ATOMIC_ACQUIRE == 2 && __ATOMIC_RELEASE == 3 && __ATOMIC_ACQ_REL == 4
-    && __ATOMIC_SEQ_CST == 5, "AtomicOrdering.swift has these numbers");
+    && __ATOMIC_SEQ_CST == 5, "Atomic.swift has these numbers");
 
 MULTICAST_INLINE uint64_t multicast_load(const uint64_t *_Nonnull word, int order) {
   return __atomic_load_n(word, order);
