@@ -30,9 +30,6 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Metrics", package: "swift-metrics"),
-        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOFoundationCompat", package: "swift-nio"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       swiftSettings: safe),
@@ -44,6 +41,8 @@ let package = Package(
       name: "MulticastRedis",
       dependencies: [
         "MulticastCarrier",
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
@@ -52,13 +51,13 @@ let package = Package(
       name: "MulticastCarrierTesting", dependencies: ["MulticastCarrier"], swiftSettings: safe),
     .executableTarget(
       name: "Node",
-      dependencies: ["CNATS", "MulticastCarrierTesting", "MulticastNATS", "MulticastRedis"],
+      dependencies: ["MulticastCarrierTesting", "MulticastNATS", "MulticastRedis"],
       path: "Tests/Node"),
     .testTarget(
       name: "MulticastCarrierTests", dependencies: ["MulticastCarrier", "MulticastCarrierTesting"]),
     .testTarget(
       name: "EngineTests",
-      dependencies: ["MulticastCarrierTesting", "MulticastNATS", "MulticastRedis", "Node"]),
+      dependencies: ["MulticastCarrierTesting", "MulticastNATS", "MulticastRedis"]),
   ],
   swiftLanguageModes: [.v6]
 )

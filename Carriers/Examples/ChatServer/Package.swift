@@ -40,6 +40,11 @@ let package = Package(
         "ChatServer",
         .product(name: "MulticastCarrier", package: "Carriers"),
         .product(name: "MulticastCarrierTesting", package: "Carriers"),
+        .product(
+          name: "MulticastNATS", package: "Carriers", condition: .when(traits: ["NATS"])),
+        .product(name: "MulticastRedis", package: "Carriers"),
+        .product(name: "Multicast", package: "Multicast"),
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

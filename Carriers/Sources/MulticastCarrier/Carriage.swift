@@ -1,282 +1,299 @@
 import Dispatch
 import Logging
 import Multicast
-import NIOConcurrencyHelpers
-import NIOCore
+import Synchronization
 
-/// Carries topics of a center to the centers of other processes.
+/// Carries topics of a center to the centers of other processes, through the logs of an engine.
 ///
-/// What is posted to a carried topic in this process reaches all processes that carry it. Local delivery
-/// does not wait for the network. The messages of one process to one topic arrive in the order of its
-/// posts, each once, and none is missing that its sender still has: it keeps what it has published for 30
-/// seconds, up to 4 MiB. What is missing for good is reported.
+/// What is posted to a carried topic here is delivered here at once, and waits, within limits, until the engine has
+/// stored it. Each process reads each log in order, as fast as its handlers take what it reads. What the engine drops
+/// before it was read is reported.
 ///
-/// A topic that keeps its latest has one latest value in all processes, whoever posts when, and however
-/// late a process is.
+/// ```swift
+/// let center = MulticastCenter(carrying: .carriage)
+/// let carriage = Carriage(center: center, carrier: carrier, name: "shop")
+/// carriage.carry(.price, as: "price")
+/// await carriage.run()
+/// ```
 ///
-/// Reports go to the topic `.carriage`, and the state to `.carriageState`.
+/// May be used from any thread. It is a service of ServiceLifecycle. No lock is held while it encodes, sends, reports or
+/// posts.
 public final class Carriage: Sendable {
-  /// What each message costs in addition to its bytes.
-  package static let overhead = 64
-  /// How many sentences of an engine are known, so that each is told once.
-  private static let knownProblems = 1_000
+  /// How much may wait to leave. What is posted beyond it stays in this process, and is reported.
+  public struct Limits: Sendable {
+    /// The bytes that may wait, of all topics together: 16 MiB.
+    public var waitingBytes = 16 << 20
+    /// The messages that may wait, of all topics together.
+    public var waitingMessages = 200_000
+    /// How long `close()` waits at most until what waits has left.
+    public var closing = Duration.seconds(10)
+
+    /// Creates the limits that a carriage has if it is given none.
+    public init() {}
+  }
+
+  /// Where a process begins to read.
+  public enum Start: Sendable {
+    /// With what comes after it is there, and the latest message if the topic keeps it.
+    case end
+    /// With all that the engine has.
+    case beginning
+    /// Behind a place that was told by ``Carriage/position(of:)`` before, perhaps by an earlier process.
+    case after(Position)
+  }
+
+  /// Which way the messages of a topic go.
+  public enum Direction: Sendable {
+    /// To the others, and from them.
+    case both
+    /// From the others only.
+    case incoming
+    /// To the others only. Nothing of the topic is read or decoded.
+    case outgoing
+  }
+
+  /// Who waits until a condition holds.
+  struct Waiter {
+    let number: UInt64
+    let holds: @Sendable (inout State) -> Bool
+    let done: CheckedContinuation<Bool, Never>
+  }
 
   struct State {
-    var exchange: Exchange
-    var topics: [String: Carried] = [:]
-    /// How many chains of messages have begun here.
-    var roots: UInt64 = 0
-    var condition = CarriageState(
-      connection: .alone(since: .now, reason: "The carriage does not run yet."))
-    /// What the engine has refused since the connection was lost before.
-    var problems: Set<String> = []
-    var told = (
-      state: CarriageState?.none, counts: Exchange.Counts(), time: NIODeadline.distantPast
-    )
+    var outbox: Outbox
+    var lines: [String: Line] = [:]
+    var positions: [String: Position] = [:]
+    var condition = CarriageState()
+    var refusals: [Refusal: String] = [:]
+    var told: CarriageState?
+    var tally = Tally()
+    var carried: UInt64 = 0
+    var waiters: [Waiter] = []
+    var isRunning = false
     var isClosed = false
-
-    /// Leaves what has come in to the lanes of its topics.
-    mutating func leaveDeliveries() {
-      var rest = exchange.takeDeliveries()[...]
-      while let first = rest.first?.envelope {
-        let ofOneTopic = rest.prefix { $0.envelope.type == first.type }
-        rest = rest[ofOneTopic.endIndex...]
-        leave(ofOneTopic, of: first.type)
-      }
-    }
-
-    private mutating func leave(_ deliveries: ArraySlice<Exchange.Delivery>, of type: String) {
-      guard let topic = topics[type], let lane = topic.lane else { return }
-      var rest = deliveries
-      repeat {
-        let readable = rest.prefix { topic.version >= $0.envelope.oldest }
-        let dropped = lane.add(readable)
-        if dropped > 0 { exchange.drop(type, .incoming, dropped) }
-        rest = rest[readable.endIndex...]
-        if let newer = rest.popFirst()?.envelope {
-          exchange.skip(
-            "\(type) has version \(newer.version), which version \(newer.oldest) can read, "
-              + "and this program knows \(topic.version).")
-        }
-      } while !rest.isEmpty
-    }
-
-    mutating func currentCondition() -> CarriageState {
-      let waiting = exchange.waitingToLeave
-      let counts = exchange.counts
-      condition.waitingMessages = waiting.messages
-      condition.waitingBytes = waiting.bytes
-      condition.lag = exchange.lags
-      condition.dropped = counts.dropped
-      condition.missing = counts.missing
-      return condition
-    }
   }
 
-  /// A topic, without the type of its messages.
-  struct Carried: Sendable {
-    let topic: String
-    let version: UInt32
-    let oldest: UInt32
-    /// The home of the carriage for this topic.
-    let queue: DispatchQueue
-    let codec: any MessageCodec
-    var observation: TopicObservation?
-    let lane: Lane?
+  /// What the engine may refuse.
+  struct Refusal: Hashable {
+    let type: String
+    let direction: Direction
   }
 
-  /// This process among the others.
-  public let identity: Identity
   let center: MulticastCenter
   let carrier: any Carrier
-  let limits: Limits
+  let prefix: String
+  let name: String
+  /// The last 16 bits number the topics.
+  let id = UInt64.random(in: 1...UInt64.max) & ~0xFFFF
   let logger: Logger
-  private let meters: Meters
-  /// Here the carriage tells what has happened. What leaves and what comes in has a queue for each topic.
+  let meters: Meters
+  /// The home of the carriage, where it hears what is posted here.
   let home = DispatchQueue(label: "Carriage")
-  let state: NIOLockedValueBox<State>
+  let state: Mutex<State>
 
-  /// Creates a carriage that carries no topic yet.
+  /// Creates a carriage that does not run yet. What is posted to its topics waits.
   ///
   /// - Parameters:
-  ///   - center: The center. It was created with `carrying: .carriage`.
-  ///   - carrier: The connection to an engine.
-  ///   - name: The name of this process among the others. It may be the same after each start.
-  ///   - prefix: The beginning of all subjects: letters, digits, `.`, `-` and `_`. Only processes with the
-  ///     same prefix hear each other.
-  ///   - limits: How much is kept, and how much may wait.
-  ///   - logger: Receives each report.
+  ///   - center: A center that was made with `carrying: .carriage`. It may have one carriage.
+  ///   - carrier: The engine's, for this carriage alone.
+  ///   - name: What this process is called. It is told to the others, cut off at 255 bytes.
+  ///   - prefix: The same in all processes of a team: up to 64 letters, digits, hyphens, underscores and single points.
+  ///   - limits: How much may wait.
+  ///   - logger: Logs each report.
   public init(
     center: MulticastCenter, carrier: any Carrier, name: String, prefix: String = "multicast",
     limits: Limits = Limits(), logger: Logger = Logger(label: "MulticastCarrier")
   ) {
-    precondition(
-      Carriage.isSubject(prefix),
-      "A prefix has letters, digits, points, hyphens and underscores: \(prefix)")
-    identity = Identity(name: name)
-    self.center = center
-    self.carrier = carrier
-    self.limits = limits
-    var logger = logger
-    logger[metadataKey: "carriage"] = "\(identity)"
-    self.logger = logger
-    meters = Meters(name: name)
-    let storing = carrier as? any ReplayingCarrier
-    let topics = "\(prefix).topic."
-    let exchange = Exchange(
-      identity: identity, prefix: prefix, limits: limits, replays: storing != nil
-    ) { [carrier] payload, subject in
-      do throws(CarrierError) {
-        if let storing, subject.hasPrefix(topics) {
-          try storing.store(payload, to: subject)
-        } else {
-          try carrier.publish(payload, to: subject)
-        }
-      } catch { return error }
-      return nil
-    }
-    state = NIOLockedValueBox(State(exchange: exchange))
-    precondition(
-      centerCarriesTheContext(),
-      "The center of a Carriage is created with MulticastCenter(carrying: .carriage).")
+    precondition(Log.isPrefix(prefix), "\(prefix) is no prefix of letters, digits, - and _.")
+    (self.center, self.carrier, self.prefix, self.logger) = (center, carrier, prefix, logger)
+    // Whole characters only.
+    var short = Substring(name)
+    while short.utf8.count > 255 { short.removeLast() }
+    self.name = String(short)
+    meters = Meters(name: self.name)
+    state = Mutex(State(outbox: Outbox(limits: limits)))
   }
 
-  /// The state of this moment. It is posted to `.carriageState`, too.
-  public var condition: CarriageState { state.withLockedValue { $0.currentCondition() } }
+  /// The state of this moment.
+  public var condition: CarriageState { state.withLock { $0.now } }
 
-  /// Whether all engines take it as a subject, or as a part of one.
-  static func isSubject(_ text: String) -> Bool {
-    !text.isEmpty
-      && text.utf8.allSatisfy { byte in
-        let scalar = Unicode.Scalar(byte)
-        return scalar.properties.isAlphabetic && scalar.isASCII
-          || "0123456789.-_".utf8.contains(byte)
-      }
+  /// The place behind the last record of a topic that was handled here; nil before the first one.
+  ///
+  /// Who stores it can go on there after a restart, with `carry(…, from: .after(position))`. What was being handled when a
+  /// process ended comes again.
+  public func position(of type: String) -> Position? { state.withLock { $0.positions[type] } }
+}
+
+extension Carriage.State {
+  var now: CarriageState {
+    var now = condition
+    (now.waitingMessages, now.waitingBytes) = (outbox.messages, outbox.bytes)
+    for (refusal, reason) in refusals { now.refusals[refusal.type] = reason }
+    return now
   }
 
-  /// Whether what a post has in its context reaches a handler at home in a queue.
-  private func centerCarriesTheContext() -> Bool {
-    struct Probe: Sendable {}
-    final class Owner: Sendable {}
-    let heard = NIOLockedValueBox(false)
-    let owner = Owner()
-    let topic = Topic<Probe>("MulticastCarrier.probe")
-    let observation = center.observe(topic, owner: owner, on: home) { _, _ in
-      heard.withLockedValue { $0 = CarriageContext.current.metadata["probe"] != nil }
+  mutating func keep(_ type: String, _ reason: CarrierError, _ count: UInt64 = 1) {
+    condition.kept += count
+    tally.add(.kept(type, reason), count)
+  }
+
+  /// Takes those whose condition holds now. They are resumed without the lock.
+  mutating func takeReady() -> [Carriage.Waiter] {
+    var ready: [Carriage.Waiter] = []
+    for waiter in waiters where waiter.holds(&self) { ready.append(waiter) }
+    if !ready.isEmpty {
+      let numbers = Set(ready.map(\.number))
+      waiters.removeAll { numbers.contains($0.number) }
     }
-    CarriageContext.with(metadata: ["probe": ""]) { _ = center.post(topic, Probe()) }
-    home.sync {}
-    observation.cancel()
-    extendLifetime(owner)
-    return heard.withLockedValue { $0 }
+    return ready
   }
 }
 
-// MARK: - Handling
+// MARK: - Topics
 
 extension Carriage {
-  /// Handles an event on the thread on which it comes. No client code runs here.
-  func handle(_ body: (inout State, NIODeadline) -> Void) {
-    let now = NIODeadline.now()
-    let reports = state.withLockedValue { state in
-      body(&state, now)
-      // Under the lock, so that threads do not change the order.
-      state.leaveDeliveries()
-      return state.exchange.takeReports(at: now)
-    }
-    for report in reports { home.async { self.tell(report) } }
+  /// The longest name of a topic, in bytes as ``Log/name`` has them.
+  static let nameLimit = 200
+
+  /// Carries a topic from now on, in JSON.
+  ///
+  /// - Parameters:
+  ///   - topic: The topic.
+  ///   - type: What it is called outside of the program: any text, of up to 200 bytes in which all but letters, digits,
+  ///     hyphens, underscores and single points inside count three times. A longer one is reported as refused, and not
+  ///     carried. A type may be carried once.
+  ///   - version: The version of the messages that this program writes.
+  ///   - oldestReader: The oldest version of a program that can read them; nil for `version`.
+  ///   - direction: Which way messages go.
+  ///   - start: Where this process begins to read.
+  public func carry<Message: Codable & Sendable>(
+    _ topic: Topic<Message>, as type: String, version: UInt16 = 1, oldestReader: UInt16? = nil,
+    direction: Direction = .both, from start: Start = .end
+  ) {
+    carry(
+      topic, as: type, version: version, oldestReader: oldestReader, codec: JSONCodec(),
+      direction: direction, from: start)
   }
 
-  /// Runs a body at home, after all that is there already.
-  func atHome(_ body: @escaping @Sendable (Carriage) -> Void) async {
-    await withCheckedContinuation { done in
-      home.async {
-        body(self)
-        done.resume()
+  /// Carries a topic from now on, with its messages in the bytes of a codec.
+  ///
+  /// - Parameters:
+  ///   - topic: The topic.
+  ///   - type: What it is called outside of the program, as where a topic is carried in JSON.
+  ///   - version: The version of the messages that this program writes.
+  ///   - oldestReader: The oldest version of a program that can read them; nil for `version`.
+  ///   - codec: Makes bytes of messages, and messages of bytes.
+  ///   - direction: Which way messages go.
+  ///   - start: Where this process begins to read.
+  public func carry<Message>(
+    _ topic: Topic<Message>, as type: String, version: UInt16 = 1, oldestReader: UInt16? = nil,
+    codec: some MessageCodec<Message>, direction: Direction = .both, from start: Start = .end
+  ) {
+    let log = Log(prefix: prefix, type: type, keepsLatest: topic.keepsLatest)
+    guard !type.isEmpty, log.name.utf8.count <= Carriage.nameLimit else {
+      return tell(
+        .refused(
+          type: String(type.prefix(80)),
+          reason:
+            "A name has 1 to \(Carriage.nameLimit) bytes, and this one \(log.name.utf8.count).")
+      )
+    }
+    let number = state.withLock { state in
+      state.carried += 1
+      return state.carried & 0xFFFF
+    }
+    let deliver: Line.Deliver = { [weak self] delivery, line in
+      await self?.deliver(delivery, to: topic, line, codec)
+    }
+    let line = Line(
+      topic: "\(topic)", log: log, sender: Frame.Sender(id: id | number, name: name),
+      version: version, oldest: oldestReader ?? version, start: start, codec: codec,
+      deliver: direction == .outgoing ? nil : deliver
+    ) { carriage, line in
+      if let message = carriage.center.latest(of: topic) {
+        carriage.publish(message, of: line, codec, CarriageContext())
       }
     }
+    let (old, isRunning, isClosed) = state.withLock { state in
+      (state.lines.updateValue(line, forKey: type), state.isRunning, state.isClosed)
+    }
+    precondition(old == nil, "\(type) is carried already.")
+    if isClosed { return line.stop() }
+    if direction != .incoming {
+      let observation = center.observe(topic, owner: self, id: type, on: home) {
+        carriage, message in
+        carriage.heard(message, of: line, codec)
+      }
+      line.state.withLock { $0.observation = observation }
+    }
+    if isRunning { startReading(line) }
   }
 
-  func tell(_ report: CarriageReport) {
-    switch report {
-    case .connected:
-      state.withLockedValue { $0.condition.connection = .connected }
-      logger.info("Connected.")
-    case .disconnected(let reason):
-      let isNew = state.withLockedValue { state in
-        guard !state.isClosed else { return false }
-        var since = ContinuousClock.now
-        if case .alone(let before, let known) = state.condition.connection {
-          // Each attempt fails with the same words.
-          if known == reason { return false }
-          since = before
+  /// Carries a topic no longer. What waits to it stays here, and is reported.
+  public func stopCarrying(_ type: String) {
+    guard let line = state.withLock({ $0.lines.removeValue(forKey: type) }) else { return }
+    line.stop()
+    carrier.release(line.log)
+    let ready = state.withLock { state in
+      state.positions[type] = nil
+      for direction in [Direction.incoming, .outgoing] {
+        state.refusals[Refusal(type: type, direction: direction)] = nil
+      }
+      let kept = state.outbox.forget(line.sender.id)
+      if kept > 0 { state.keep(type, .notCarried, kept) }
+      return state.takeReady()
+    }
+    for waiter in ready { waiter.done.resume(returning: true) }
+  }
+
+  /// Posts a message that is certain to leave, with the codec of its topic: waits for room, as long as the engine cannot be
+  /// reached if need be.
+  ///
+  /// Returns when everybody in this process has had the message.
+  ///
+  /// - Throws: A `CarrierError`, or `CancellationError` while it waits. Then nobody gets the message; but
+  ///   `CarrierError.notCarried` and `.closed` may also come when this process alone has had it.
+  public func post<Message>(_ topic: Topic<Message>, _ message: Message) async throws {
+    let name = "\(topic)"
+    guard let line = state.withLock({ $0.lines.values.first { $0.topic == name } }),
+      let codec = line.codec as? any MessageCodec<Message>
+    else { throw CarrierError.notCarried }
+    var context = CarriageContext.current
+    let item = try encode(message, codec, context)
+    guard await waits(until: { $0.outbox.reserve(item.count) }) else {
+      try Task.checkCancellation()
+      throw CarrierError.closed
+    }
+    let mark = Mark(item, by: line.sender.id)
+    context.mark = mark
+    await CarriageContext.$current.withValue(context) {
+      _ = await center.post(topic, message).delivered()
+    }
+    // Nobody has heard it here: it is carried no longer.
+    guard mark.take(by: line.sender.id) else { return }
+    state.withLock { $0.outbox.release(item.count) }
+    throw CarrierError.notCarried
+  }
+
+  /// Returns true when a condition holds, false if the task is cancelled or the carriage closed before.
+  func waits(until holds: @escaping @Sendable (inout State) -> Bool) async -> Bool {
+    let number = UInt64.random(in: 0 ... .max)
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { done in
+        let result: Bool? = state.withLock { state in
+          if state.isClosed || Task.isCancelled { return false }
+          if holds(&state) { return true }
+          state.waiters.append(Waiter(number: number, holds: holds, done: done))
+          return nil
         }
-        state.condition.connection = .alone(since: since, reason: reason)
-        state.condition.problem = nil
-        state.problems = []
-        return true
+        if let result { done.resume(returning: result) }
       }
-      guard isNew else { return }
-      logger.warning("Not connected.", metadata: ["reason": "\(reason)"])
-    case .problem(let reason):
-      let isNew = state.withLockedValue { state in
-        state.condition.problem = reason
-        // A refusal may come with each message, and name one topic after the other.
-        if state.problems.count == Carriage.knownProblems { state.problems = [] }
-        return state.problems.insert(reason).inserted
+    } onCancel: {
+      let waiter = state.withLock { state in
+        let index = state.waiters.firstIndex { $0.number == number }
+        return index.map { state.waiters.remove(at: $0) }
       }
-      guard isNew else { return }
-      logger.error("The engine refuses something.", metadata: ["reason": "\(reason)"])
-    case .joined(let peer): logger.info("A process is there.", metadata: ["peer": "\(peer)"])
-    case .left(let peer): logger.info("A process has gone.", metadata: ["peer": "\(peer)"])
-    case .nameTaken(let peer):
-      logger.warning("Another process has this name.", metadata: ["peer": "\(peer)"])
-    case .gapPossible(let place, let missing):
-      logger.warning(
-        "Messages are missing for good.",
-        metadata: [
-          "peer": "\(place.sender)", "type": "\(place.type)", "after": "\(place.sequence)",
-          "missing": "\(missing)",
-        ])
-    case .skipped(let reason, let count):
-      logger.warning(
-        "Payloads are skipped.", metadata: ["reason": "\(reason)", "count": "\(count)"])
-    case .storeBeganAnew(let type):
-      logger.warning(
-        "What the engine had stored is gone, and with it what processes said that have ended.",
-        metadata: ["type": "\(type)"])
-    case .kept(let type, let reason, let count):
-      // A handler may answer what comes in while the carriage ends.
-      logger.log(
-        level: reason == .closed ? .notice : .error,
-        "Messages stay in this process.",
-        metadata: ["type": "\(type)", "reason": "\(reason)", "count": "\(count)"])
-    case .dropped(let type, let way, let count):
-      logger.warning(
-        "Messages are given up, because too many wait.",
-        metadata: ["type": "\(type)", "way": "\(way)", "count": "\(count)"])
+      waiter?.done.resume(returning: false)
     }
-    center.post(.carriage, report)
-    tellCondition(at: .now())
-  }
-
-  /// Posts the state if it has changed: at once if the connection has or the engine refuses something, and
-  /// otherwise once a second at most.
-  func tellCondition(at now: NIODeadline) {
-    let (new, record) = state.withLockedValue {
-      state -> (CarriageState?, (Exchange.Counts, Exchange.Counts, CarriageState)?) in
-      let condition = state.currentCondition()
-      let counts = state.exchange.counts
-      let told = state.told
-      let isDue = now - told.time >= .seconds(1)
-      guard
-        isDue || told.state?.connection != condition.connection
-          || told.state?.problem != condition.problem
-      else { return (nil, nil) }
-      state.told = (condition, counts, now)
-      return (told.state == condition ? nil : condition, (counts, told.counts, condition))
-    }
-    if let (counts, old, condition) = record { meters.record(counts, since: old, condition) }
-    if let new { center.post(.carriageState, new) }
   }
 }

@@ -1,55 +1,96 @@
 import Multicast
 
 /// What a carriage tells its own process, on the topic `.carriage`.
-public enum CarriageReport: Sendable, Equatable {
+public enum CarriageReport: Sendable, Hashable {
   /// The engine can be reached.
   case connected
-  /// The engine cannot be reached, for this reason. What is posted waits, and what the others post is
-  /// missing until they are reached again.
+  /// The engine cannot be reached, for this reason. What is posted waits, and nothing comes in.
   case disconnected(String)
-  /// The engine refuses or drops something while the connection stands. The sentence is the engine's, and is
-  /// told once as long as the connection stands.
-  case problem(String)
-  /// A process is there. From now on, its messages are complete.
-  case joined(Identity)
-  /// A process has ended, or has not been heard of for a while.
-  case left(Identity)
-  /// Another process has the name of this one.
-  case nameTaken(Identity)
-  /// Messages of a process are missing for good: it has them no more.
-  case gapPossible(since: Place, missing: UInt64)
-  /// The engine has stored what is said to this topic, and its store was emptied or made anew. What was in it of
-  /// processes that have ended is missing, if it was not heard before.
-  case storeBeganAnew(type: String)
-  /// A payload could not be used. `count` is the number of such payloads since the last report with this
-  /// reason.
-  case skipped(reason: String, count: Int)
+  /// The engine refuses to store or to give what is said to a topic, in its own words. It is asked again and again, and
+  /// what is posted waits.
+  case refused(type: String, reason: String)
+  /// From here on, all messages of a topic are received or told to be missing.
+  case began(type: String)
+  /// Messages are missing for good. Without a count, some may be: the engine has dropped records that were not read.
+  case gap(type: String, sender: String?, missing: UInt64?)
+  /// The engine has lost the log of a topic.
+  case beganAnew(type: String)
+  /// What was received could not be used, or is told in somebody else's name.
+  case skipped(type: String, reason: String, count: UInt64)
   /// Messages have stayed in this process, though their topic is carried.
-  case kept(type: String, reason: CarrierError, count: Int)
-  /// Messages were given up, because more waited than the limits of the carriage allow.
-  case dropped(type: String, Direction, count: Int)
+  case kept(type: String, reason: CarrierError, count: UInt64)
+}
 
-  /// A message of a process.
-  public struct Place: Sendable, Equatable {
-    /// The process.
-    public let sender: Identity
-    /// What the topic is called outside of the program.
-    public let type: String
-    /// The number of the message among those of the process to the topic.
-    public let sequence: UInt64
+/// How it stands with a carriage: for health checks, metrics, and a word to the people at the screens.
+public struct CarriageState: Sendable, Equatable {
+  /// Whether the engine can be reached.
+  public enum Connection: Sendable, Equatable {
+    /// It can be reached.
+    case connected
+    /// It cannot be reached, for this reason.
+    case disconnected(String)
+    /// The carriage has ended.
+    case closed
   }
 
-  /// From this process to the others, or from them.
-  public enum Direction: String, Sendable {
-    /// From the others.
-    case incoming
-    /// To the others.
-    case outgoing
-  }
+  /// Whether the engine can be reached.
+  public internal(set) var connection = Connection.disconnected("The carriage does not run yet.")
+  /// What the engine refuses at the moment, by topic, in its own words.
+  public internal(set) var refusals: [String: String] = [:]
+  /// How many messages wait to leave.
+  public internal(set) var waitingMessages = 0
+  /// How many bytes wait to leave.
+  public internal(set) var waitingBytes = 0
+  /// How many messages the engine has stored for this process.
+  public internal(set) var sent: UInt64 = 0
+  /// How many messages of others have been handled.
+  public internal(set) var received: UInt64 = 0
+  /// How many messages of others came a second time, and were skipped.
+  public internal(set) var repeated: UInt64 = 0
+  /// How many messages of others are known to be missing for good.
+  public internal(set) var missing: UInt64 = 0
+  /// How many messages of this process have stayed in it.
+  public internal(set) var kept: UInt64 = 0
+
+  /// Whether the engine can be reached and refuses nothing.
+  public var isWell: Bool { connection == .connected && refusals.isEmpty }
 }
 
 extension Topic where Message == CarriageReport {
-  /// What the carriages of a center report. Handlers without a home run on a queue of the carriage, which
-  /// waits for them.
+  /// What the carriages of a center report.
   public static var carriage: Self { Topic("MulticastCarrier.report") }
+}
+
+extension Topic where Message == CarriageState {
+  /// The state of the carriage, once a second if it has changed, and when the connection changes.
+  public static var carriageState: Self { Topic("MulticastCarrier.state", keepsLatest: true) }
+}
+
+/// Counts what would be told too often.
+struct Tally {
+  enum Kind: Hashable {
+    case gap(String, sender: String)
+    case skipped(String, String)
+    case kept(String, CarrierError)
+  }
+
+  private static let limit = 1_000
+  private var counts: [Kind: UInt64] = [:]
+
+  mutating func add(_ kind: Kind, _ count: UInt64) {
+    if counts[kind] == nil, counts.count >= Tally.limit { return }
+    counts[kind, default: 0] &+= count
+  }
+
+  /// What has come together since the last call.
+  mutating func take() -> [CarriageReport] {
+    defer { counts = [:] }
+    return counts.map { kind, count in
+      switch kind {
+      case .gap(let type, let sender): .gap(type: type, sender: sender, missing: count)
+      case .skipped(let type, let reason): .skipped(type: type, reason: reason, count: count)
+      case .kept(let type, let reason): .kept(type: type, reason: reason, count: count)
+      }
+    }
+  }
 }

@@ -1,88 +1,109 @@
-import NIOCore
-
-/// What takes payloads to the other processes and brings theirs: the one protocol that an engine conforms
-/// to.
+/// An adapter to the logs of an engine: the one protocol that an engine conforms to.
 ///
-/// A carrier may lose, repeat and reorder payloads: a ``Carriage`` repairs that. It must not change them.
-/// `CarrierConformance`, in `MulticastCarrierTesting`, tests an engine's carrier. A payload is a `ByteBuffer`
-/// of `NIOCore`, of the package swift-nio.
+/// The engine numbers, stores and replays. The carrier connects, and connects again after each loss, until it is closed.
+/// No method blocks a thread of Swift's pool. Each throws `CarrierError.disconnected` when the engine cannot be reached, and
+/// `CarrierError.refused` when it refuses: who called tries again. After `close()`, each throws `CarrierError.closed`. One
+/// task at a time appends to a log, and one reads it.
 public protocol Carrier: Sendable {
-  /// The size in bytes of the largest payload that the engine takes.
-  var payloadLimit: Int { get }
+  /// The size in bytes of the largest record that the engine takes.
+  var recordLimit: Int { get }
 
-  /// Connects, and tells what happens from now on.
+  /// Stores a record behind all that was stored before.
   ///
-  /// Returns at once. The carrier connects, and connects again whenever it has lost the connection, until
-  /// it is closed. Each failed attempt is told with its reason.
-  ///
-  /// - Parameter receive: Is called from one thread at a time, never inside of another method of the
-  ///   carrier,
-  ///   and returns at once.
-  func open(_ receive: @escaping @Sendable (CarrierEvent) -> Void)
+  /// - Parameter id: Digits and hyphens, the same when the same record is sent again. An engine that knows how to stores it once.
+  /// - Returns: The place behind the record.
+  /// - Throws: `CarrierError.tooLarge`, if the engine never takes a record of this size; then it has not stored it. After
+  ///   another error, it may have.
+  func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position
 
-  /// Receives the payloads that others publish to a subject, over this connection and all later ones.
+  /// Returns the next records after a place, in order, as soon as there are any; none if nothing comes for a few seconds.
   ///
-  /// It may receive its own payloads, too: a carriage skips them. May be called before `open`.
+  /// - Throws: `CarrierError.beganAnew` if the log is another one than that of the position.
+  func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record]
+
+  /// Returns the end of a log.
+  func end(of log: Log) async throws -> Position
+
+  /// Returns whether the engine can have dropped nothing behind a place before it was read here.
   ///
-  /// - Parameter subject: Letters, digits, `.`, `-` and `_`.
-  func subscribe(to subject: String)
+  /// The log has been read from the position on. Each drop is told once.
+  func isComplete(_ log: Log, since position: Position) async throws -> Bool
 
-  /// Receives the payloads of a subject no longer.
-  func unsubscribe(from subject: String)
+  /// Reads the log no longer, until the next `read`: its topic is carried no more.
+  func release(_ log: Log)
 
-  /// Hands a payload over. Never waits for the network. May be called on several threads at once.
-  ///
-  /// - Throws: `CarrierError.tooLarge`; `.full` if too many bytes wait for the network; `.disconnected`.
-  func publish(_ payload: ByteBuffer, to subject: String) throws(CarrierError)
-
-  /// Sends what waits, if the engine is connected, and ends. Takes at most ten seconds. Nothing is received
-  /// afterwards.
+  /// Ends. Everything that waits throws.
   func close() async
 }
 
-/// What a carrier tells.
-public enum CarrierEvent: Sendable {
-  /// What is published from now on leaves, and what others publish to the subscribed subjects arrives.
-  case connected
-
-  /// The engine cannot be reached, for this reason. The carrier tries again until it is closed.
-  case disconnected(String)
-
-  /// The engine does not do what it was asked for, or has dropped something, while the connection stands.
-  case problem(String)
-
-  /// A payload of a subscribed subject.
-  case payload(ByteBuffer)
+extension Carrier {
+  /// Does nothing.
+  public func release(_ log: Log) {}
 }
 
-/// Why a message is not carried.
-public enum CarrierError: Error, Equatable, CustomStringConvertible {
-  /// The engine takes no payload of this size.
+/// Keys with an expiry, for ``Presence``: an ability of some carriers.
+public protocol Registry: Sendable {
+  /// Keeps a value under a name for a while, and returns all that is kept for the prefix, own value included.
+  ///
+  /// - Parameter value: Nil to keep nothing under the name any more.
+  func register(
+    _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
+  ) async throws -> [String: [UInt8]]
+}
+
+/// Why a message is not carried, or an engine does not do what it is asked for.
+public enum CarrierError: Error, Hashable, CustomStringConvertible {
+  /// The engine takes no record of this size.
   case tooLarge(bytes: Int, limit: Int)
-  /// Too many bytes wait already.
-  case full(waiting: Int)
-  /// There is no connection.
-  case disconnected
+  /// Too much waits already.
+  case full
+  /// The engine cannot be reached.
+  case disconnected(String)
+  /// The engine refuses something, in its own words.
+  case refused(String)
+  /// The log was emptied or made anew, and begins after this place.
+  case beganAnew(Position)
   /// The codec of the topic cannot encode the message.
   case notEncodable(String)
   /// The topic is not carried.
-  case notCarried(String)
+  case notCarried
   /// Messages of several processes set off each other without an end.
-  case loop(hops: Int)
+  case loop
   /// The carriage has been closed.
   case closed
 
-  /// A sentence for whoever posted.
+  /// A sentence for whoever operates the program.
   public var description: String {
     switch self {
     case .tooLarge(let bytes, let limit):
-      "The message takes \(bytes) bytes, and the engine carries at most \(limit)."
-    case .full(let waiting): "\(waiting) bytes wait already. This message is not carried."
-    case .disconnected: "The engine cannot be reached."
+      "The message takes \(bytes) bytes, and the engine at most \(limit)."
+    case .full: "Too much waits to leave."
+    case .disconnected(let reason): "The engine cannot be reached: \(reason)"
+    case .refused(let reason): "The engine refuses it: \(reason)"
+    case .beganAnew: "The log was made anew."
     case .notEncodable(let reason): "The message cannot be encoded: \(reason)"
-    case .notCarried(let type): "\(type) is not carried."
-    case .loop(let hops): "The message is the end of a loop across processes, \(hops) hops long."
+    case .notCarried: "The topic is not carried."
+    case .loop: "The message is the end of a loop across processes."
     case .closed: "The carriage has been closed."
     }
+  }
+}
+
+/// Returns an address without what stands before its last `@`: it may be a password.
+package func withoutCredentials(_ url: String) -> String {
+  guard let at = url.lastIndex(of: "@") else { return url }
+  let scheme = url.range(of: "://").map { url[..<$0.upperBound] } ?? ""
+  return "\(scheme)…\(url[at...])"
+}
+
+/// Calls a body once a second, as long as it returns true and its owner lives.
+package func eachSecond<Owner: AnyObject & Sendable>(
+  _ owner: Owner, _ body: @escaping @Sendable (Owner) async -> Bool
+) {
+  Task { [weak owner] in
+    repeat {
+      try? await Task.sleep(for: .seconds(1))
+      guard let owner, await body(owner) else { return }
+    } while true
   }
 }

@@ -1,111 +1,161 @@
-import Dispatch
-import NIOConcurrencyHelpers
-import NIOCore
+import Synchronization
 
-/// A carrier between the carriages of one process: for tests, and where there is one process only.
-public final class InMemoryCarrier: Carrier {
-  /// What connects carriers of memory with each other.
-  public final class Hub: Sendable {
-    fileprivate let carriers = NIOLockedValueBox<[ObjectIdentifier: InMemoryCarrier]>([:])
+/// A carrier over logs in memory: for tests, and for a program that is one process for now.
+public final class InMemoryCarrier: Carrier, Registry {
+  /// Logs that all carriers share which are made with it.
+  public final class Engine: Sendable {
+    fileprivate struct State {
+      var logs: [Log: [Record]] = [:]
+      var last: [Log: UInt64] = [:]
+      var values: [String: [String: (value: [UInt8], end: ContinuousClock.Instant)]] = [:]
+      var epoch: UInt64 = 1
+      var isDown = false
+      var commands = 0
+      var waiters: [(Int, Log, CheckedContinuation<Void, Never>)] = []
+      var number = 0
 
-    /// Creates a hub without carriers.
-    public init() {}
-  }
-
-  private struct State {
-    var subjects: Set<String> = []
-    var receive: (@Sendable (CarrierEvent) -> Void)?
-    var delays: [ObjectIdentifier: DispatchTimeInterval] = [:]
-  }
-
-  /// The size in bytes that was given.
-  public let payloadLimit: Int
-  private let hub: Hub
-  private let echoes: Bool
-  private let queue = DispatchQueue(label: "InMemoryCarrier")
-  private let state = NIOLockedValueBox(State())
-
-  /// Creates a carrier that is connected with all others of its hub once it is open.
-  ///
-  /// - Parameter echoes: Whether it receives what it publishes, as with some engines.
-  public init(hub: Hub = Hub(), payloadLimit: Int = 1 << 20, echoes: Bool = false) {
-    self.hub = hub
-    self.payloadLimit = payloadLimit
-    self.echoes = echoes
-  }
-
-  /// Connects.
-  public func open(_ receive: @escaping @Sendable (CarrierEvent) -> Void) {
-    state.withLockedValue { $0.receive = receive }
-    reconnect()
-  }
-
-  /// Receives the payloads of a subject.
-  public func subscribe(to subject: String) {
-    state.withLockedValue { _ = $0.subjects.insert(subject) }
-  }
-
-  /// Receives the payloads of a subject no longer.
-  public func unsubscribe(from subject: String) {
-    state.withLockedValue { _ = $0.subjects.remove(subject) }
-  }
-
-  /// Leaves the payload with all others that are connected and subscribe to the subject.
-  public func publish(_ payload: ByteBuffer, to subject: String) throws(CarrierError) {
-    guard payload.readableBytes <= payloadLimit else {
-      throw .tooLarge(bytes: payload.readableBytes, limit: payloadLimit)
-    }
-    // Under the lock, so that everybody receives the payloads in one order.
-    let isConnected = hub.carriers.withLockedValue { carriers in
-      guard carriers[ObjectIdentifier(self)] != nil else { return false }
-      for other in carriers.values where other !== self || echoes {
-        let (hears, delay) = other.state.withLockedValue { state in
-          (state.subjects.contains(subject), state.delays[ObjectIdentifier(self)])
-        }
-        if hears { other.tell(.payload(payload), after: delay) }
+      /// Takes those who wait for a log, or all.
+      mutating func takeWaiters(_ isMeant: (Int, Log) -> Bool) -> [CheckedContinuation<Void, Never>]
+      {
+        defer { waiters.removeAll { isMeant($0.0, $0.1) } }
+        return waiters.filter { isMeant($0.0, $0.1) }.map(\.2)
       }
-      return true
     }
-    guard isConnected else { throw .disconnected }
+
+    fileprivate let length: Int
+    fileprivate let state = Mutex(State())
+
+    /// - Parameter length: How many records of a topic are kept.
+    public init(length: Int = 10_000) { self.length = length }
+
+    /// Whether nobody can reach it.
+    public var isDown: Bool {
+      get { state.withLock { $0.isDown } }
+      set {
+        let waiters = state.withLock { state in
+          state.isDown = newValue
+          return state.takeWaiters { _, _ in true }
+        }
+        for waiter in waiters { waiter.resume() }
+      }
+    }
+
+    /// How often carriers have asked it for something.
+    public var commands: Int { state.withLock { $0.commands } }
+
+    /// Loses all that it has stored.
+    public func empty() {
+      let waiters = state.withLock { state in
+        (state.logs, state.last, state.epoch) = ([:], [:], state.epoch + 1)
+        return state.takeWaiters { _, _ in true }
+      }
+      for waiter in waiters { waiter.resume() }
+    }
   }
 
-  /// Ends, after what had come in.
+  private let engine: Engine
+  private let isClosed = Atomic(false)
+  /// 1 MiB, or what was given.
+  public let recordLimit: Int
+
+  /// Creates a carrier over an engine of its own, or a shared one.
+  public init(_ engine: Engine = Engine(), recordLimit: Int = 1 << 20) {
+    (self.engine, self.recordLimit) = (engine, recordLimit)
+  }
+
+  private func use<Result>(_ body: (inout Engine.State) throws -> Result) throws -> Result {
+    try engine.state.withLock { state in
+      if isClosed.load(ordering: .relaxed) { throw CarrierError.closed }
+      state.commands += 1
+      if state.isDown { throw CarrierError.disconnected("It is down.") }
+      return try body(&state)
+    }
+  }
+
+  /// Stores a record.
+  public func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position {
+    guard record.count <= recordLimit else {
+      throw CarrierError.tooLarge(bytes: record.count, limit: recordLimit)
+    }
+    let (position, waiters) = try use { state in
+      let position = Position(epoch: state.epoch, number: state.last[log, default: 0] + 1)
+      state.last[log] = position.number
+      state.logs[log, default: []].append(Record(position: position, bytes: record))
+      if state.logs[log, default: []].count > (log.keepsLatest ? 8 : engine.length) {
+        state.logs[log]?.removeFirst()
+      }
+      return (position, state.takeWaiters { $1 == log })
+    }
+    for waiter in waiters { waiter.resume() }
+    return position
+  }
+
+  /// Waits until there are records, the engine goes, or the carrier is closed.
+  public func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
+    while true {
+      let records = try use { state in
+        guard state.epoch == position.epoch else {
+          throw CarrierError.beganAnew(Position(epoch: state.epoch, number: 0))
+        }
+        let records = state.logs[log] ?? []
+        let start = records.firstIndex { $0.position > position } ?? records.endIndex
+        return Array(records[start...].prefix(limit))
+      }
+      if !records.isEmpty { return records }
+      try await wait(for: log, after: position)
+    }
+  }
+
+  private func wait(for log: Log, after position: Position) async throws {
+    let number = engine.state.withLock { state in
+      state.number += 1
+      return state.number
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { waiter in
+        let isOver = engine.state.withLock { state in
+          if Task.isCancelled || isClosed.load(ordering: .relaxed) || state.isDown
+            || state.epoch != position.epoch || state.last[log, default: 0] > position.number
+          {
+            return true
+          }
+          state.waiters.append((number, log, waiter))
+          return false
+        }
+        if isOver { waiter.resume() }
+      }
+    } onCancel: {
+      let waiters = engine.state.withLock { $0.takeWaiters { other, _ in other == number } }
+      for waiter in waiters { waiter.resume() }
+    }
+    try Task.checkCancellation()
+  }
+
+  /// Returns the end of the log.
+  public func end(of log: Log) async throws -> Position {
+    try use { Position(epoch: $0.epoch, number: $0.last[log] ?? 0) }
+  }
+
+  /// Returns whether the place is still in the log, or next to its first record.
+  public func isComplete(_ log: Log, since position: Position) async throws -> Bool {
+    try use { ($0.logs[log]?.first?.position.number ?? 0) <= position.number + 1 }
+  }
+
+  /// Keeps a value for a while.
+  public func register(
+    _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
+  ) async throws -> [String: [UInt8]] {
+    try use { state in
+      state.values[prefix, default: [:]][name] = value.map { ($0, .now + expiry) }
+      state.values[prefix] = state.values[prefix]?.filter { $0.value.end > .now }
+      return (state.values[prefix] ?? [:]).mapValues(\.value)
+    }
+  }
+
+  /// Ends what waits in this carrier.
   public func close() async {
-    disconnect()
-    await withCheckedContinuation { end in queue.async { end.resume() } }
-    state.withLockedValue { $0.receive = nil }
-  }
-
-  /// Loses the connection.
-  public func disconnect() {
-    hub.carriers.withLockedValue { _ = $0.removeValue(forKey: ObjectIdentifier(self)) }
-    tell(.disconnected("The connection was cut."))
-  }
-
-  /// Connects again.
-  public func reconnect() {
-    hub.carriers.withLockedValue { $0[ObjectIdentifier(self)] = self }
-    tell(.connected)
-  }
-
-  /// Lets what another carrier publishes arrive later, as over a slower link.
-  public func delay(_ time: DispatchTimeInterval, from other: InMemoryCarrier) {
-    state.withLockedValue { $0.delays[ObjectIdentifier(other)] = time }
-  }
-
-  /// Returns when all that was published before has reached the others.
-  public func flush() async {
-    for carrier in hub.carriers.withLockedValue({ Array($0.values) }) {
-      await withCheckedContinuation { end in carrier.queue.async { end.resume() } }
-    }
-  }
-
-  private func tell(_ event: CarrierEvent, after delay: DispatchTimeInterval? = nil) {
-    let tell: @Sendable () -> Void = { self.state.withLockedValue { $0.receive }?(event) }
-    if let delay {
-      queue.asyncAfter(deadline: .now() + delay, execute: tell)
-    } else {
-      queue.async(execute: tell)
-    }
+    isClosed.store(true, ordering: .relaxed)
+    let waiters = engine.state.withLock { $0.takeWaiters { _, _ in true } }
+    for waiter in waiters { waiter.resume() }
   }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import NIOConcurrencyHelpers
+import Synchronization
 
 /// A real engine of a test, on a port of this machine that nobody else uses.
 public struct Engine: Sendable {
@@ -9,6 +9,11 @@ public struct Engine: Sendable {
     case nats
     /// `redis-server`
     case redis
+
+    /// Those that tests run with: all, or the one that the environment's `ENGINE` names.
+    public static var tested: [Self] {
+      ProcessInfo.processInfo.environment["ENGINE"].flatMap(Self.init).map { [$0] } ?? allCases
+    }
   }
 
   /// Which engine.
@@ -17,14 +22,35 @@ public struct Engine: Sendable {
   public let program: Program
   /// Its port.
   public let port: Int
+  private let store: Store
 
-  /// Starts an engine.
+  /// A folder, until nobody needs it any more.
+  private final class Store: Sendable {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("Store-\(UUID())").path
+    init() throws {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+  }
+
+  /// Starts an engine that stores on disk: JetStream, or an append-only file.
   ///
   /// - Parameters:
-  ///   - port: The port of an earlier one, to start it again.
+  ///   - port: The port of an earlier one, with an empty store.
+  ///   - old: An earlier one that has ended, to start it again with its port and its store.
   ///   - configuration: What else is in its configuration file, with `PORT` for its port.
-  public init(_ kind: Kind, port: Int? = nil, configuration: String = "") async throws {
+  public init(
+    _ kind: Kind, port: Int? = nil, again old: Engine? = nil, configuration: String = ""
+  ) async throws {
     self.kind = kind
+    let port = port ?? old?.port
+    let store = try old?.store ?? Store()
+    self.store = store
+    let stores =
+      kind == .nats
+      ? "jetstream { store_dir: \"\(store.path)\" }"
+      : "dir \(store.path)\nappendonly yes\nappendfsync everysec"
+    let configuration = stores + "\n" + configuration
     var chosen = try port ?? Engine.freePort()
     var program = try Engine.start(kind, chosen, configuration)
     try await eventually("\(kind) listens") {
@@ -61,7 +87,6 @@ public struct Engine: Sendable {
           bind 127.0.0.1
           port \(port)
           save ""
-          dir FOLDER
           \(filled)
 
           """
@@ -72,7 +97,7 @@ public struct Engine: Sendable {
   /// Its address.
   public var url: String { "\(kind)://127.0.0.1:\(port)" }
 
-  private static let given = NIOLockedValueBox<Set<Int>>([])
+  private static let given = Mutex<Set<Int>>([])
 
   /// A port that nobody uses now.
   ///
@@ -81,7 +106,7 @@ public struct Engine: Sendable {
   public static func freePort() throws -> Int {
     for _ in 0..<1_000 {
       let port = Int.random(in: 10_000..<30_000)
-      if given.withLockedValue({ $0.insert(port).inserted }), isFree(port) { return port }
+      if given.withLock({ $0.insert(port).inserted }), isFree(port) { return port }
     }
     throw Program.Failure(description: "No port is free.")
   }

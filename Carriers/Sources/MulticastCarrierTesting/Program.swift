@@ -1,9 +1,9 @@
 import Foundation
-import NIOConcurrencyHelpers
+import Synchronization
 
 /// A program that a test has started, with a folder of its own. It is killed when the test lets it go.
 public final class Program: Sendable {
-  private let process: NIOLockedValueBox<Process>
+  private let process: Mutex<Process>
   private let folder: URL
 
   /// Why a program is not there.
@@ -37,7 +37,7 @@ public final class Program: Sendable {
       process[keyPath: keyPath] = try FileHandle(forWritingTo: file)
     }
     try process.run()
-    self.process = NIOLockedValueBox(process)
+    self.process = Mutex(process)
   }
 
   deinit {
@@ -66,7 +66,7 @@ public final class Program: Sendable {
   ///
   /// The system is asked. For Foundation, a program runs as long as anything that it has started.
   private var exitStatus: Int32? {
-    process.withLockedValue { process in
+    process.withLock { process in
       var end = unsafe siginfo_t()
       let status = unsafe waitid(
         P_PID, id_t(process.processIdentifier), &end, WEXITED | WNOHANG | WNOWAIT)
@@ -83,7 +83,7 @@ public final class Program: Sendable {
 
   /// Sends it a signal, if it runs.
   public func signal(_ signal: Int32) {
-    if isRunning { _ = process.withLockedValue { kill($0.processIdentifier, signal) } }
+    if isRunning { _ = process.withLock { kill($0.processIdentifier, signal) } }
   }
 
   /// Waits for its end.

@@ -1,371 +1,382 @@
 import CNATS
-import Dispatch
-import DequeModule
+import Foundation
 import MulticastCarrier
-import NIOConcurrencyHelpers
-import NIOCore
+import Synchronization
 
-/// A carrier over the subjects of a nats-server, with the official C client.
+/// A carrier over the streams of NATS JetStream, with the official C client.
 ///
-/// Each connection is a new one of the client's, which is told of every refusal. A ping each five seconds
-/// notices a server that stands still.
-public final class NATSCarrier: Carrier {
-  /// Where the servers are, and who asks.
-  public struct Configuration: Sendable {
-    /// The servers of a cluster, one of which is used.
-    public var urls: [String]
-    /// The user, if he is not in the URL.
-    public var user: String?
-    /// The password.
-    public var password: String?
-    /// A token in place of user and password.
-    public var token: String?
-    /// The path of a file with a user's JWT and seed.
-    public var credentialsFile: String?
-    /// The path of a file with the certificates that the server's is signed by. With it, or with `tls://`,
-    /// the connection is encrypted.
-    public var certificateAuthority: String?
-    /// What the connection is called in the server's lists.
-    public var name: String
-    /// How many bytes may wait for the network, and as many to be handled.
-    public var waitingBytes = 8 << 20
-
-    /// Creates a configuration.
-    ///
-    /// - Parameter urls: `nats://user:password@host:port` or `tls://…`, of which the host is enough.
-    /// - Throws: `InvalidURL`.
-    public init(urls: String..., name: String = "multicast") throws {
-      for url in urls {
-        let parts = url.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count >= 3, ["nats:", "tls:"].contains(parts[0]), parts[1].isEmpty,
-          let host = parts[2].split(separator: "@").last?.split(separator: ":"),
-          (1...2).contains(host.count), host.count == 1 || UInt16(host[1]) != nil
-        else { throw InvalidURL(url: url) }
-      }
-      self.urls = urls
-      self.name = name
-    }
-
-    var tells: String { urls.map(withoutCredentials).joined(separator: ", ") }
+/// All topics of a prefix share a stream, with a subject for each. Topics that keep their latest have a stream of their own,
+/// which keeps the last records of each of them for ever. A stream that is not there is made. The first server that answers
+/// is used, and another one when it is lost.
+public final class NATSCarrier: Carrier, Registry {
+  private struct Append {
+    let done: CheckedContinuation<UInt64, any Error>
+    let log: Log
+    let since = ContinuousClock.now
   }
 
-  /// An address that is none of a nats-server.
-  public struct InvalidURL: Error, CustomStringConvertible {
-    let url: String
-    /// A sentence for whoever has configured it, without the user and the password.
-    public var description: String {
-      "\(withoutCredentials(url)) is no address like nats://user:password@host:port."
-    }
+  private struct State {
+    /// When each stream was made, as this connection knows it.
+    var streams: [String: UInt64] = [:]
+    var appends: [UInt64: Append] = [:]
+    var consumers: [Log: Consumer] = [:]
+    var next: UInt64 = 0
+    /// The subscription to acknowledgements, and the number of its callbacks.
+    var acknowledgements: (subscription: UInt, number: UInt) = (0, 0)
   }
 
-  private struct State: Sendable {
-    var connection: Connection?
-    var subscriptions: [String: Subscription?] = [:]
-    /// Whether the connection is no more than something to destroy.
-    var isLost = false
-    var limit = 1 << 20  // nats-server's default, until it has told its own
-    var isClosed = false
+  private static let overhead = 256
+  private let connection: NATSConnection
+  private let inbox = newInbox()
+  private let state = Mutex(State())
+
+  /// Creates a carrier, which connects by itself.
+  public init(_ configuration: NATSConfiguration) {
+    connection = NATSConnection(configuration)
+    connection.open { [weak self] reason in self?.lost(.disconnected(reason)) }
+    eachSecond(self) { $0.sweep() }
   }
 
-  private let configuration: Configuration
-  private let state = NIOLockedValueBox(State())
-  /// The client waits when the network does, so that nobody else has to.
-  private let queue = DispatchQueue(label: "NATSCarrier")
-  private let outgoing: NIOLockedValueBox<Batches<(payload: ByteBuffer, subject: String)>?>
-  private let prepare: @Sendable (Connection) -> String?
+  /// The server's `max_payload`, less the headers.
+  public var recordLimit: Int { connection.payloadLimit - NATSCarrier.overhead }
 
-  /// Creates a carrier that is not connected yet.
-  public convenience init(_ configuration: Configuration) {
-    self.init(configuration) { _ in nil }
-  }
-
-  /// - Parameter prepare: Prepares a new connection before anybody is told of it. Returns what the server refuses.
-  init(_ configuration: Configuration, prepare: @escaping @Sendable (Connection) -> String?) {
-    self.configuration = configuration
-    self.prepare = prepare
-    outgoing = NIOLockedValueBox(nil)
-    let batches = Batches<(payload: ByteBuffer, subject: String)>(
-      on: queue, limit: configuration.waitingBytes
-    ) { [weak self] batch in self?.send(batch) }
-    outgoing.withLockedValue { $0 = batches }
-  }
-
-  /// The server's `max_payload`, or 1 MiB before the server has told it.
-  public var payloadLimit: Int { state.withLockedValue { $0.limit } }
-
-  /// Connects, and connects again half a second after each loss.
-  public func open(_ receive: @escaping @Sendable (CarrierEvent) -> Void) {
-    let receiver = Receiver(receive)
-    receiver.carrier = self
-    // The client's threads may call until they have ended, and nothing tells when. So the receiver lives as
-    // long as the process, which has few carriers.
-    let closure = unsafe UInt(bitPattern: Unmanaged.passRetained(receiver).toOpaque())
-    queue.async { self.connect(receiver, closure) }
-  }
-
-  /// Connects again, if this connection was the one that stood. (One that never stood is told to be closed,
-  /// too.)
-  fileprivate func lost(_ pointer: OpaquePointer?, _ receiver: Receiver, _ reason: String) {
-    let stood = state.withLockedValue { state in
-      guard let connection = state.connection, unsafe connection.pointer == pointer,
-        !state.isLost
-      else { return false }
-      state.isLost = true
-      return true
-    }
-    if stood { connectAgain(receiver, reason) }
-  }
-
-  private func connectAgain(_ receiver: Receiver, _ reason: String) {
-    guard !state.withLockedValue({ $0.isClosed }) else { return }
-    receiver.tell(.disconnected(reason))
-    let closure = unsafe UInt(bitPattern: Unmanaged.passUnretained(receiver).toOpaque())
-    queue.asyncAfter(deadline: .now() + .milliseconds(500)) { self.connect(receiver, closure) }
-  }
-
-  private func connect(_ receiver: Receiver, _ address: UInt) {
-    guard !state.withLockedValue({ $0.isClosed }) else { return }
-    destroy()
-    let closure = unsafe UnsafeMutableRawPointer(bitPattern: address)
-    var options: OpaquePointer?
-    unsafe natsOptions_Create(&options)
-    defer { unsafe natsOptions_Destroy(options) }
-    if let refused = unsafe configure(options) { return connectAgain(receiver, refused) }
-    unsafe natsOptions_SetClosedCB(options, onClosed, closure)
-    unsafe natsOptions_SetErrorHandler(options, onError, closure)
-    var pointer: OpaquePointer?
-    let status = unsafe natsConnection_Connect(&pointer, options)
-    guard status == NATS_OK, let pointer = unsafe pointer else {
-      return connectAgain(
-        receiver, "No connection with \(configuration.tells): \(reason(of: status))")
-    }
-    let connection = unsafe Connection(pointer: pointer, closure: closure)
-    let subjects = state.withLockedValue { state in
-      (state.connection, state.isLost) = (connection, false)
-      let limit = unsafe natsConnection_GetMaxPayload(pointer)
-      if limit > 0 { state.limit = Int(limit) }
-      return Array(state.subscriptions.keys)
-    }
-    for subject in subjects { subscribe(connection, subject, receiver) }
-    if let refused = prepare(connection) { receiver.tell(.problem(refused)) }
-    // The server knows the subscriptions before anybody is told of the connection.
-    let flushed = unsafe natsConnection_FlushTimeout(pointer, 2_000)
-    guard flushed == NATS_OK, unsafe !natsConnection_IsClosed(pointer) else {
-      return unsafe lost(pointer, receiver, "The connection was lost: \(reason(of: flushed))")
-    }
-    receiver.tell(.connected)
-  }
-
-  /// Returns why the options are refused.
-  func configure(_ options: OpaquePointer?) -> String? {
-    var statuses: [natsStatus] = []
-    unsafe statuses.append(natsOptions_SetURL(options, configuration.urls.joined(separator: ",")))
-    // Its own reconnection gives up where a password is wrong for a while.
-    unsafe statuses.append(natsOptions_SetAllowReconnect(options, false))
-    unsafe statuses.append(natsOptions_SetNoEcho(options, true))
-    // What leaves together is one payload already: nobody is woken to collect more.
-    unsafe statuses.append(natsOptions_SetSendAsap(options, true))
-    unsafe statuses.append(natsOptions_SetTimeout(options, 2_000))
-    unsafe statuses.append(natsOptions_SetWriteDeadline(options, 2_000))
-    unsafe statuses.append(natsOptions_SetPingInterval(options, 5_000))
-    unsafe statuses.append(natsOptions_SetMaxPingsOut(options, 1))
-    unsafe statuses.append(natsOptions_SetName(options, configuration.name))
-    // One thread for all subscriptions keeps the order between them.
-    unsafe statuses.append(natsOptions_UseGlobalMessageDelivery(options, true))
-    if let user = configuration.user {
-      unsafe statuses.append(natsOptions_SetUserInfo(options, user, configuration.password ?? ""))
-    }
-    if let token = configuration.token {
-      unsafe statuses.append(natsOptions_SetToken(options, token))
-    }
-    if let file = configuration.credentialsFile {
-      unsafe statuses.append(natsOptions_SetUserCredentialsFromFiles(options, file, nil))
-    }
-    if configuration.urls.contains(where: { $0.hasPrefix("tls:") })
-      || configuration.certificateAuthority != nil
-    {
-      unsafe statuses.append(natsOptions_SetSecure(options, true))
-    }
-    if let file = configuration.certificateAuthority {
-      unsafe statuses.append(natsOptions_LoadCATrustedCertificates(options, file))
-    }
-    return statuses.first { $0 != NATS_OK }.map {
-      "The configuration for \(configuration.tells) is refused: \(reason(of: $0))"
-    }
-  }
-
-  deinit { destroy() }
-
-  private func destroy() {
-    let (connection, subscriptions) = state.withLockedValue { state in
-      defer { state.subscriptions = state.subscriptions.mapValues { _ in nil } }
-      return (state.connection.take(), state.subscriptions.values.compactMap { $0 })
-    }
-    for subscription in subscriptions { unsafe natsSubscription_Destroy(subscription.pointer) }
-    if let connection { unsafe natsConnection_Destroy(connection.pointer) }
-  }
-
-  // MARK: Subscriptions
-
-  /// Receives the payloads of a subject.
-  public func subscribe(to subject: String) {
-    state.withLockedValue { $0.subscriptions[subject] = .some(nil) }
-    queue.async {
-      guard let connection = self.state.withLockedValue({ $0.connection }) else { return }
-      self.subscribe(connection, subject, nil)
-    }
-  }
-
-  /// Receives the payloads of a subject no longer.
-  public func unsubscribe(from subject: String) {
-    let subscription = state.withLockedValue { $0.subscriptions.removeValue(forKey: subject) }
-    queue.async {
-      guard let subscription = subscription ?? nil else { return }
-      unsafe natsSubscription_Unsubscribe(subscription.pointer)
-      unsafe natsSubscription_Destroy(subscription.pointer)
-    }
-  }
-
-  private func subscribe(_ connection: Connection, _ subject: String, _ receiver: Receiver?) {
-    guard state.withLockedValue({ $0.subscriptions[subject] == .some(nil) }) else { return }
-    var pointer: OpaquePointer?
-    let status = unsafe natsConnection_Subscribe(
-      &pointer, connection.pointer, subject, onMessage, connection.closure)
-    guard status == NATS_OK, let pointer = unsafe pointer else {
-      receiver?.tell(.problem("\(subject) cannot be subscribed to: \(reason(of: status))"))
-      return
-    }
-    unsafe natsSubscription_SetPendingLimits(pointer, -1, Int32(configuration.waitingBytes))
-    let subscription = unsafe Subscription(pointer: pointer)
-    state.withLockedValue { $0.subscriptions[subject] = subscription }
-  }
-
-  // MARK: Payloads
-
-  /// Leaves the payload to a queue, which hands it to the client.
-  public func publish(_ payload: ByteBuffer, to subject: String) throws(CarrierError) {
-    let (limit, isConnected) = state.withLockedValue {
-      ($0.limit, $0.connection != nil && !$0.isLost)
-    }
-    guard payload.readableBytes <= limit else {
-      throw .tooLarge(bytes: payload.readableBytes, limit: limit)
-    }
-    guard isConnected, let outgoing = outgoing.withLockedValue({ $0 }) else { throw .disconnected }
-    if let waiting = outgoing.add((payload, subject), bytes: payload.readableBytes + 64) {
-      throw .full(waiting: waiting)
-    }
-  }
-
-  private func send(_ batch: Deque<(payload: ByteBuffer, subject: String)>) {
-    guard let connection = state.withLockedValue({ $0.connection }) else { return }
-    for (payload, subject) in batch {
-      // If it fails, the connection is lost, and whoever misses the payload asks for it.
-      unsafe payload.withUnsafeReadableBytes { bytes in
-        _ = unsafe natsConnection_Publish(
-          connection.pointer, subject, bytes.baseAddress, Int32(bytes.count))
-      }
-    }
-  }
-
-  /// Sends what waits, for ten seconds at most, and closes the connection.
+  /// Ends, after what was sent before.
   public func close() async {
-    let wasClosed = state.withLockedValue { state in
-      defer { state.isClosed = true }
-      return state.isClosed
+    await connection.close()
+    lost(.closed)
+  }
+
+  /// What was under way when the connection changed is tried again by who waits for it.
+  private func lost(_ error: CarrierError) {
+    let old = state.withLock { state in
+      defer { state = State() }
+      return state
     }
-    guard !wasClosed else { return }
-    await withCheckedContinuation { done in
-      queue.async {
-        if let connection = self.state.withLockedValue({ $0.connection }) {
-          unsafe natsConnection_FlushTimeout(connection.pointer, 10_000)
+    Receivers.remove(old.acknowledgements.number)
+    for append in old.appends.values { append.done.resume(throwing: error) }
+    for consumer in old.consumers.values { drop(consumer, error) }
+    if let subscription = unsafe OpaquePointer(bitPattern: old.acknowledgements.subscription) {
+      unsafe natsSubscription_Destroy(subscription)
+    }
+  }
+
+  private func drop(_ consumer: Consumer, _ error: CarrierError) {
+    consumer.fail(error)
+    connection.later { handle in
+      // Nobody waits for the answer. It ends by itself otherwise, in a minute.
+      unsafe natsConnection_PublishString(
+        handle.connection, "$JS.API.CONSUMER.DELETE.\(consumer.stream).\(consumer.name)", "")
+    }
+  }
+
+  private func sweep() -> Bool {
+    let (consumers, appends) = state.withLock { state in
+      let consumers = state.consumers.filter { $0.value.isOverdue }
+      for log in consumers.keys { state.consumers[log] = nil }
+      let appends = state.appends.filter { .now - $0.value.since > .seconds(5) }
+      for key in appends.keys { state.appends[key] = nil }
+      return (consumers.values, appends.values)
+    }
+    let error = CarrierError.disconnected("The server has not answered for 5 s.")
+    for consumer in consumers { drop(consumer, error) }
+    for append in appends { append.done.resume(throwing: error) }
+    return !connection.isClosed
+  }
+}
+
+// MARK: - Streams
+
+extension Log {
+  fileprivate var stream: String {
+    prefix.replacing(".", with: "_") + (keepsLatest ? "_latest" : "")
+  }
+  fileprivate var subjects: String { "\(prefix).\(keepsLatest ? "latest" : "log")." }
+  fileprivate var subject: String { subjects + name }
+}
+
+extension Duration {
+  fileprivate var nanoseconds: Int64 {
+    components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
+  }
+}
+
+extension NATSCarrier {
+  private struct Stream {
+    let epoch, first, last: UInt64
+  }
+
+  /// The state of a stream, which is made if there is none. On the queue.
+  private func stream(_ log: Log, _ handle: NATSConnection.Handle) throws -> Stream {
+    var info: UnsafeMutablePointer<jsStreamInfo>?
+    var status = unsafe js_GetStreamInfo(&info, handle.jetStream, log.stream, nil, nil)
+    if status == NATS_NOT_FOUND { status = unsafe make(log, handle, &info) }
+    try check(status)
+    guard let state = unsafe info?.pointee else { throw CarrierError.refused("No stream.") }
+    defer { unsafe jsStreamInfo_Destroy(info) }
+    let stream = unsafe Stream(
+      epoch: UInt64(bitPattern: state.Created), first: state.State.FirstSeq,
+      last: state.State.LastSeq)
+    self.state.withLock { $0.streams[log.stream] = stream.epoch }
+    return stream
+  }
+
+  private func make(
+    _ log: Log, _ handle: NATSConnection.Handle, _ info: inout UnsafeMutablePointer<jsStreamInfo>?
+  ) -> natsStatus {
+    let own = connection.configuration
+    var stream = unsafe jsStreamConfig()
+    unsafe jsStreamConfig_Init(&stream)
+    unsafe stream.Storage = own.inMemory ? js_MemoryStorage : js_FileStorage
+    unsafe stream.Replicas = own.replicas
+    if log.keepsLatest {
+      unsafe stream.MaxMsgsPerSubject = own.latestRecords
+    } else {
+      unsafe stream.MaxBytes = own.maxBytes
+      unsafe stream.MaxAge = own.maxAge.nanoseconds
+      unsafe stream.Duplicates = min(own.memory, own.maxAge).nanoseconds
+    }
+    return unsafe log.stream.withCString { name in
+      unsafe "\(log.subjects)>".withCString { subject in
+        var subjects: [UnsafePointer<CChar>?] = unsafe [subject]
+        return unsafe subjects.withUnsafeMutableBufferPointer { subjects in
+          unsafe stream.Name = name
+          unsafe stream.Subjects = subjects.baseAddress
+          unsafe stream.SubjectsLen = 1
+          return unsafe js_AddStream(&info, handle.jetStream, &stream, nil, nil)
         }
-        self.destroy()
-        done.resume()
       }
     }
   }
+
+  /// Returns the end of the topic's stream.
+  public func end(of log: Log) async throws -> Position {
+    try await connection.use { handle in
+      let stream = try self.stream(log, handle)
+      return Position(epoch: stream.epoch, number: stream.last)
+    }
+  }
 }
 
-/// A connection of the C client, whose functions may be called on any thread.
-// Sendable: the client guards what the pointer leads to with locks of its own while it exists. Everything
-// but the creation of the value happens on the carrier's queue, on which it is also destroyed, after it was
-// taken out of the state. So nobody uses it afterwards. The closure is the receiver, which lives as long as
-// the process.
-@safe struct Connection: @unchecked Sendable {
-  let pointer: OpaquePointer
-  let closure: UnsafeMutableRawPointer?
-}
+// MARK: - Out
 
-// Sendable: for the same reason as the connection.
-@safe private struct Subscription: @unchecked Sendable, Equatable {
-  let pointer: OpaquePointer
-  static func == (one: Self, other: Self) -> Bool { unsafe one.pointer == other.pointer }
-}
-
-/// What the C client's callbacks are given.
-private final class Receiver: Sendable {
-  private let receive: @Sendable (CarrierEvent) -> Void
-  // The callbacks of messages and of the connection come on different threads.
-  private let lock = NIOLock()
-  private let owner = NIOLockedValueBox<WeakCarrier>(WeakCarrier(carrier: nil))
-
-  private struct WeakCarrier: Sendable { weak var carrier: NATSCarrier? }
-
-  init(_ receive: @escaping @Sendable (CarrierEvent) -> Void) { self.receive = receive }
-
-  var carrier: NATSCarrier? {
-    get { owner.withLockedValue { $0.carrier } }
-    set { owner.withLockedValue { $0.carrier = newValue } }
+extension NATSCarrier {
+  /// Stores a record, and waits for the server's acknowledgement.
+  public func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position {
+    guard record.count <= recordLimit else {
+      throw CarrierError.tooLarge(bytes: record.count, limit: recordLimit)
+    }
+    let number: UInt64 = try await withCheckedThrowingContinuation { done in
+      // Before the answer can come.
+      let key = state.withLock { state in
+        state.next += 1
+        state.appends[state.next] = Append(done: done, log: log)
+        return state.next
+      }
+      connection.begin {
+        try self.publish(record, to: log, id, key, $0)
+      } onFailure: { error in
+        self.state.withLock { $0.appends.removeValue(forKey: key) }?.done.resume(throwing: error)
+      }
+    }
+    return Position(epoch: state.withLock { $0.streams[log.stream] } ?? 0, number: number)
   }
 
-  func tell(_ event: CarrierEvent) { lock.withLock { receive(event) } }
+  private func publish(
+    _ record: [UInt8], to log: Log, _ id: String, _ key: UInt64, _ handle: NATSConnection.Handle
+  ) throws {
+    let (isNew, isDeaf) = state.withLock {
+      ($0.streams[log.stream] == nil, $0.acknowledgements.subscription == 0)
+    }
+    if isNew { _ = try stream(log, handle) }
+    if isDeaf { try subscribe(handle) }
+    var message: OpaquePointer?
+    try check(
+      unsafe record.withUnsafeBytes { bytes in
+        unsafe natsMsg_Create(
+          &message, log.subject, "\(inbox).\(key)", bytes.bindMemory(to: CChar.self).baseAddress,
+          Int32(bytes.count))
+      })
+    defer { unsafe natsMsg_Destroy(message) }
+    try check(unsafe natsMsgHeader_Set(message, "Nats-Msg-Id", id))
+    try check(unsafe natsConnection_PublishMsg(handle.connection, message))
+  }
+
+  /// On the queue.
+  private func subscribe(_ handle: NATSConnection.Handle) throws {
+    let number = Receivers.add(self)
+    var subscription: OpaquePointer?
+    try check(
+      unsafe natsConnection_Subscribe(
+        &subscription, handle.connection, inbox + ".*", onAcknowledgement,
+        Receivers.pointer(number)))
+    unsafe natsSubscription_SetPendingLimits(subscription, -1, -1)
+    let pointer = UInt(bitPattern: subscription)
+    state.withLock { $0.acknowledgements = (pointer, number) }
+  }
+
+  private struct Acknowledgement: Decodable {
+    struct Refusal: Decodable { let description: String? }
+    let stream: String?
+    let seq: UInt64?
+    let error: Refusal?
+  }
+
+  /// On a thread of the client's.
+  fileprivate func acknowledged(_ key: UInt64, _ message: OpaquePointer) {
+    let content = unsafe bytes(of: message)
+    let isMissing = unsafe status(of: message) != nil
+    let answer = try? JSONDecoder().decode(Acknowledgement.self, from: Data(content))
+    let append = state.withLock { state in
+      // Perhaps the stream was deleted: it is looked at before the next attempt.
+      if answer?.seq == nil { state.streams = [:] }
+      return state.appends.removeValue(forKey: key)
+    }
+    guard let append else { return }
+    if isMissing {
+      append.done.resume(throwing: CarrierError.refused("No stream has \(append.log.subject)."))
+    } else if let reason = answer?.error?.description {
+      let isTooLarge = reason.contains("message size exceeds maximum")
+      append.done.resume(
+        throwing: isTooLarge
+          ? CarrierError.tooLarge(bytes: 0, limit: recordLimit) : .refused(reason))
+    } else if let seq = answer?.seq, answer?.stream == append.log.stream {
+      append.done.resume(returning: seq)
+    } else {
+      append.done.resume(
+        throwing: CarrierError.refused("It was stored in another stream: \(answer?.stream ?? "?")"))
+    }
+  }
 }
 
-// Functions and not closures: they are called on threads of the client's, and so belong to no actor.
-
-private func receiver(_ closure: UnsafeMutableRawPointer?) -> Receiver? {
-  unsafe closure.map { unsafe Unmanaged<Receiver>.fromOpaque($0).takeUnretainedValue() }
-}
-
-private func onMessage(
+private func onAcknowledgement(
   _ connection: OpaquePointer?, _ subscription: OpaquePointer?, _ message: OpaquePointer?,
   _ closure: UnsafeMutableRawPointer?
 ) {
   defer { unsafe natsMsg_Destroy(message) }
-  let bytes = unsafe UnsafeRawBufferPointer(
-    start: natsMsg_GetData(message), count: Int(natsMsg_GetDataLength(message)))
-  unsafe receiver(closure)?.tell(.payload(ByteBuffer(bytes: bytes)))
+  guard let message = unsafe message, let subject = unsafe natsMsg_GetSubject(message),
+    let key = unsafe String(cString: subject).split(separator: ".").last.flatMap({ UInt64($0) })
+  else { return }
+  unsafe Receivers.find(closure, as: NATSCarrier.self)?.acknowledged(key, message)
 }
 
-private func onClosed(_ connection: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {
-  guard let receiver = unsafe receiver(closure) else { return }
-  unsafe receiver.carrier?.lost(
-    connection, receiver,
-    "The connection was lost: \(unsafe lastError(of: connection) ?? "it was closed")")
+// MARK: - In
+
+extension NATSCarrier {
+  /// Reads with a consumer of the server's, which is made anew where it is lost.
+  public func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
+    let old = state.withLock { $0.consumers[log] }
+    let consumer: Consumer
+    if let old, old.continues(position) {
+      consumer = old
+    } else {
+      if let old { drop(old, .closed) }
+      consumer = try await makeConsumer(log, after: position)
+    }
+    do {
+      return try await consumer.read { [connection] in
+        connection.later { unsafe consumer.pull(limit, $0.connection) }
+      }
+    } catch {
+      state.withLock { if $0.consumers[log] === consumer { $0.consumers[log] = nil } }
+      throw error
+    }
+  }
+
+  private func makeConsumer(_ log: Log, after position: Position) async throws -> Consumer {
+    try await connection.use { handle in
+      let stream = try self.stream(log, handle)
+      guard stream.epoch == position.epoch, position.number <= stream.last else {
+        throw CarrierError.beganAnew(Position(epoch: stream.epoch, number: 0))
+      }
+      var configuration = unsafe jsConsumerConfig()
+      unsafe jsConsumerConfig_Init(&configuration)
+      unsafe configuration.DeliverPolicy = js_DeliverByStartSequence
+      unsafe configuration.OptStartSeq = position.number + 1
+      unsafe configuration.AckPolicy = js_AckNone
+      unsafe configuration.MemoryStorage = true
+      unsafe configuration.Replicas = 1
+      unsafe configuration.InactiveThreshold = 60_000_000_000
+      var info: UnsafeMutablePointer<jsConsumerInfo>?
+      let status = unsafe log.subject.withCString { subject in
+        unsafe configuration.FilterSubject = subject
+        return unsafe js_AddConsumer(
+          &info, handle.jetStream, log.stream, &configuration, nil, nil)
+      }
+      try check(status)
+      guard let name = unsafe info?.pointee.Name else { throw CarrierError.refused("No consumer.") }
+      defer { unsafe jsConsumerInfo_Destroy(info) }
+      let isSure = position.number == 0 || stream.first <= position.number + 1
+      let consumer = unsafe Consumer(
+        stream: log.stream, name: String(cString: name), position, isSure: isSure)
+      unsafe try consumer.subscribe(handle.connection)
+      self.state.withLock { $0.consumers[log] = consumer }
+      return consumer
+    }
+  }
+
+  /// Asks for the stream's first record, if one may have been dropped.
+  public func isComplete(_ log: Log, since position: Position) async throws -> Bool {
+    guard let doubt = state.withLock({ $0.consumers[log] })?.takeDoubt() else { return true }
+    let first = try await connection.use { try self.stream(log, $0).first }
+    return first <= min(doubt, position.number) + 1
+  }
+
+  /// Ends the consumer.
+  public func release(_ log: Log) {
+    guard let consumer = state.withLock({ $0.consumers.removeValue(forKey: log) }) else { return }
+    drop(consumer, .closed)
+  }
 }
 
-private func onError(
-  _ connection: OpaquePointer?, _ subscription: OpaquePointer?, _ status: natsStatus,
-  _ closure: UnsafeMutableRawPointer?
-) {
-  let text = unsafe lastError(of: connection) ?? reason(of: status)
-  unsafe receiver(closure)?.tell(.problem(text))
-}
+// MARK: - Keys with an expiry
 
-private func lastError(of connection: OpaquePointer?) -> String? {
-  var text: UnsafePointer<CChar>?
-  let status = unsafe natsConnection_GetLastError(connection, &text)
-  guard status != NATS_OK else { return nil }
-  let sentence = unsafe text.map { unsafe String(cString: $0) } ?? ""
-  return sentence.isEmpty ? name(of: status) : sentence
-}
-
-/// The last error of this thread.
-func reason(of status: natsStatus) -> String {
-  let sentence = unsafe nats_GetLastError(nil).map { unsafe String(cString: $0) } ?? ""
-  return sentence.isEmpty ? name(of: status) : "\(name(of: status)): \(sentence)"
-}
-
-private func name(of status: natsStatus) -> String {
-  unsafe String(cString: natsStatus_GetText(status))
+extension NATSCarrier {
+  /// Keeps a value in a bucket of NATS's keys and values.
+  public func register(
+    _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
+  ) async throws -> [String: [UInt8]] {
+    try await connection.use { handle in
+      let bucket = prefix.replacing(".", with: "_") + "_here"
+      var store: OpaquePointer?
+      var status = unsafe js_KeyValue(&store, handle.jetStream, bucket)
+      if status == NATS_NOT_FOUND {
+        var configuration = unsafe kvConfig()
+        unsafe kvConfig_Init(&configuration)
+        unsafe configuration.TTL = expiry.nanoseconds
+        unsafe configuration.Replicas = Int32(self.connection.configuration.replicas)
+        unsafe configuration.StorageType = js_MemoryStorage
+        status = unsafe bucket.withCString { bucket in
+          unsafe configuration.Bucket = bucket
+          return unsafe js_CreateKeyValue(&store, handle.jetStream, &configuration)
+        }
+      }
+      try check(status)
+      defer { unsafe kvStore_Destroy(store) }
+      if let value {
+        try check(
+          unsafe value.withUnsafeBytes { bytes in
+            unsafe kvStore_Put(nil, store, name, bytes.baseAddress, Int32(bytes.count))
+          })
+      } else {
+        unsafe kvStore_Purge(store, name, nil)
+      }
+      var keys = unsafe kvKeysList()
+      status = unsafe kvStore_Keys(&keys, store, nil)
+      defer { unsafe kvKeysList_Destroy(&keys) }
+      if status != NATS_NOT_FOUND { try check(status) }
+      var values: [String: [UInt8]] = [:]
+      for index in 0..<(unsafe Int(keys.Count)) {
+        var entry: OpaquePointer?
+        // It may have expired meanwhile.
+        guard let key = unsafe keys.Keys[index],
+          unsafe kvStore_Get(&entry, store, key) == NATS_OK
+        else { continue }
+        defer { unsafe kvEntry_Destroy(entry) }
+        values[unsafe String(cString: key)] = unsafe Array(
+          UnsafeRawBufferPointer(
+            start: kvEntry_Value(entry), count: Int(kvEntry_ValueLen(entry))))
+      }
+      return values
+    }
+  }
 }

@@ -1,276 +1,391 @@
 import MulticastCarrier
-import NIOConcurrencyHelpers
 import NIOCore
-import NIOPosix
+import Synchronization
 
-/// A carrier over the channels of a Redis or Valkey server, from Redis 6 on.
+/// What was heard of a topic, and not read yet.
+private struct Topic {
+  /// The connection that hears it.
+  var listener: ObjectIdentifier?
+  /// Whether all that is behind `position` is in `records`, or will be.
+  var isFollowing = false
+  var position = Position(epoch: 0, number: 0)
+  var records: [Record] = []
+  var bytes = 0
+  var isIncomplete = false
+  var waiter: CheckedContinuation<Void, any Error>?
+  var since = ContinuousClock.now
+
+  mutating func lag() -> CheckedContinuation<Void, any Error>? {
+    (isFollowing, records, bytes) = (false, [], 0)
+    return waiter.take()
+  }
+
+  enum Step { case records([Record]), wait, read }
+
+  /// What is to be done for who has read up to a place.
+  mutating func step(after place: Position, _ limit: Int) -> Step {
+    guard isFollowing, place == position else { return .read }
+    if records.isEmpty { return .wait }
+    let some = Array(records.prefix(limit))
+    records.removeFirst(some.count)
+    bytes -= some.reduce(0) { $0 + $1.bytes.count }
+    position = some[some.count - 1].position
+    return .records(some)
+  }
+
+  /// Nothing is between this place and what was heard.
+  mutating func follow(from place: Position) {
+    guard isFollowing else { return }
+    records.removeAll { $0.position <= place }
+    bytes = records.reduce(0) { $0 + $1.bytes.count }
+    position = place
+  }
+}
+
+/// A carrier over the streams of Redis or Valkey, from version 5 on.
 ///
-/// One connection in RESP3 publishes and receives. A ping each five seconds notices a server that stands
-/// still.
-public final class RedisCarrier: Carrier {
+/// Each topic has a stream. A script stores a record and publishes it with its place, so that who follows a topic gets it
+/// without asking: a second connection hears it. Who has just come, was slow or has lost a connection reads the stream
+/// until nothing is between what was read and what is heard.
+public final class RedisCarrier: Carrier, Registry {
+  /// A connection, or one that is being made.
+  private struct Link {
+    let number: UInt64
+    let task: Task<RedisConnection, any Error>
+  }
+
   private struct State {
-    var subjects: Set<String> = []
-    var channel: (any Channel)?
-    var waiting = 0
-    var isReady = false
+    var commands: Link?
+    var listener: Link?
+    var links: UInt64 = 0
+    var topics: [Log: Topic] = [:]
+    var logs: [String: Log] = [:]
     var isClosed = false
   }
 
-  private let configuration: Configuration
-  private let loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
-  private let state = NIOLockedValueBox(State())
+  /// Keeps a record, then tells it: the epoch of the database, the place and the record.
+  private static let script = """
+    local epoch = redis.call('GET', KEYS[2])
+    if not epoch then epoch = ARGV[1] redis.call('SET', KEYS[2], epoch) end
+    local id = redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[2], ARGV[3], '*', 'r', ARGV[5])
+    if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
+    redis.call('PUBLISH', KEYS[1], epoch .. ' ' .. id .. ' ' .. ARGV[5])
+    return {epoch, id}
+    """
+  /// Of each topic, so much may wait for its handlers; who is slower reads the stream.
+  private static let buffered = (records: 64, bytes: 1 << 20)
+  private static let patience = Duration.seconds(4)
+  private let configuration: RedisConfiguration
+  private let state = Mutex(State())
 
-  /// Creates a carrier that is not connected yet.
-  public init(_ configuration: Configuration) { self.configuration = configuration }
-
-  /// The size in bytes that was configured.
-  public var payloadLimit: Int { configuration.payloadLimit }
-
-  /// Connects, and connects again half a second after each loss.
-  public func open(_ receive: @escaping @Sendable (CarrierEvent) -> Void) {
-    loop.execute { self.connect(receive) }
-  }
-
-  private func connect(_ receive: @escaping @Sendable (CarrierEvent) -> Void) {
-    guard !state.withLockedValue({ $0.isClosed }) else { return }
-    let receive: @Sendable (CarrierEvent) -> Void = { [weak self] event in
-      switch event {
-      case .connected: self?.state.withLockedValue { $0.isReady = true }
-      case .disconnected: self?.state.withLockedValue { $0.isReady = false }
-      default: break
-      }
-      receive(event)
-    }
-    configuration.connect(on: loop) { [configuration, state] in
-      RedisSession(
-        configuration, subjects: { state.withLockedValue { Array($0.subjects) } }, receive: receive)
-    }
-    .whenComplete { [self] result in
-      switch result {
-      case .success(let channel):
-        let isClosed = state.withLockedValue { state in
-          (state.channel, state.waiting) = (channel, 0)
-          return state.isClosed
-        }
-        if isClosed { channel.close(promise: nil) }
-        channel.closeFuture.whenComplete { [self] _ in
-          state.withLockedValue { $0.channel = nil }
-          again(receive)
-        }
-      case .failure(let error):
-        receive(.disconnected("No connection with \(configuration.place): \(error)"))
-        again(receive)
-      }
-    }
-  }
-
-  private func again(_ receive: @escaping @Sendable (CarrierEvent) -> Void) {
-    loop.scheduleTask(in: .milliseconds(500)) { [weak self] in self?.connect(receive) }
-  }
-
-  /// Receives the payloads of a channel of this name.
-  public func subscribe(to subject: String) {
-    let channel = state.withLockedValue { state in
-      state.subjects.insert(subject)
-      return state.isReady ? state.channel : nil
-    }
-    channel?.send("SUBSCRIBE", subject)
-  }
-
-  /// Receives the payloads of the channel no longer.
-  public func unsubscribe(from subject: String) {
-    let channel = state.withLockedValue { state in
-      state.subjects.remove(subject)
-      return state.isReady ? state.channel : nil
-    }
-    channel?.send("UNSUBSCRIBE", subject)
-  }
-
-  /// Writes the payload to the connection, which sends it when the network can take it.
-  public func publish(_ payload: ByteBuffer, to subject: String) throws(CarrierError) {
-    try publish(payload, to: subject, after: nil)
-  }
-
-  /// - Parameter command: A command that goes before, and with the payload or not at all.
-  func publish(
-    _ payload: ByteBuffer, to subject: String, after command: [ByteBuffer]?
-  ) throws(CarrierError) {
-    let size = payload.readableBytes
-    guard size <= payloadLimit else { throw .tooLarge(bytes: size, limit: payloadLimit) }
-    let waiting: Int?
-    let channel: (any Channel)?
-    (channel, waiting) = state.withLockedValue { state in
-      guard state.isReady, let channel = state.channel else { return (nil, nil) }
-      guard state.waiting + size <= configuration.waitingBytes else { return (nil, state.waiting) }
-      state.waiting += size
-      return (channel, nil)
-    }
-    if let waiting { throw .full(waiting: waiting) }
-    guard let channel else { throw .disconnected }
-    var bytes = channel.allocator.buffer(capacity: size + subject.utf8.count + 48)
-    if let command { RESP.write(command, into: &bytes) }
-    RESP.write(
-      [ByteBuffer(staticString: "PUBLISH"), ByteBuffer(string: subject), payload], into: &bytes)
-    channel.writeAndFlush(bytes).whenComplete { [state] _ in
-      state.withLockedValue { state in
-        if state.channel === channel { state.waiting -= size }
-      }
-    }
-  }
-
-  /// Sends what waits, for ten seconds at most, and closes the connection.
-  public func close() async {
-    let channel = state.withLockedValue { state in
-      state.isClosed = true
-      return state.channel
-    }
-    guard let channel else { return }
-    let end = channel.eventLoop.makePromise(of: Void.self)
-    let timeout = channel.eventLoop.scheduleTask(in: .seconds(10)) { end.succeed() }
-    channel.eventLoop.execute {
-      let session = try? channel.pipeline.syncOperations.handler(type: RedisSession.self)
-      session?.finish(channel, end) ?? end.succeed()
-    }
-    try? await end.futureResult.get()
-    timeout.cancel()
-    try? await channel.close()
-  }
-}
-
-extension Channel {
-  fileprivate func send(_ words: String...) {
-    var bytes = ByteBuffer()
-    RESP.write(words.map { ByteBuffer(string: $0) }, into: &bytes)
-    writeAndFlush(bytes, promise: nil)
-  }
-}
-
-/// One connection, from its greeting to its end.
-private final class RedisSession: ChannelInboundHandler {
-  typealias InboundIn = RESP
-  static let pause = TimeAmount.seconds(5)
-
-  private let configuration: RedisCarrier.Configuration
-  private let subjects: @Sendable () -> [String]
-  private let receive: @Sendable (CarrierEvent) -> Void
-  /// Why it ends, as far as it is known first.
-  private var reason: String?
-  private var isGreeted = false
-  private var asked: Set<String> = []
-  private var unanswered = 0
-  private var isReady = false
-  private var hasAnswered = true
-  private var ping: RepeatedTask?
-  private var finished: EventLoopPromise<Void>?
-
-  init(
-    _ configuration: RedisCarrier.Configuration, subjects: @escaping @Sendable () -> [String],
-    receive: @escaping @Sendable (CarrierEvent) -> Void
-  ) {
+  /// Creates a carrier, which connects when it is used.
+  public init(_ configuration: RedisConfiguration) {
     self.configuration = configuration
-    self.subjects = subjects
-    self.receive = receive
+    eachSecond(self) { $0.sweep() }
   }
 
-  func channelActive(context: ChannelHandlerContext) {
-    send(configuration.greeting, context)
-    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-    ping = context.eventLoop.scheduleRepeatedTask(initialDelay: Self.pause, delay: Self.pause) {
-      _ in
-      let (session, context) = bound.value
-      guard session.hasAnswered else {
-        return session.end(
-          "The server at \(session.configuration.place) has not answered for 5 s.\(session.hint)",
-          context)
+  /// As configured.
+  public var recordLimit: Int { configuration.recordLimit }
+
+  /// Ends both connections.
+  public func close() async {
+    let (links, waiters) = state.withLock { state in
+      state.isClosed = true
+      defer { (state.commands, state.listener, state.topics) = (nil, nil, [:]) }
+      return ([state.commands, state.listener], state.topics.values.compactMap(\.waiter))
+    }
+    for waiter in waiters { waiter.resume(throwing: CarrierError.closed) }
+    for link in links { (try? await link?.task.value)?.close() }
+  }
+
+  // MARK: Connections
+
+  /// The connection for commands or the one that hears, which is made if there is none.
+  private func connection(
+    _ way: WritableKeyPath<State, Link?> & Sendable
+  ) async throws -> RedisConnection {
+    let link = try state.withLock { state in
+      if state.isClosed { throw CarrierError.closed }
+      if let link = state[keyPath: way] { return link }
+      state.links += 1
+      let number = state.links
+      let task = Task { [configuration, weak self] in
+        try await RedisConnection.connect(configuration) { [weak self] channel, content in
+          self?.hear(channel, content)
+        } end: { [weak self] reason in
+          self?.lost(way, number, reason)
+        }
       }
-      session.hasAnswered = false
-      session.send(["PING"], context)
+      let link = Link(number: number, task: task)
+      state[keyPath: way] = link
+      return link
+    }
+    do { return try await link.task.value } catch {
+      lost(way, link.number, "\(error)")
+      throw error
     }
   }
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    hasAnswered = true
-    switch unwrapInboundIn(data) {
-    case .push(let values) where values.count >= 3: pushed(values, context)
-    case .error(let text):
-      let refusal = "The server at \(configuration.place) refuses: \(text)"
-      guard isGreeted else { return end(refusal, context) }
-      receive(.problem(refusal))
-      answered(context)
-    case _ where !isGreeted:
-      isGreeted = true
-      subscribe(context)
-      if unanswered == 0 { answered(context) }
-    case .bytes: finished?.succeed()
-    default: break  // the number of receivers of a payload, or the answer to a ping
+  private func lost(
+    _ way: WritableKeyPath<State, Link?> & Sendable, _ number: UInt64, _ reason: String
+  ) {
+    let waiters = state.withLock { state -> [CheckedContinuation<Void, any Error>] in
+      guard state[keyPath: way]?.number == number else { return [] }
+      state[keyPath: way] = nil
+      guard way == \.listener else { return [] }
+      return state.topics.keys.compactMap { log in
+        state.topics[log]?.listener = nil
+        return state.topics[log]?.lag()
+      }
+    }
+    for waiter in waiters { waiter.resume(throwing: CarrierError.disconnected(reason)) }
+  }
+
+  private func send(_ commands: [[String]], _ last: [UInt8]? = nil) async throws -> [Reply] {
+    let connection = try await connection(\.commands)
+    let replies = try await answered { try await connection.send(commands, last) }
+    for case .error(let reason) in replies {
+      // Behind the same name, another server may be in charge now.
+      if ["READONLY", "LOADING", "MASTERDOWN", "NOAUTH"].contains(where: reason.contains) {
+        connection.close()
+      }
+      throw CarrierError.refused(reason)
+    }
+    return replies
+  }
+
+  private func answered<Result>(_ body: () async throws -> Result) async throws -> Result {
+    do { return try await body() } catch {
+      throw state.withLock { $0.isClosed } ? CarrierError.closed : error
     }
   }
 
-  private func pushed(_ values: [RESP], _ context: ChannelHandlerContext) {
-    switch values[0].text {
-    case "message":
-      if case .bytes(let payload) = values[2] { receive(.payload(payload)) }
-    case "subscribe": answered(context)
-    default: break
+  /// Wakes who has waited for long.
+  private func sweep() -> Bool {
+    let (waiters, isClosed) = state.withLock { state in
+      let waiters = state.topics.keys.compactMap { log in
+        let isDue = state.topics[log].map { .now - $0.since > RedisCarrier.patience } ?? false
+        return isDue ? state.topics[log]?.waiter.take() : nil
+      }
+      return (waiters, state.isClosed)
+    }
+    for waiter in waiters { waiter.resume() }
+    return !isClosed
+  }
+}
+
+// MARK: - Logs
+
+extension Log {
+  fileprivate var key: String { "\(prefix):\(keepsLatest ? "latest" : "log"):\(type)" }
+  fileprivate var epochKey: String { "\(prefix):epoch" }
+}
+
+extension Position {
+  fileprivate var id: String { "\(number)-\(part)" }
+
+  fileprivate init?(_ id: String?, epoch: UInt64) {
+    let parts = (id ?? "").split(separator: "-").compactMap { UInt64($0) }
+    guard parts.count == 2 else { return nil }
+    self.init(epoch: epoch, number: parts[0], part: parts[1])
+  }
+}
+
+extension RedisCarrier {
+  /// Stores a record with one command.
+  public func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position {
+    guard record.count <= recordLimit else {
+      throw CarrierError.tooLarge(bytes: record.count, limit: recordLimit)
+    }
+    let own = configuration
+    let words = [
+      "EVAL", RedisCarrier.script, "2", log.key, log.epochKey,
+      "\(UInt64.random(in: 1 ... .max >> 1))",
+      log.keepsLatest ? "=" : "~", "\(log.keepsLatest ? own.latestRecords : own.records)",
+      log.keepsLatest ? "0" : "\(Int64(own.expiry / .milliseconds(1)))",
+    ]
+    let place = try await send([words], record)[0].list.map(\.text)
+    guard place.count == 2, let epoch = place[0].flatMap({ UInt64($0) }),
+      let position = Position(place[1], epoch: epoch)
+    else { throw CarrierError.refused("The server has answered something else.") }
+    return position
+  }
+
+  /// Asks for the epoch and something else, together.
+  private func ask(_ log: Log, _ command: [String]) async throws -> (epoch: UInt64, Reply) {
+    let own = "\(UInt64.random(in: 1 ... .max >> 1))"
+    let replies = try await send(
+      [["SET", log.epochKey, own, "NX"], ["GET", log.epochKey], command])
+    guard let epoch = replies[1].text.flatMap({ UInt64($0) }) else {
+      throw CarrierError.refused("\(log.epochKey) is used for something else.")
+    }
+    return (epoch, replies[2])
+  }
+
+  private func records(_ reply: Reply, _ epoch: UInt64) -> [Record] {
+    reply.list.compactMap { entry in
+      guard let position = Position(entry.list.first?.text, epoch: epoch) else { return nil }
+      // What is no record is told by who reads it.
+      guard case .bytes(let bytes)? = entry.list.last?.list.last else {
+        return Record(position: position, bytes: [])
+      }
+      return Record(position: position, bytes: Array(bytes.readableBytesView))
     }
   }
 
-  private func subscribe(_ context: ChannelHandlerContext) {
-    // One by one, because one that is refused takes all others of its command with it.
-    for subject in subjects() where asked.insert(subject).inserted {
-      unanswered += 1
-      send(["SUBSCRIBE", subject], context)
+  /// Returns the end of the topic's stream.
+  public func end(of log: Log) async throws -> Position {
+    let (epoch, reply) = try await ask(log, ["XREVRANGE", log.key, "+", "-", "COUNT", "1"])
+    return records(reply, epoch).last?.position ?? Position(epoch: epoch, number: 0)
+  }
+
+  /// Returns what was heard, or else reads the stream.
+  public func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
+    let listener = try await connection(\.listener)
+    if state.withLock({ $0.topics[log]?.listener != ObjectIdentifier(listener) }) {
+      try await subscribe(log, listener)
+    }
+    let step: () -> Topic.Step? = {
+      self.state.withLock { $0.topics[log]?.step(after: position, limit) }
+    }
+    var next = step()
+    if case .wait? = next {
+      try await wait(for: log)
+      next = step()
+    }
+    switch next {
+    case .records(let records)?: return records
+    case .wait?: return []
+    case .read?: return try await catchUp(log, after: position, limit: limit)
+    case nil:
+      let isClosed = state.withLock { $0.isClosed }
+      throw isClosed ? CarrierError.closed : CarrierError.disconnected("Released.")
     }
   }
 
-  private func answered(_ context: ChannelHandlerContext) {
-    unanswered -= 1
-    guard unanswered <= 0, !isReady else { return }
-    isReady = true
-    receive(.connected)
-    // What was subscribed to meanwhile. From now on, that is sent at once.
-    subscribe(context)
+  private func subscribe(_ log: Log, _ listener: RedisConnection) async throws {
+    state.withLock { state in
+      _ = state.topics[log, default: Topic()].lag()
+      state.logs[log.key] = log
+    }
+    let reply = try await answered { try await listener.send([["SUBSCRIBE", log.key]]) }
+    if case .error(let reason) = reply[0] { throw CarrierError.refused(reason) }
+    state.withLock { $0.topics[log]?.listener = ObjectIdentifier(listener) }
   }
 
-  private func send(_ words: [String], _ context: ChannelHandlerContext) {
-    var bytes = ByteBuffer()
-    RESP.write(words.map { ByteBuffer(string: $0) }, into: &bytes)
-    context.writeAndFlush(NIOAny(bytes), promise: nil)
+  /// Reads the stream from a place on, and follows from there if that was all.
+  private func catchUp(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
+    // What is stored from now on is heard, too.
+    state.withLock { state in
+      state.topics[log]?.isFollowing = true
+      state.topics[log]?.position = position
+    }
+    let isStart = position.number == 0
+    let count = limit + (isStart ? 0 : 1)
+    let command = ["XRANGE", log.key, isStart ? "-" : position.id, "+", "COUNT", "\(count)"]
+    let (epoch, reply) = try await ask(log, command)
+    guard epoch == position.epoch else {
+      throw CarrierError.beganAnew(Position(epoch: epoch, number: 0))
+    }
+    var records = records(reply, epoch)
+    let isWhole = isStart || records.isEmpty || records[0].position == position
+    let isAll = records.count < count
+    records.removeAll { $0.position <= position }
+    records = Array(records.prefix(limit))
+    state.withLock { state in
+      guard var topic = state.topics.removeValue(forKey: log) else { return }
+      if !isWhole { topic.isIncomplete = true }
+      if isAll { topic.follow(from: records.last?.position ?? position) } else { _ = topic.lag() }
+      state.topics[log] = topic
+    }
+    return records
   }
 
-  /// Completes a promise when the server has handled all that was written before, or the connection has ended.
-  ///
-  /// A connection that is closed while answers wait to be read is reset, and what the server has not read is lost.
-  func finish(_ channel: any Channel, _ promise: EventLoopPromise<Void>) {
-    guard channel.isActive else { return promise.succeed() }
-    finished = promise
-    channel.send("PING", "end")  // The answer is "end", and not that of other pings.
+  private func wait(for log: Log) async throws {
+    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+      let result: Result<Void, any Error>? = state.withLock { state in
+        if state.isClosed { return .failure(CarrierError.closed) }
+        guard let topic = state.topics[log], topic.isFollowing, topic.records.isEmpty else {
+          return .success(())
+        }
+        state.topics[log]?.waiter = done
+        state.topics[log]?.since = .now
+        return nil
+      }
+      if let result { done.resume(with: result) }
+    }
   }
 
-  private func end(_ reason: String, _ context: ChannelHandlerContext) {
-    self.reason = self.reason ?? reason
-    context.close(promise: nil)
+  /// A record was stored, on a thread of the connection's.
+  private func hear(_ channel: ByteBuffer, _ content: ByteBuffer) {
+    let parts = content.readableBytesView.split(
+      separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3, let epoch = UInt64(String(decoding: parts[0], as: UTF8.self)),
+      let position = Position(String(decoding: parts[1], as: UTF8.self), epoch: epoch)
+    else { return }
+    let record = Record(position: position, bytes: Array(parts[2]))
+    let waiter: CheckedContinuation<Void, any Error>? = state.withLock { state in
+      guard let log = state.logs[String(buffer: channel)],
+        var topic = state.topics.removeValue(forKey: log)
+      else { return nil }
+      defer { state.topics[log] = topic }
+      guard topic.isFollowing, position > topic.position || epoch != topic.position.epoch else {
+        return nil
+      }
+      topic.records.append(record)
+      topic.bytes += record.bytes.count
+      let isTooMuch =
+        topic.records.count > RedisCarrier.buffered.records
+        || topic.bytes > RedisCarrier.buffered.bytes && topic.records.count > 1
+      return isTooMuch || epoch != topic.position.epoch ? topic.lag() : topic.waiter.take()
+    }
+    waiter?.resume()
   }
 
-  private var hint: String {
-    if isGreeted { return "" }
-    return configuration.isEncrypted
-      ? " Perhaps it knows no TLS: redis://." : " Perhaps it wants TLS: rediss://."
+  /// Returns whether all was there when the stream was read.
+  public func isComplete(_ log: Log, since position: Position) async throws -> Bool {
+    state.withLock { state in
+      let isIncomplete = state.topics[log]?.isIncomplete ?? false
+      state.topics[log]?.isIncomplete = false
+      return !isIncomplete
+    }
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    let reason = error is RESP.Malformed ? "It does not speak Redis's protocol." : "\(error)."
-    // What TLS refuses it says itself.
-    end(
-      "The connection with \(configuration.place) is lost: \(reason)"
-        + (configuration.isEncrypted ? "" : hint), context)
+  /// Hears the topic no longer.
+  public func release(_ log: Log) {
+    let (waiter, listener) = state.withLock { state in
+      state.logs[log.key] = nil
+      return (state.topics.removeValue(forKey: log)?.waiter, state.listener)
+    }
+    waiter?.resume(throwing: CarrierError.disconnected("Released."))
+    Task { try await listener?.task.value.send([["UNSUBSCRIBE", log.key]]) }
   }
+}
 
-  func channelInactive(context: ChannelHandlerContext) {
-    ping?.cancel()
-    finished?.succeed()
-    receive(
-      .disconnected(
-        reason ?? "The server at \(configuration.place) has closed the connection.\(hint)"))
+// MARK: - Keys with an expiry
+
+extension RedisCarrier {
+  /// Keeps a value in a key with an expiry, and its name in a set.
+  public func register(
+    _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
+  ) async throws -> [String: [UInt8]] {
+    let set = "\(prefix):here"
+    let time = "\(Int64(expiry / .milliseconds(1)))"
+    if let value {
+      _ = try await send([["SADD", set, name], ["PEXPIRE", set, time]])
+      _ = try await send([["PSETEX", "\(set):\(name)", time]], value)
+    } else {
+      _ = try await send([["SREM", set, name], ["DEL", "\(set):\(name)"]])
+    }
+    let names = try await send([["SMEMBERS", set]])[0].list.compactMap(\.text)
+    guard !names.isEmpty else { return [:] }
+    let values = try await send([["MGET"] + names.map { "\(set):\($0)" }])[0].list
+    var kept: [String: [UInt8]] = [:]
+    for (name, value) in zip(names, values) {
+      if case .bytes(let bytes) = value { kept[name] = Array(bytes.readableBytesView) }
+    }
+    let gone = names.filter { kept[$0] == nil }
+    if !gone.isEmpty { _ = try await send([["SREM", set] + gone]) }
+    return kept
   }
 }

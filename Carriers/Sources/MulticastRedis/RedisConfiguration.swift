@@ -1,115 +1,52 @@
 import Foundation
 import MulticastCarrier
-import NIOCore
-import NIOPosix
-import NIOSSL
 
-extension RedisCarrier {
-  /// Where the server is, and who asks.
-  public struct Configuration: Sendable {
-    /// The host.
-    public var host: String
-    /// The port.
-    public var port: Int
-    /// The user; nil for the default one.
-    public var user: String?
-    /// The password; nil for a server without one.
-    public var password: String?
-    /// Whether the connection is encrypted, as it is with `rediss://`.
-    public var isEncrypted: Bool
-    /// The path of a file with the certificates that the server's is signed by, for an encrypted connection; nil for
-    /// those that the system trusts.
-    public var certificateAuthority: String?
-    /// What the connection is called in the server's lists.
-    public var name: String
-    /// The largest payload.
-    public var payloadLimit = 1 << 20
-    /// How many bytes may wait for the network.
-    public var waitingBytes = 8 << 20
+/// Where the server is, who asks, and how much it keeps.
+public struct RedisConfiguration: Sendable {
+  /// The host's name or address.
+  public var host: String
+  /// The port.
+  public var port: Int
+  /// The user; nil for the default one.
+  public var user: String?
+  /// The password; nil for a server without one.
+  public var password: String?
+  /// The number of the database.
+  public var database = 0
+  /// Whether the connection is encrypted, as it is with `rediss://`.
+  public var isEncrypted: Bool
+  /// The path of a file with the certificates that the server's is signed by; nil for those that the system trusts.
+  public var certificateAuthority: String?
+  /// The path of a file with this client's certificate chain, and of one with its key.
+  public var certificate: (chain: String, key: String)?
+  /// What the connections are called in the server's lists: characters without spaces.
+  public var name = "multicast"
+  /// About how many records of a topic are kept, each of which has 1 to 500 messages.
+  public var records = 10_000
+  /// How many records of a topic that keeps its latest are kept.
+  public var latestRecords = 8
+  /// How long the log of a topic is kept that nobody says anything to. Latest values stay.
+  public var expiry = Duration.seconds(86_400)
+  /// The size in bytes of the largest record.
+  public var recordLimit = 1 << 20
 
-    /// Creates a configuration.
-    ///
-    /// A database's number behind the port means nothing: channels have none, and streams are in database 0.
-    ///
-    /// - Parameter url: `redis://user:password@host:port` or `rediss://…`, of which the host is enough. A
-    ///   password is `redis://:password@host`. What a URL cannot have in a user or password is encoded: `%40`
-    ///   for `@`.
-    /// - Throws: `InvalidURL`.
-    public init(url: String, name: String = "multicast") throws {
-      isEncrypted = url.hasPrefix("rediss://")
-      guard isEncrypted || url.hasPrefix("redis://") else { throw InvalidURL(url: url) }
-      let parts = url.dropFirst(isEncrypted ? 9 : 8)
-        .split(separator: "@", omittingEmptySubsequences: false)
-      guard parts.count <= 2, let place = parts.last?.split(separator: "/").first else {
-        throw InvalidURL(url: url)
-      }
-      let address = place.split(separator: ":", omittingEmptySubsequences: false)
-      guard address.count <= 2, !address[0].isEmpty,
-        let port = address.count == 2 ? UInt16(address[1]) : 6_379
-      else { throw InvalidURL(url: url) }
-      host = String(address[0])
-      self.port = Int(port)
-      self.name = name
-      guard parts.count == 2 else { return }
-      let names = parts[0].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      func decoded(_ name: Substring) -> String { name.removingPercentEncoding ?? String(name) }
-      user = names[0].isEmpty ? nil : decoded(names[0])
-      password = names.count == 2 ? decoded(names[1]) : nil
+  /// Creates a configuration.
+  ///
+  /// - Parameter url: `redis://user:password@host:port/database` or `rediss://…`, of which the host is enough. An IPv6 address
+  ///   stands in brackets. A password is `redis://:password@host`. What a URL cannot have is encoded: `%40` for `@`.
+  /// - Throws: `CarrierError.refused`, if the URL is none.
+  public init(url: String) throws {
+    guard let parts = URLComponents(string: url), ["redis", "rediss"].contains(parts.scheme),
+      let host = parts.host, !host.isEmpty, (0...65_535).contains(parts.port ?? 0)
+    else {
+      throw CarrierError.refused(
+        "\(withoutCredentials(url)) is no address like redis://user:password@host:port.")
     }
-  }
-
-  /// An address that is none of a Redis server.
-  public struct InvalidURL: Error, CustomStringConvertible {
-    let url: String
-    /// A sentence for whoever has configured it, without the user and the password.
-    public var description: String {
-      "\(withoutCredentials(url)) is no address like redis://user:password@host:port."
-    }
-  }
-}
-
-extension RedisCarrier.Configuration {
-  var place: String { "\(host):\(port)" }
-
-  /// What a connection begins with.
-  var greeting: [String] {
-    var words = ["HELLO", "3"]
-    if let password { words += ["AUTH", user ?? "default", password] }
-    return words + ["SETNAME", name.filter { $0.isASCII && ("!"..."~").contains($0) }]
-  }
-
-  /// Opens a connection, of which a handler reads the server's values.
-  func connect(
-    on group: any EventLoopGroup, _ handler: @escaping @Sendable () -> any ChannelInboundHandler
-  ) -> EventLoopFuture<any Channel> {
-    ClientBootstrap(group: group)
-      .connectTimeout(.seconds(2))
-      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          let pipeline = channel.pipeline.syncOperations
-          if isEncrypted { try pipeline.addHandler(encryption()) }
-          try pipeline.addHandlers(ByteToMessageHandler(RESPDecoder()), handler())
-        }
-      }
-      .connect(host: host, port: port)
-  }
-
-  private func encryption() throws -> NIOSSLClientHandler {
-    var configuration = TLSConfiguration.makeClientConfiguration()
-    if let certificateAuthority { configuration.trustRoots = .file(certificateAuthority) }
-    // A certificate names an address as such, and not as a host.
-    let isAddress = (try? SocketAddress(ipAddress: host, port: port)) != nil
-    let context: NIOSSLContext
-    do { context = try NIOSSLContext(configuration: configuration) } catch {
-      throw Unusable(
-        description:
-          "The certificates in \(certificateAuthority ?? "the system") cannot be used: \(error)")
-    }
-    return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
-  }
-
-  private struct Unusable: Error, CustomStringConvertible {
-    let description: String
+    self.host = host.trimmingCharacters(in: ["[", "]"])
+    port = parts.port ?? 6_379
+    isEncrypted = parts.scheme == "rediss"
+    user = parts.user.flatMap { $0.isEmpty ? nil : $0 }
+    password = parts.password
+    database = Int(parts.path.dropFirst()) ?? 0
   }
 }

@@ -1,17 +1,37 @@
-// A process of the tests: `Node simulate`, `Node run` or `Node measure`.
+// Attacks with real engines: `Node <attack> <nats or redis>`. Prints what was lost, twice, out of order, and told.
+
+import Foundation
+import Multicast
+import MulticastCarrier
+import MulticastCarrierTesting
+import MulticastNATS
+import MulticastRedis
 
 let words = Array(CommandLine.arguments.dropFirst())
-switch words.first {
-case "simulate":
-  let numbers = words.dropFirst().compactMap { UInt64($0) }
-  simulate(seeds: Int(numbers.first ?? 1_000), from: numbers.dropFirst().first ?? 0)
-case "run": try await run(Options(words.dropFirst()))
-case "measure": try await measure(Options(words.dropFirst()))
-case "send": try await send(Options(words.dropFirst()))
-case "receive": try await receive(Options(words.dropFirst()))
-default:
+guard words.count >= 2, let kind = Engine.Kind(rawValue: words[1]) else {
   print(
     """
-    usage: Node simulate [<seeds> [<first seed>]] | measure [count=<n>] | run <option>=<value>…
+    usage: Node <attack> nats|redis
+    killed   3 × 2,000 messages a second for 20 s, the engine is killed for 10 s
+    kills    the same, and the engine is killed eight times
+    stopped  the same, and the engine stands still for 12 s
+    stuck    3,000 messages a second for 30 s, and one handler is stuck meanwhile
+    short    the same, and the log is too short for that
+    forged   500 messages a second for 10 s, and 6,000 forged, changed and huge records
+    topics   100,000 topics, each for one message
+    measure  processor time and latency
     """)
+  exit(2)
+}
+let attack = Attack(kind)
+switch words[0] {
+case "killed": try await attack.killed()
+case "kills": try await attack.kills()
+case "stopped": try await attack.stopped()
+case "stuck": try await attack.stuck(isShort: false)
+case "short": try await attack.stuck(isShort: true)
+case "forged": try await attack.forged()
+case "topics": try await attack.topics()
+case "measure": try await attack.measure()
+default: print("There is no attack \(words[0]).")
 }

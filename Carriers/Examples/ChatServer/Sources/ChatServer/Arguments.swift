@@ -13,7 +13,9 @@ struct Arguments {
 
     Without --engine, one process serves all. With it, all processes of one engine form one chat:
     redis://… of a Redis or Valkey server, nats://… of a nats-server. --peers are the addresses of the
-    other servers, to which a page may go when this one ends. A port of 0 lets the system choose one.
+    servers as browsers know them, to which a page may go when this one ends. A port of 0 lets the system
+    choose one. With --host 0.0.0.0, the server listens at all addresses of its machine. It answers whoever
+    asks for an address, for localhost, for --host or for the host of one of the --peers.
     """
 
   var host = "127.0.0.1"
@@ -53,14 +55,13 @@ struct Arguments {
     }
   }
 
-  func carrier() throws -> any Carrier {
+  func carrier() throws -> any Carrier & Registry {
     guard let engine else { return InMemoryCarrier() }
-    let name = "ChatServer"
-    if engine.hasPrefix("redis:") {
-      return RedisCarrier(try .init(url: engine, name: name))
+    if engine.hasPrefix("redis:") || engine.hasPrefix("rediss:") {
+      return RedisCarrier(try .init(url: engine))
     }
     #if NATS
-      return NATSCarrier(try .init(urls: engine, name: name))
+      return NATSCarrier(try .init(urls: engine.split(separator: ",").map(String.init)))
     #else
       guard engine.hasPrefix("nats:") || engine.hasPrefix("tls:") else {
         throw UsageError("\(engine) is no address of an engine.")

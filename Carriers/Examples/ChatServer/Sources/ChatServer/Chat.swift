@@ -43,6 +43,7 @@ actor Chat: Service {
   nonisolated let name: String
   nonisolated let center: MulticastCenter
   nonisolated let carriage: Carriage
+  nonisolated let presence: Presence
   private var rooms: [String: Room]
   private var connections: [ObjectIdentifier: Connection] = [:]
   private var address = ""
@@ -55,10 +56,13 @@ actor Chat: Service {
   private var ticks = 0
   private var isClosing = false
   private var accepted = 0
-  private var node: String { "\(carriage.identity)" }
+  private var node: String { presence.own.id }
 
-  init(name: String, rooms: [String], center: MulticastCenter, carriage: Carriage) {
+  init(
+    name: String, rooms: [String], center: MulticastCenter, carriage: Carriage, presence: Presence
+  ) {
     self.name = name
+    self.presence = presence
     self.center = center
     self.carriage = carriage
     self.rooms = Dictionary(
@@ -66,13 +70,14 @@ actor Chat: Service {
         (room, Room(center: MulticastCenter(onDelivery: measure)))
       })
     carriage.carry(.said, as: "said")
-    carriage.carry(.presence, as: "presence")
+    carriage.carry(.attendance, as: "attendance")
     for room in Set(rooms) { carriage.carry(.of(room: room), as: "room.\(room).topic") }
     // All at home in this actor: the messages of one process reach its rooms in their order.
     center.observe(.said, owner: self) { (chat: isolated Chat, said) in chat.heard(said) }
-    center.observe(.presence, owner: self) { (chat: isolated Chat, presence) in
-      chat.roster.take(presence)
+    center.observe(.attendance, owner: self) { (chat: isolated Chat, attendance) in
+      chat.roster.take(attendance)
     }
+    center.observe(.presence, owner: self) { (chat: isolated Chat, report) in chat.heard(report) }
     center.observe(.carriage, owner: self) { (chat: isolated Chat, report) in chat.heard(report) }
     center.observe(.carriageState, owner: self) { (chat: isolated Chat, state) in
       chat.heard(state)
@@ -100,7 +105,7 @@ actor Chat: Service {
     events += room.history.map(\.event)
     came.insert(member)
     gone.remove(member)
-    roster.take(presence(came: [member]))
+    roster.take(attendance(came: [member]))
     let count = roster.count(in: member.room)
     events.append(
       ServerEvent(
@@ -134,7 +139,7 @@ actor Chat: Service {
       guard !here.contains(member) else { continue }
       gone.insert(member)
       came.remove(member)
-      roster.take(presence(gone: [member]))
+      roster.take(attendance(gone: [member]))
     }
   }
 
@@ -179,7 +184,9 @@ actor Chat: Service {
   // MARK: What is posted
 
   private func heard(_ message: Said) {
-    guard rooms[message.room]?.ids.insert(message.id).inserted == true else { return }
+    guard message.isSound, rooms[message.room]?.ids.insert(message.id).inserted == true else {
+      return
+    }
     let event = ServerEvent("said", id: message.id, message)
     rooms[message.room]?.history.append((message.id, event))
     if let room = rooms[message.room], room.history.count > Chat.history {
@@ -190,7 +197,7 @@ actor Chat: Service {
   }
 
   private func heard(_ state: CarriageState) {
-    if case .alone = state.connection { tell(isAlone: true) } else { tell(isAlone: false) }
+    tell(isAlone: state.connection != .connected)
   }
 
   private func tell(isAlone: Bool) {
@@ -200,11 +207,14 @@ actor Chat: Service {
   }
 
   private func heard(_ report: CarriageReport) {
+    guard case .gap = report else { return }
+    notice("Some messages of the other servers are missing for good.")
+  }
+
+  private func heard(_ report: PresenceReport) {
     switch report {
     case .joined: tellRoll()
-    case .left(let peer): roster.forget("\(peer)")
-    case .gapPossible: notice("Some messages of the other servers are missing for good.")
-    default: break
+    case .left(let server): roster.forget(server.id)
     }
   }
 
@@ -237,7 +247,7 @@ actor Chat: Service {
     if ticks % Chat.ticksPerRoll == 0 {
       tellRoll()
     } else if !came.isEmpty || !gone.isEmpty {
-      center.post(.presence, presence(came: Array(came), gone: Array(gone)))
+      center.post(.attendance, attendance(came: Array(came), gone: Array(gone)))
       (came, gone) = ([], [])
     }
     if roster.servers != servers {
@@ -267,8 +277,8 @@ actor Chat: Service {
     rooms[room]?.center.post(.event, ServerEvent("here", here))
   }
 
-  private func presence(came: [Member] = [], gone: [Member] = []) -> Presence {
-    Presence(node: node, server: name, address: address, came: came, gone: gone)
+  private func attendance(came: [Member] = [], gone: [Member] = []) -> Attendance {
+    Attendance(node: node, server: name, address: address, came: came, gone: gone)
   }
 
   /// Tells all who are here, a few hundred at a time: for those who know nobody yet.
@@ -277,9 +287,9 @@ actor Chat: Service {
     var members = roster.members(of: node)[...]
     var begins = true
     repeat {
-      var presence = presence(came: Array(members.prefix(500)))
-      presence.begins = begins
-      center.post(.presence, presence)
+      var attendance = attendance(came: Array(members.prefix(500)))
+      attendance.begins = begins
+      center.post(.attendance, attendance)
       members = members.dropFirst(500)
       begins = false
     } while !members.isEmpty
@@ -292,8 +302,8 @@ actor Chat: Service {
     var event = ServerEvent("closing", "This server ends.")
     event.ends = true
     for room in rooms.values { await room.center.post(.event, event).delivered() }
-    var presence = presence()
-    presence.begins = true
-    center.post(.presence, presence)
+    var attendance = attendance()
+    attendance.begins = true
+    center.post(.attendance, attendance)
   }
 }

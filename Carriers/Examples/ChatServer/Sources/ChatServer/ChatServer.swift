@@ -15,7 +15,7 @@ import ServiceLifecycle
   static func main() async {
     do {
       let arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
-      let carrier: any Carrier
+      let carrier: any Carrier & Registry
       do { carrier = try arguments.carrier() } catch { throw UsageError("\(error)") }
       try await run(arguments, carrier)
     } catch let error as UsageError {
@@ -30,7 +30,7 @@ import ServiceLifecycle
     exit(status)
   }
 
-  private static func run(_ arguments: Arguments, _ carrier: any Carrier) async throws {
+  private static func run(_ arguments: Arguments, _ carrier: any Carrier & Registry) async throws {
     LoggingSystem.bootstrap(StreamLogHandler.standardError)
     let metrics = MetricSums()
     MetricsSystem.bootstrap(metrics)
@@ -42,17 +42,21 @@ import ServiceLifecycle
     let center = MulticastCenter(onDelivery: measure, carrying: .carriage)
     let carriage = Carriage(
       center: center, carrier: carrier, name: name, prefix: "chat", logger: logger)
-    let chat = Chat(name: name, rooms: arguments.rooms, center: center, carriage: carriage)
-    let origins = Origins(arguments.peers)
+    let presence = Presence(center: center, registry: carrier, name: name, prefix: "chat")
+    let chat = Chat(
+      name: name, rooms: arguments.rooms, center: center, carriage: carriage, presence: presence)
+    let origins = Origins(host: arguments.host, peers: arguments.peers)
     let application = Application(
       router: routes(to: chat, metrics: metrics, origins: origins),
+      server: .http1(
+        configuration: .init(additionalChannelHandlers: [RequestTimeout(.seconds(10))])),
       configuration: ApplicationConfiguration(
         address: .hostname(arguments.host, port: arguments.port), backlog: 1_024),
       onServerRunning: { channel in
         let port = channel.localAddress?.port ?? arguments.port
-        let address = "http://\(arguments.host):\(port)"
-        origins.allow(address)
-        origins.allow("http://localhost:\(port)")
+        // At all addresses of this machine: here one can be opened.
+        let host = ["0.0.0.0", "::"].contains(arguments.host) ? "localhost" : arguments.host
+        let address = "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
         await chat.listens(at: address)
         FileHandle.standardOutput.write(Data("\(name) listens at \(address)\n".utf8))
       },
@@ -60,7 +64,7 @@ import ServiceLifecycle
     // They end in the opposite order: first the rooms, so that streams end after what they still have to
     // tell, then the server, and then the carriage sends what waits.
     var configuration = ServiceGroupConfiguration(
-      services: [carriage, application, chat],
+      services: [carriage, presence, application, chat],
       gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     // Whoever does not read does not keep the server from its end.
     configuration.maximumGracefulShutdownDuration = .seconds(10)

@@ -10,6 +10,15 @@ struct Said: Codable, Sendable {
   let text: String
   /// In milliseconds since 1970. It is shown, and decides nothing.
   let time: Int64
+
+  static let textLimit = 2_000
+  static func isID(_ id: String) -> Bool {
+    (8...64).contains(id.utf8.count) && id.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+  }
+  /// Whether a server may have sent it: whoever can publish to the engine can say anything.
+  var isSound: Bool {
+    Said.isID(id) && text.utf8.count <= 4 * Said.textLimit && name.utf8.count <= 128
+  }
 }
 
 /// What a room is about.
@@ -27,7 +36,7 @@ struct Member: Codable, Sendable, Hashable {
 }
 
 /// Who has come to a server and left it.
-struct Presence: Codable, Sendable {
+struct Attendance: Codable, Sendable {
   let node: String
   let server: String
   let address: String
@@ -41,8 +50,8 @@ struct Presence: Codable, Sendable {
 extension Topic where Message == Said {
   static var said: Self { Topic("said") }
 }
-extension Topic where Message == Presence {
-  static var presence: Self { Topic("presence") }
+extension Topic where Message == Attendance {
+  static var attendance: Self { Topic("attendance") }
 }
 extension Topic where Message == RoomTopic {
   /// Of several, all processes choose the same latest one.

@@ -7,7 +7,7 @@ import Synchronization
   guard case .ended(let clients, let nanoseconds) = event.phase else { return }
   let dimensions = [("key", event.key)]
   Timer(label: "multicast.delivery", dimensions: dimensions)
-    .recordNanoseconds(Int64(nanoseconds))
+    .recordNanoseconds(nanoseconds)
   Counter(label: "multicast.calls", dimensions: dimensions).increment(by: clients)
 }
 

@@ -1,20 +1,41 @@
 import HTTPTypes
 import Hummingbird
-import Synchronization
+import NIOCore
 
-/// The addresses whose pages may read and write here: this server's, and those that it was started with.
-final class Origins: Sendable {
-  /// The other servers.
+/// The names of this server, and the addresses of those whose pages may read and write here.
+struct Origins: Sendable {
+  /// The servers to which a page may go, as this one is told: others, and perhaps itself under a public name.
   let peers: [String]
-  private let allowed: Mutex<Set<String>>
+  private let names: Set<String>
 
-  init(_ peers: [String]) {
+  /// - Parameter host: The name or address at which this server listens.
+  init(host: String, peers: [String]) {
     self.peers = peers
-    allowed = Mutex(Set(peers))
+    names = Set([host, "localhost"] + peers.map { Self.host(Self.authority(of: $0)) })
   }
 
-  func allow(_ origin: String) { allowed.withLock { _ = $0.insert(origin) } }
-  func allows(_ origin: String) -> Bool { allowed.withLock { $0.contains(origin) } }
+  /// Whether a request is meant for this server.
+  ///
+  /// A page of somebody else can make its own name lead here, and would then be of the same origin. It cannot do so with
+  /// an address.
+  func isHere(_ authority: String) -> Bool {
+    let host = Self.host(authority)
+    return names.contains(host) || (try? SocketAddress(ipAddress: host, port: 0)) != nil
+  }
+
+  /// Whether a page of an origin may use this server, under the name by which it was asked.
+  func allows(_ origin: String, at authority: String) -> Bool {
+    Self.authority(of: origin) == authority || peers.contains(origin)
+  }
+
+  private static func authority(of address: String) -> String {
+    String(address.split(separator: "/").dropFirst().first ?? "")
+  }
+
+  private static func host(_ authority: String) -> String {
+    authority.first == "["
+      ? String(authority.dropFirst().prefix { $0 != "]" }) : String(authority.prefix { $0 != ":" })
+  }
 }
 
 /// Refuses what another page's script asks for, and lets a page go on here whose own server has ended.
@@ -24,13 +45,18 @@ struct OriginCheck<Context: RequestContext>: RouterMiddleware {
   func handle(
     _ request: Request, context: Context, next: (Request, Context) async throws -> Response
   ) async throws -> Response {
+    let authority = request.head.authority ?? ""
+    guard origins.isHere(authority) else {
+      throw HTTPError(
+        .misdirectedRequest,
+        message: "This server is not \(authority). Start it with this name in --host or --peers.")
+    }
     guard let origin = request.headers[.origin] else { return try await next(request, context) }
-    guard origins.allows(origin) else {
+    guard origins.allows(origin, at: authority) else {
       throw HTTPError(.forbidden, message: "Pages of \(origin) cannot use this server.")
     }
     var response =
       request.method == .options ? Response(status: .noContent) : try await next(request, context)
-    response.headers[.accessControlAllowOrigin] = origin
     response.headers[.vary] = "Origin"
     if request.method == .options {
       response.headers[.accessControlAllowMethods] = "GET, POST"

@@ -37,7 +37,7 @@ struct Roster {
     return (names.filter { here[$0] != nil }, names.filter { here[$0] == nil })
   }
 
-  mutating func take(_ presence: Presence) {
+  mutating func take(_ presence: Attendance) {
     let server = Server(name: presence.server, address: presence.address)
     nodes[presence.node, default: Node(server: server)].server = server
     if presence.begins {

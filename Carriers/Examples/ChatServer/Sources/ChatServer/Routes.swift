@@ -56,8 +56,17 @@ func routes(
   }
 
   on(.get, "/") { _, _ in
+    // Only what has the number of this answer runs in the page.
+    let number = "\(UInt64.random(in: 0 ... .max))"
     let page = String(decoding: PackageResources.page_html, as: UTF8.self)
-    return text(page, "text/html; charset=utf-8")
+      .replacing("NONCE", with: number)
+    var answer = text(page, "text/html; charset=utf-8")
+    answer.headers[.contentSecurityPolicy] = """
+      default-src 'none'; script-src 'nonce-\(number)'; style-src 'nonce-\(number)'; \
+      connect-src \((["'self'"] + origins.peers).joined(separator: " ")); img-src 'self'; \
+      base-uri 'none'; form-action 'none'; frame-ancestors 'none'
+      """
+    return answer
   }
   on(.get, "/rooms") { _, _ in
     let answer = Rooms(rooms: await chat.roomNames(), peers: origins.peers)
@@ -67,7 +76,7 @@ func routes(
   on(.get, "/health") { _, _ in
     let state = chat.carriage.condition
     var answer = text("\(state)\n")
-    if state.connection != .connected { answer.status = .serviceUnavailable }
+    if !state.isWell { answer.status = .serviceUnavailable }
     return answer
   }
   on(.get, "/wiring") { _, _ in text(await chat.wiring()) }
@@ -77,8 +86,9 @@ func routes(
     let member = try member(
       in: context, name: query["name"].map(String.init) ?? "",
       client: query["client"].map(String.init) ?? "")
+    // A page that has had nothing names nothing.
     let last = request.headers[.lastEventID] ?? query["after"].map(String.init)
-    let connection = try await chat.join(member, after: last)
+    let connection = try await chat.join(member, after: last == "" ? nil : last)
     return Response(
       status: .ok,
       headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
@@ -95,10 +105,11 @@ func routes(
       })
   }
   on(.post, "/rooms/:room/messages") { request, context in
-    let (member, text, id) = try await sent(request, context, limit: 2_000)
+    let (member, text, id) = try await sent(request, context, limit: Said.textLimit)
     guard !text.isEmpty else { throw HTTPError(.badRequest, message: "The message is empty.") }
-    guard let id, (8...64).contains(id.utf8.count), id.allSatisfy({ $0.isASCII && !$0.isNewline })
-    else { throw HTTPError(.badRequest, message: "A message has an id of 8 to 64 bytes.") }
+    guard let id, Said.isID(id) else {
+      throw HTTPError(.badRequest, message: "A message has an id of 8 to 64 bytes.")
+    }
     try await chat.say(text, id: id, as: member)
     return Response(status: .accepted)
   }
@@ -176,7 +187,14 @@ private struct PlainErrors<Context: RequestContext>: RouterMiddleware {
     _ request: Request, context: Context, next: (Request, Context) async throws -> Response
   ) async throws -> Response {
     var answer = try await answer(request, context: context, next: next)
-    if let origin = request.headers[.origin], origins.allows(origin) {
+    // What is text stays text, whatever it looks like.
+    answer.headers[.xContentTypeOptions] = "nosniff"
+    if answer.headers[.contentSecurityPolicy] == nil {
+      answer.headers[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'"
+    }
+    if let origin = request.headers[.origin],
+      origins.allows(origin, at: request.head.authority ?? "")
+    {
       answer.headers[.accessControlAllowOrigin] = origin
     }
     return answer

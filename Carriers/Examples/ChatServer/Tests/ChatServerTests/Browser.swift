@@ -17,6 +17,7 @@ struct Wire {
   struct Answer {
     var status: UInt
     var text: String
+    var headers = HTTPHeaders()
   }
 
   fileprivate init(
@@ -31,8 +32,8 @@ struct Wire {
     async throws
   {
     var head = HTTPRequestHead(version: .http1_1, method: .RAW(value: method), uri: path)
-    head.headers = HTTPHeaders(
-      headers + [("Host", "localhost"), ("Content-Length", "\(body.count)")])
+    head.headers = HTTPHeaders([("Host", "localhost"), ("Content-Length", "\(body.count)")])
+    for (name, value) in headers { head.headers.replaceOrAdd(name: name, value: value) }
     try await outbound.write(.head(head))
     if !body.isEmpty { try await outbound.write(.body(.byteBuffer(ByteBuffer(bytes: body)))) }
     try await outbound.write(.end(nil))
@@ -45,7 +46,7 @@ struct Wire {
     var answer = Answer(status: 0, text: "")
     while let part = try await parts.next() {
       switch part {
-      case .head(let head): answer.status = head.status.code
+      case .head(let head): (answer.status, answer.headers) = (head.status.code, head.headers)
       case .body(let bytes): answer.text += String(buffer: bytes)
       case .end: return answer
       }
@@ -80,6 +81,8 @@ struct Event: Sendable {
   var id = ""
   var name = ""
   var data = ""
+  /// Taken apart once: who waits for something asks again and again.
+  private var texts: [String: String] = [:]
 
   init(_ text: String) {
     for line in text.split(separator: "\n") {
@@ -92,6 +95,7 @@ struct Event: Sendable {
       default: break
       }
     }
+    texts = object.compactMapValues { $0 as? String }
   }
 
   var object: [String: Any] {
@@ -99,7 +103,7 @@ struct Event: Sendable {
     return object as? [String: Any] ?? [:]
   }
 
-  subscript(_ key: String) -> String { object[key] as? String ?? "" }
+  subscript(_ key: String) -> String { texts[key] ?? "" }
 }
 
 /// Connects to a port of this machine for the length of a body.
@@ -118,6 +122,18 @@ func withWire<Result: Sendable>(
   return try await channel.executeThenClose { inbound, outbound in
     try await body(Wire(inbound, outbound))
   }
+}
+
+/// Sends a beginning, and then a byte now and then. Returns when the server has ended the connection.
+func drip(_ beginning: String, to port: Int) async throws {
+  let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    .connect(host: "127.0.0.1", port: port).get()
+  try await channel.writeAndFlush(ByteBuffer(string: beginning))
+  try await eventually("the server ends it") {
+    try await Task.sleep(for: .milliseconds(500))
+    return (try? await channel.writeAndFlush(ByteBuffer(string: "a"))) == nil || !channel.isActive
+  }
+  try? await channel.close()
 }
 
 /// A browser that listens to a room, and speaks there.

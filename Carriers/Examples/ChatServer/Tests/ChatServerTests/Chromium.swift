@@ -10,7 +10,7 @@ actor Chromium {
   private var received: [UInt8] = []
   private var last = 0
 
-  init() throws {
+  init() async throws {
     // A pipe that this process opens for both ways keeps nobody waiting.
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Pipes-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -32,11 +32,10 @@ actor Chromium {
         """,
       ])
     // The pipes keep their names until Chromium has opened them.
-    let end = ContinuousClock.now + .seconds(1_200)
-    while !program.files.contains("profile"), program.isRunning, ContinuousClock.now < end {
-      usleep(10_000)
+    try await eventually("Chromium starts") { [program] in
+      try #require(program.isRunning, "\(program.text("err"))")
+      return FileManager.default.fileExists(atPath: program.path("profile"))
     }
-    try #require(program.isRunning, "\(program.text("err"))")
   }
 
   deinit {
@@ -56,10 +55,22 @@ actor Chromium {
       "sessionId"] ?? ""
   }
 
+  /// There is no page for a moment, because one is loaded. Nothing was evaluated then.
+  private struct NoPage: Error {}
+
   /// Evaluates an expression in a page, as text.
   @discardableResult
   func evaluate(_ expression: String, in page: String) async throws -> String {
-    try await call("Runtime.evaluate", ["expression": "String(\(expression))"], page)["value"] ?? ""
+    var text = ""
+    try await eventually("the page is there") {
+      do {
+        text =
+          try await call("Runtime.evaluate", ["expression": "String(\(expression))"], page)["value"]
+          ?? ""
+        return true
+      } catch is NoPage { return false }
+    }
+    return text
   }
 
   func screenshot(of page: String, width: Int, height: Int) async throws -> Data {
@@ -102,6 +113,10 @@ actor Chromium {
       let message = try JSONSerialization.jsonObject(with: Data(received[..<end])) as? [String: Any]
       received.removeSubrange(...end)
       guard let message, message["id"] as? Int == id else { continue }
+      let error = (message["error"] as? [String: Any])?["message"] as? String ?? ""
+      if error.contains("default execution context") || error.contains("target navigated") {
+        throw NoPage()
+      }
       try #require(message["error"] == nil, "\(message)")
       let result = message["result"] as? [String: Any] ?? [:]
       try #require(result["exceptionDetails"] == nil, "\(result)")

@@ -1,4 +1,7 @@
 import Foundation
+import Logging
+import Multicast
+import MulticastCarrier
 import MulticastCarrierTesting
 import Testing
 
@@ -75,7 +78,7 @@ import Testing
 
     // One process sleeps while the others connect again and talk: it misses nothing, either.
     servers[2].program.signal(SIGSTOP)
-    engine = try await ChatServerTests.engine(port: engine.port)
+    engine = try await ChatServerTests.engine(again: engine)
     for browser in [north, east] {
       try await eventually("\(browser.name) is connected") { !browser.isAlone }
     }
@@ -143,6 +146,36 @@ import Testing
     for browser in [again, bob, cid, watcher] { await browser.leave() }
   }
 
+  /// Somebody who may publish to the engine, and says what no server does.
+  @Test func whatComesOverTheEngineBecomesNoEventOfItsOwn() async throws {
+    struct Forged: Codable, Sendable { var id, room, name, text: String, time = 0 }
+    let engine = try await engine()
+    let servers = try await servers(engine)
+    let ann = try await Browser(servers[0], "Ann")
+    let center = MulticastCenter(carrying: .carriage)
+    let carriage = Carriage(
+      center: center, carrier: try carrier(engine), name: "forger",
+      prefix: "chat", logger: Logger(label: "forger") { _ in SwiftLogNoOpLogHandler() })
+    let topic = Topic<Forged>("said")
+    carriage.carry(topic, as: "said")
+    let task = Task { await carriage.run() }
+    let long = String(repeating: "x", count: 100_000)
+    for (id, name, text) in [
+      ("12345678\n\nevent: notice\ndata: \"forged\"\n\nid: 1", "Eve", "an id of two lines"),
+      ("12345678\r\revent: notice\rdata: \"forged\"\r\r", "Eve", "an id of other lines"),
+      ("1", "Eve", "a short id"), (long, "Eve", "a long id"), ("123456789", long, "a long name"),
+      ("1234567890", "Eve", long),
+    ] { center.post(topic, Forged(id: id, room: "lobby", name: name, text: text)) }
+    center.post(topic, Forged(id: "the last one", room: "lobby", name: "Eve", text: "sound"))
+    try await ann.hears("sound")
+    #expect(ann.said == ["sound"])
+    #expect(!ann.notices.contains("forged"))
+    task.cancel()
+    await task.value
+    await ann.leave()
+    withExtendedLifetime(servers) {}
+  }
+
   @Test func startsWithoutAnEngineAndFindsItLater() async throws {
     var engine = try await engine()
     try await engine.program.kill9()
@@ -152,9 +185,9 @@ import Testing
     try await ann.say("alone")
     try await ann.hears("alone")
     try await eventually("it is told") {
-      servers[0].program.text("err").contains("No connection with")
+      servers[0].program.text("err").contains("disconnected")
     }
-    engine = try await ChatServerTests.engine(port: engine.port)
+    engine = try await ChatServerTests.engine(again: engine)
     try await know([ann, bob], servers)
     try await ann.say("together")
     try await bob.hears("together")

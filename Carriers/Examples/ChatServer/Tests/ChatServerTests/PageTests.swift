@@ -37,7 +37,7 @@ import Testing
   }
 
   private func withChromium(_ body: (Chromium) async throws -> Void) async throws {
-    let chromium = try Chromium()
+    let chromium = try await Chromium()
     do { try await body(chromium) } catch {
       try? await chromium.quit()
       throw error
@@ -132,6 +132,30 @@ import Testing
       #expect(bob.said == ["Hello?", "after"])
       await bob.leave()
     }
+  }
+
+  /// At all addresses of its machine, opened under one of them; in a room in which something was said before.
+  @Test func aNewVisitorOfAServerAtAllAddressesReadsAndSpeaks() async throws {
+    let server = try await Server("one", "--host", "0.0.0.0")
+    let bob = try await Browser(server, "Bob")
+    try await bob.say("before")
+    try await bob.hears("before")
+    try await withChromium { chromium in
+      let page = try await Page(chromium, server, "Ann")
+      try await page.shows("before", in: "log")
+      try await page.say("from Ann")
+      try await bob.hears("from Ann")
+      try await page.shows("from Ann", in: "log")
+      #expect(try await page.count("#log .notice, #log .failed") == "0")
+      // The page runs no script but its own, whoever brings it in.
+      try await chromium.evaluate(
+        """
+        (() => { const s = document.createElement('script'); s.textContent = 'hacked = 1';
+        document.body.append(s) })()
+        """, in: page.id)
+      #expect(try await chromium.evaluate("typeof hacked", in: page.id) == "undefined")
+    }
+    await bob.leave()
   }
 
   @Test func theSixthPageCanSend() async throws {

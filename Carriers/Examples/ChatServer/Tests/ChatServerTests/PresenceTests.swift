@@ -3,7 +3,6 @@ import Logging
 import Multicast
 import MulticastCarrier
 import MulticastCarrierTesting
-import NIOCore
 import Synchronization
 import Testing
 
@@ -13,22 +12,28 @@ import Testing
   /// Ten thousand people join within fifty beats, at three servers: what all of them are told, and what the
   /// servers tell each other.
   @Test func tenThousandPeopleMayJoin() async throws {
-    let sent = Mutex(0)
-    let hub = InMemoryCarrier.Hub()
-    let counter = Counting(hub: hub, sent: { bytes in sent.withLock { $0 += bytes } })
-    counter.open()
+    let engine = InMemoryCarrier.Engine()
     var chats: [Chat] = []
+    var carriers: [Counting] = []
     var tasks: [Task<Void, Never>] = []
     for name in ["north", "east", "south"] {
       let center = MulticastCenter(carrying: .carriage)
+      let carrier = Counting(engine)
+      carriers.append(carrier)
       let carriage = Carriage(
-        center: center, carrier: InMemoryCarrier(hub: hub), name: name, prefix: "chat",
+        center: center, carrier: carrier, name: name, prefix: "chat",
         logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-      chats.append(Chat(name: name, rooms: ["lobby"], center: center, carriage: carriage))
+      let presence = Presence(center: center, registry: InMemoryCarrier(engine), name: name)
+      chats.append(
+        Chat(
+          name: name, rooms: ["lobby"], center: center, carriage: carriage, presence: presence))
       tasks.append(Task { await carriage.run() })
+      tasks.append(Task { await presence.run() })
     }
     for chat in chats {
-      try await eventually("the servers know each other") { chat.carriage.condition.lag.count == 2 }
+      try await eventually("the servers know each other") {
+        chat.presence.members.count == 3 && chat.carriage.condition.isWell
+      }
     }
     var connections: [Connection] = []
     for beat in 0..<50 {
@@ -52,7 +57,7 @@ import Testing
       connection.end()
       for await event in connection.events { told += event.text.utf8.count }
     }
-    let between = sent.withLock { $0 }
+    let between = carriers.reduce(0) { $0 + $1.sent }
     print(
       "MEASURED 10,000 people join in 10 s: \((told + 2 * between) / 1_000_000) MB; goal 200 MB")
     #expect(told > 1_000_000 && between > 500_000)
@@ -60,22 +65,25 @@ import Testing
     for task in tasks { task.cancel() }
   }
 
-  /// Hears everything that is published.
-  private final class Counting: Sendable {
-    private let carrier: InMemoryCarrier
-    private let sent: @Sendable (Int) -> Void
-    init(hub: InMemoryCarrier.Hub, sent: @escaping @Sendable (Int) -> Void) {
-      carrier = InMemoryCarrier(hub: hub)
-      self.sent = sent
+  /// Counts what is stored.
+  private final class Counting: Carrier {
+    private let inner: InMemoryCarrier
+    private let bytes = Mutex(0)
+    init(_ engine: InMemoryCarrier.Engine) { inner = InMemoryCarrier(engine) }
+    var sent: Int { bytes.withLock { $0 } }
+    var recordLimit: Int { inner.recordLimit }
+    func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position {
+      bytes.withLock { $0 += record.count }
+      return try await inner.append(record, to: log, id: id)
     }
-    func open() {
-      for subject in ["control", "topic.presence", "topic.said"] {
-        carrier.subscribe(to: "chat.\(subject)")
-      }
-      carrier.open { [sent] event in
-        if case .payload(let payload) = event { sent(payload.readableBytes) }
-      }
+    func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
+      try await inner.read(log, after: position, limit: limit)
     }
+    func end(of log: Log) async throws -> Position { try await inner.end(of: log) }
+    func isComplete(_ log: Log, since position: Position) async throws -> Bool {
+      try await inner.isComplete(log, since: position)
+    }
+    func close() async { await inner.close() }
   }
 }
 

@@ -1,6 +1,12 @@
 import Foundation
+import MulticastCarrier
 import MulticastCarrierTesting
+import MulticastRedis
 import Testing
+
+#if NATS
+  import MulticastNATS
+#endif
 
 /// A running server.
 final class Server: Sendable {
@@ -43,5 +49,19 @@ extension Program {
   }
 }
 
-/// The engine of the tests of several processes.
-func engine(port: Int? = nil) async throws -> Engine { try await Engine(.redis, port: port) }
+/// The engine of the tests of several processes. With the trait NATS, it is the other one.
+func engine(again old: Engine? = nil) async throws -> Engine {
+  #if NATS
+    try await Engine(.nats, again: old)
+  #else
+    try await Engine(.redis, again: old)
+  #endif
+}
+
+func carrier(_ engine: Engine) throws -> any Carrier {
+  #if NATS
+    NATSCarrier(try .init(url: engine.url))
+  #else
+    RedisCarrier(try .init(url: engine.url))
+  #endif
+}

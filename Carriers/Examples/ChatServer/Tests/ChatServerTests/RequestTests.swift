@@ -159,7 +159,8 @@ import Testing
       let answer = try await withWire(server.port) { wire in
         var wire = wire
         return try await wire.ask(
-          "POST", "/rooms/lobby/messages", headers: [("Origin", origin)], body)
+          "POST", "/rooms/lobby/messages",
+          headers: [("Origin", origin), ("Host", "127.0.0.1:\(server.port)")], body)
       }
       #expect(answer.status == UInt(status), "\(origin)")
     }
@@ -168,9 +169,106 @@ import Testing
 
   @Test func tellsThatItLives() async throws {
     let server = try await Server("one")
-    #expect(try await server.get("/health").contains("connected"))
+    try await eventually("it says so") { try await server.get("/health").contains("connected") }
     let ann = try await Browser(server, "Ann")
     try await eventually("a beat comes") { !ann.events("beat").isEmpty }
+    // And what it does is counted, in the words of swift-metrics.
+    try await ann.say("counted")
+    for name in ["multicast_carrier_sent_total", "multicast_carrier_connected"] {
+      try await eventually("\(name) is there") { try await server.metric(name) > 0 }
+    }
+    await ann.leave()
+  }
+
+  @Test func aNewVisitorHasMissedNothing() async throws {
+    let server = try await Server("one")
+    let ann = try await Browser(server, "Ann")
+    try await ann.say("before")
+    try await ann.hears("before")
+    let events = try await withWire(server.port) { wire in
+      var wire = wire
+      try await wire.send("GET", "/rooms/lobby/events?name=Bob&client=12345678&after=", [], [])
+      var names: [String] = []
+      while names.last != "here", let event = try await wire.event() { names.append(event.name) }
+      return names
+    }
+    #expect(events.contains("said") && !events.contains("missed"), "\(events)")
+    await ann.leave()
+  }
+
+  /// A server that listens at all addresses of its machine, asked under the names that it may have.
+  @Test func answersWhoMeansItOnly() async throws {
+    let server = try await Server(
+      "one", "--host", "0.0.0.0", "--peers", "https://chat.example,http://other.example:81")
+    let ann = try await Browser(server, "Ann", client: "client-of-ann")
+    let port = server.port
+    #expect(server.program.text("out").contains("http://localhost:\(port)"))
+    let body = Array(#"{"name":"Ann","client":"client-of-ann","text":"x","id":"12345678"}"#.utf8)
+    let cases: [(host: String, origin: String?, status: UInt)] = [
+      ("127.0.0.1:\(port)", "http://127.0.0.1:\(port)", 202),
+      ("192.0.2.7:\(port)", "http://192.0.2.7:\(port)", 202),
+      ("[fd00::7]:\(port)", "http://[fd00::7]:\(port)", 202), ("localhost", nil, 202),
+      ("localhost:99", "http://localhost:99", 202),
+      ("chat.example", "https://chat.example", 202),
+      ("192.0.2.7:\(port)", "https://chat.example", 202),
+      // The name of somebody else may lead here, and his page may stand at another address.
+      ("evil.example:\(port)", "http://evil.example:\(port)", 421), ("evil.example", nil, 421),
+      ("", nil, 421), ("127.0.0.1:\(port)", "http://192.0.2.7:\(port)", 403),
+      ("127.0.0.1:\(port)", "http://127.0.0.1:1", 403), ("127.0.0.1:\(port)", "null", 403),
+    ]
+    for (host, origin, status) in cases {
+      let headers = [("Host", host)] + (origin.map { [("Origin", $0)] } ?? [])
+      let answer = try await withWire(port) { wire in
+        var wire = wire
+        return try await wire.ask("POST", "/rooms/lobby/messages", headers: headers, body)
+      }
+      #expect(answer.status == status, "\(host), \(origin ?? "no origin"): \(answer.text)")
+    }
+    await ann.leave()
+  }
+
+  @Test func browsersTakeAnAnswerForNothingElse() async throws {
+    let server = try await Server("one", "--peers", "http://127.0.0.1:7777")
+    for path in [
+      "/", "/rooms", "/health", "/nowhere", "/rooms/attic/events?name=A&client=12345678",
+    ] {
+      let answer = try await withWire(server.port) { wire in
+        var wire = wire
+        return try await wire.ask("GET", path)
+      }
+      #expect(answer.headers["X-Content-Type-Options"] == ["nosniff"], "\(path)")
+      let policy = answer.headers["Content-Security-Policy"].first ?? ""
+      #expect(policy.contains("default-src 'none'"), "\(path)")
+      #expect(policy.contains("frame-ancestors 'none'"), "\(path)")
+      #expect(!policy.contains("unsafe"), "\(path)")
+      guard path == "/" else { continue }
+      #expect(policy.contains("connect-src 'self' http://127.0.0.1:7777;"))
+      // Its own script is allowed by a number that is new each time.
+      let number = policy.firstMatch(of: /script-src 'nonce-([0-9]+)'/)?.1 ?? ""
+      #expect(answer.text.contains("<script type=\"module\" nonce=\"\(number)\">"))
+      #expect(try await server.get("/") != answer.text)
+    }
+  }
+
+  @Test func aSlowRequestIsNotWaitedFor() async throws {
+    let server = try await Server("one")
+    let ann = try await Browser(server, "Ann")
+    let start = ContinuousClock.now
+    try await withThrowingTaskGroup { group in
+      for number in 0..<100 {
+        let beginning =
+          number % 2 == 0
+          ? "GET /rooms HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
+          : "POST /rooms/lobby/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\n{"
+        group.addTask { try await drip(beginning, to: server.port) }
+      }
+      try await group.waitForAll()
+    }
+    print("MEASURED slow requests are ended after:", ContinuousClock.now - start)
+    // A stream, whose request was whole, goes on, and so does a connection that asks again.
+    let beats = ann.events("beat").count
+    try await eventually("beats come") { ann.events("beat").count > beats + 2 }
+    #expect(ann.end == nil)
     await ann.leave()
   }
 

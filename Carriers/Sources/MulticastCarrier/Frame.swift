@@ -1,0 +1,130 @@
+/// What one process has posted to one topic in a row: the contents of a record.
+struct Frame {
+  /// A process, from its start to its end, and one of its topics.
+  struct Sender: Hashable, Sendable, CustomStringConvertible {
+    let id: UInt64
+    let name: String
+    var description: String { "\(name)#\(String(id, radix: 36))" }
+  }
+
+  struct Item {
+    /// How many messages in a row have set off each other before it.
+    let hops: UInt16
+    let metadata: [String: String]
+    let body: ArraySlice<UInt8>
+  }
+
+  struct Malformed: Error {}
+
+  /// The most that a header takes.
+  static let headerLimit = 300
+  private static let magic: UInt32 = 0x4D43_0401
+  /// The least that an item takes.
+  private static let itemSize = 7
+
+  let sender: Sender
+  let version: UInt16
+  /// The oldest version of a program that can read it.
+  let oldest: UInt16
+  /// The number of the first message among those of the sender to the topic.
+  let first: UInt64
+  let items: [Item]
+
+  /// Takes bytes apart that anybody may have written.
+  init(_ bytes: [UInt8]) throws(Malformed) {
+    var reader = Reader(bytes: bytes)
+    guard try reader.integer() == Frame.magic else { throw Malformed() }
+    let id: UInt64 = try reader.integer()
+    sender = Sender(id: id, name: try reader.text(try reader.integer() as UInt8))
+    version = try reader.integer()
+    oldest = try reader.integer()
+    first = try reader.integer()
+    let count = Int(try reader.integer() as UInt32)
+    guard first > 0, first < 1 << 62, count > 0,
+      count <= (bytes.count - reader.place) / Frame.itemSize
+    else { throw Malformed() }
+    var items: [Item] = []
+    items.reserveCapacity(count)
+    for _ in 0..<count { items.append(try reader.item()) }
+    guard reader.place == bytes.count else { throw Malformed() }
+    self.items = items
+  }
+
+  /// Writes a record.
+  static func write(
+    _ sender: Sender, version: UInt16, oldest: UInt16, _ packed: Outbox.Packed
+  ) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(headerLimit + packed.items.count)
+    bytes.append(integer: magic)
+    bytes.append(integer: sender.id)
+    bytes.append(UInt8(sender.name.utf8.count))
+    bytes.append(contentsOf: sender.name.utf8)
+    bytes.append(integer: version)
+    bytes.append(integer: oldest)
+    bytes.append(integer: packed.first)
+    bytes.append(integer: UInt32(packed.count))
+    bytes.append(contentsOf: packed.items)
+    return bytes
+  }
+
+  /// Appends a message. Metadata is cut off at 255 pairs of up to 64 KiB.
+  static func write(
+    hops: UInt16, _ metadata: [String: String], into bytes: inout [UInt8],
+    body: (inout [UInt8]) throws -> Void
+  ) rethrows {
+    bytes.append(integer: hops)
+    let pairs = metadata.filter { $0.key.utf8.count < 65_536 && $0.value.utf8.count < 65_536 }
+      .prefix(255)
+    bytes.append(UInt8(pairs.count))
+    for text in pairs.lazy.flatMap({ [$0.key, $0.value] }) {
+      bytes.append(integer: UInt16(text.utf8.count))
+      bytes.append(contentsOf: text.utf8)
+    }
+    let place = bytes.count
+    bytes.append(integer: UInt32(0))
+    try body(&bytes)
+    let size = UInt32(bytes.count - place - 4)
+    for index in 0..<4 {
+      bytes[place + index] = UInt8(truncatingIfNeeded: size >> (24 - 8 * index))
+    }
+  }
+
+  private struct Reader {
+    let bytes: [UInt8]
+    var place = 0
+
+    mutating func item() throws(Malformed) -> Item {
+      let hops: UInt16 = try integer()
+      var metadata: [String: String] = [:]
+      for _ in 0..<(try integer() as UInt8) {
+        let key = try text(try integer() as UInt16)
+        metadata[key] = try text(try integer() as UInt16)
+      }
+      return Item(hops: hops, metadata: metadata, body: try take(try integer() as UInt32))
+    }
+
+    mutating func take(_ count: some BinaryInteger) throws(Malformed) -> ArraySlice<UInt8> {
+      guard Int(count) <= bytes.count - place else { throw Malformed() }
+      defer { place += Int(count) }
+      return bytes[place..<place + Int(count)]
+    }
+
+    mutating func integer<Number: FixedWidthInteger>() throws(Malformed) -> Number {
+      try take(MemoryLayout<Number>.size).reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+    }
+
+    mutating func text(_ count: some BinaryInteger) throws(Malformed) -> String {
+      guard let text = String(validating: try take(count), as: UTF8.self) else { throw Malformed() }
+      return text
+    }
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append<Number: FixedWidthInteger>(integer: Number) {
+    for shift in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
+      append(UInt8(truncatingIfNeeded: integer >> shift))
+    }
+  }
+}

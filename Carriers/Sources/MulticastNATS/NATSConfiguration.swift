@@ -1,0 +1,90 @@
+import CNATS
+import Foundation
+import MulticastCarrier
+
+/// Where the servers are, who asks, and how much they keep.
+public struct NATSConfiguration: Sendable {
+  /// The servers of one cluster, one of which is used: `nats://user:password@host:port` or `tls://…`, of which the host is
+  /// enough.
+  public var urls: [String]
+  /// The user, if he is not in the URLs.
+  public var user: String?
+  /// The password.
+  public var password: String?
+  /// A token in place of user and password.
+  public var token: String?
+  /// The path of a file with a user's JWT and seed.
+  public var credentialsFile: String?
+  /// The path of a file with the certificates that the servers' are signed by; nil for those that the system trusts. With
+  /// it, or with `tls://`, the connection is encrypted.
+  public var certificateAuthority: String?
+  /// The path of a file with this client's certificate chain, and of one with its key.
+  public var certificate: (chain: String, key: String)?
+  /// What the connection is called in the servers' lists.
+  public var name = "multicast"
+  /// How many bytes a stream keeps, where this process is the first and makes it.
+  public var maxBytes: Int64 = 1 << 30
+  /// How long a stream keeps a record.
+  public var maxAge = Duration.seconds(3_600)
+  /// How long the server remembers what it has stored, so that what is sent again is stored once. Receivers find the rest.
+  public var memory = Duration.seconds(120)
+  /// On how many servers of a cluster a stream is.
+  public var replicas: Int64 = 1
+  /// Whether streams are in memory, and not on disk.
+  public var inMemory = false
+  /// How many records a topic that keeps its latest has.
+  public var latestRecords: Int64 = 8
+
+  /// Creates a configuration.
+  ///
+  /// - Throws: `CarrierError.refused`, if a URL is none.
+  public init(urls: [String]) throws {
+    for url in urls {
+      let parts = url.split(separator: "/", omittingEmptySubsequences: false)
+      guard parts.count >= 3, ["nats:", "tls:"].contains(parts[0]), parts[1].isEmpty,
+        let place = parts[2].split(separator: "@").last, !place.hasPrefix(":"),
+        place.hasSuffix("]") || !place.contains(":")
+          || place.split(separator: ":").last.flatMap({ UInt16($0) }) != nil
+      else {
+        throw CarrierError.refused(
+          "\(withoutCredentials(url)) is no address like nats://user:password@host:port.")
+      }
+    }
+    self.urls = urls
+  }
+
+  /// Creates a configuration of one server, or of several of a cluster.
+  public init(url: String, _ others: String...) throws { try self.init(urls: [url] + others) }
+
+  /// Tells the C client. Returns its first refusal.
+  func configure(_ options: OpaquePointer?) -> natsStatus {
+    let pointers = unsafe urls.map { unsafe strdup($0) }
+    defer { unsafe pointers.forEach { unsafe free($0) } }
+    var servers = unsafe pointers.map { unsafe UnsafePointer($0) }
+    var all = unsafe [
+      natsOptions_SetServers(options, &servers, Int32(servers.count)),
+      natsOptions_SetName(options, name), natsOptions_SetMaxReconnect(options, -1),
+      natsOptions_SetReconnectWait(options, 200), natsOptions_SetReconnectJitter(options, 100, 100),
+      natsOptions_SetTimeout(options, 2_000), natsOptions_SetPingInterval(options, 3_000),
+      natsOptions_SetMaxPingsOut(options, 1), natsOptions_SetWriteDeadline(options, 2_000),
+      // What leaves together is one record already: nobody is woken to collect more.
+      natsOptions_SetSendAsap(options, true), natsOptions_UseGlobalMessageDelivery(options, true),
+    ]
+    if let user { unsafe all.append(natsOptions_SetUserInfo(options, user, password ?? "")) }
+    if let token { unsafe all.append(natsOptions_SetToken(options, token)) }
+    if let file = credentialsFile {
+      unsafe all.append(natsOptions_SetUserCredentialsFromFiles(options, file, nil))
+    }
+    if certificateAuthority != nil || urls.contains(where: { $0.hasPrefix("tls:") }) {
+      unsafe all.append(natsOptions_SetSecure(options, true))
+    }
+    if let file = certificateAuthority {
+      unsafe all.append(natsOptions_LoadCATrustedCertificates(options, file))
+    }
+    if let certificate {
+      unsafe all.append(
+        natsOptions_LoadCertificatesChain(options, certificate.chain, certificate.key))
+    }
+    return all.first { $0 != NATS_OK } ?? NATS_OK
+  }
+}

@@ -1,0 +1,337 @@
+import Foundation
+import Multicast
+import MulticastCarrier
+import MulticastCarrierTesting
+import MulticastNATS
+import MulticastRedis
+import Testing
+
+/// A carrier of the engine that a test has started.
+func carrier(
+  _ engine: Engine, user: String? = nil,
+  nats: (inout NATSConfiguration) -> Void = { _ in },
+  redis: (inout RedisConfiguration) -> Void = { _ in }
+) throws -> any Carrier & Registry {
+  let url = user.map { "\(engine.kind)://\($0)@127.0.0.1:\(engine.port)" } ?? engine.url
+  switch engine.kind {
+  case .nats:
+    var configuration = try NATSConfiguration(url: url)
+    nats(&configuration)
+    return NATSCarrier(configuration)
+  case .redis:
+    var configuration = try RedisConfiguration(url: url)
+    redis(&configuration)
+    return RedisCarrier(configuration)
+  }
+}
+
+extension CarriageReport {
+  fileprivate var reason: String? {
+    switch self {
+    case .disconnected(let reason), .refused(_, let reason): reason.lowercased()
+    default: nil
+    }
+  }
+}
+
+@Suite(.timeLimit(.minutes(30))) struct ConformanceTests {
+  @Test(arguments: Engine.Kind.tested) func conforms(_ kind: Engine.Kind) async throws {
+    let engine = try await Engine(kind)
+    let broken = try await CarrierConformance { try carrier(engine) }.check()
+    #expect(broken.isEmpty)
+    withExtendedLifetime(engine) {}
+  }
+
+  @Test(arguments: Engine.Kind.tested) func comesBack(_ kind: Engine.Kind) async throws {
+    var engine = try await Engine(kind)
+    let first = engine
+    let conformance = CarrierConformance { try carrier(first) }
+    let broken = try await conformance.check(restart: {
+      try await engine.program.kill9()
+      engine = try await Engine(kind, again: engine)
+    })
+    #expect(broken.isEmpty)
+  }
+
+  @Test(arguments: Engine.Kind.tested) func aLogThatIsGoneIsTold(_ kind: Engine.Kind) async throws
+  {
+    var engine = try await Engine(kind)
+    let first = engine
+    let broken = try await CarrierConformance { try carrier(first) }.check(empty: {
+      if kind == .redis {
+        // While it runs.
+        let program = try Program("redis-cli", ["-p", "\(engine.port)", "flushall"])
+        #expect(try await program.status() == 0)
+      } else {
+        try await engine.program.kill9()
+        engine = try await Engine(kind, port: engine.port)
+      }
+    })
+    #expect(broken.isEmpty)
+  }
+}
+
+@Suite(.timeLimit(.minutes(30))) struct EngineTests {
+  private let topics: (Carriage) -> Void = { $0.carry(.note, as: "note") }
+
+  @Test(arguments: Engine.Kind.tested)
+  func presenceOfAProcessThatIsKilledEnds(_ kind: Engine.Kind) async throws {
+    let engine = try await Engine(kind)
+    func presence(_ name: String) throws -> (Presence, Site, any Carrier) {
+      let own = try carrier(engine)
+      let site = Site(own, name, carrying: { _ in })
+      let presence = Presence(center: site.center, registry: own, name: name, expiry: .seconds(3))
+      return (presence, site, own)
+    }
+    let (one, site, _) = try presence("one")
+    var reports = site.center.messages(of: .presence).makeAsyncIterator()
+    let running = Task { await one.run() }
+    #expect(await reports.next() == .joined(one.own))
+    let (two, _, second) = try presence("two")
+    let other = Task { await two.run() }
+    #expect(await reports.next() == .joined(two.own))
+    await second.close()
+    #expect(await reports.next() == .left(two.own))
+    for task in [running, other] { task.cancel() }
+    await running.value
+    withExtendedLifetime(engine) {}
+  }
+
+  @Test(arguments: Engine.Kind.tested)
+  func anEngineThatStandsStillIsNoticed(_ kind: Engine.Kind) async throws {
+    let engine = try await Engine(kind)
+    let one = Site(try carrier(engine), "one", carrying: topics)
+    let two = Site(try carrier(engine), "two", carrying: topics)
+    for site in [one, two] { await site.start(topics: 1) }
+    engine.program.signal(SIGSTOP)
+    // Nobody waits for it.
+    one.post(1...1_000)
+    await one.until { $0.notes(of: "one").count == 1_000 }
+    await one.until { $0.reports.contains { $0.reason != nil } }
+    engine.program.signal(SIGCONT)
+    let seen = await two.until { $0.notes(of: "one").count >= 1_000 }
+    #expect(seen.notes(of: "one") == Array(1...1_000) && seen.missing == 0)
+    for site in [one, two] { await site.stop() }
+  }
+
+  @Test(arguments: Engine.Kind.tested)
+  func connectsOnceTheCredentialsAreRight(_ kind: Engine.Kind) async throws {
+    func rules(_ password: String) -> String {
+      kind == .nats
+        ? "authorization { user: me, password: \(password) }"
+        : "user default off\nuser me on >\(password) ~* &* +@all"
+    }
+    var engine = try await Engine(kind, configuration: rules("old"))
+    let one = Site(try carrier(engine, user: "me:new"), "one", carrying: topics)
+    one.run()
+    await one.until { seen in
+      return seen.reports.contains { report in
+        ["auth", "wrongpass"].contains { report.reason?.contains($0) ?? false }
+      }
+    }
+    one.post(1...3)
+    try await engine.program.kill9()
+    engine = try await Engine(kind, again: engine, configuration: rules("new"))
+    await one.until { $0.reports.contains(.connected) && $0.began == 1 }
+    let two = Site(try carrier(engine, user: "me:new"), "two", from: .beginning)
+    await two.start()
+    await two.until { $0.notes(of: "one") == [1, 2, 3] }
+    for site in [one, two] { await site.stop() }
+  }
+
+  @Test(arguments: Engine.Kind.tested)
+  func theFirstOfSeveralServersMayBeDown(_ kind: Engine.Kind) async throws {
+    // Redis has one address.
+    guard kind == .nats else { return }
+    let engine = try await Engine(kind)
+    let configuration = try NATSConfiguration(
+      url: "nats://127.0.0.1:\(try Engine.freePort())", engine.url)
+    let one = Site(NATSCarrier(configuration), "one", carrying: topics)
+    let two = Site(try carrier(engine), "two", carrying: topics)
+    for site in [one, two] { await site.start(topics: 1) }
+    one.post(1...10)
+    await two.until { $0.notes(of: "one") == Array(1...10) }
+    for site in [one, two] { await site.stop() }
+    withExtendedLifetime(engine) {}
+  }
+
+  /// Carriers that end in a loop, under load: nothing that a thread of an engine's client calls may be gone.
+  @Test(arguments: Engine.Kind.tested)
+  func carriersEndUnderLoad(_ kind: Engine.Kind) async throws {
+    let engine = try await Engine(kind)
+    let steady = Site(try carrier(engine), "steady", carrying: topics)
+    await steady.start(topics: 1)
+    let load = Task {
+      var number = 0
+      while !Task.isCancelled {
+        number += 1
+        steady.post(CollectionOfOne(number))
+        if number % 50 == 0 { try? await Task.sleep(for: .milliseconds(1)) }
+      }
+    }
+    for round in 0..<20 {
+      let site = Site(try carrier(engine), "round \(round)", carrying: topics)
+      await site.start(topics: 1)
+      site.post(1...20)
+      await site.until { $0.notes(of: "steady").count > 20 }
+      await site.stop()
+      // One that nobody closes.
+      _ = try await carrier(engine).end(of: Log(prefix: "x", type: "y", keepsLatest: false))
+    }
+    load.cancel()
+    await load.value
+    await steady.stop()
+    withExtendedLifetime(engine) {}
+  }
+
+  @Test func aSubjectOfSomebodyElseHoldsUpNoOther() async throws {
+    let engine = try await Engine(.redis)
+    let program = try Program(
+      "redis-cli", ["-p", "\(engine.port)", "set", "multicast:log:note", "mine"])
+    #expect(try await program.status() == 0)
+    let one = Site(try carrier(engine), "one")
+    one.run()
+    one.post(1...3)
+    one.post(1...3, to: .other)
+    await one.until { seen in
+      seen.reports.contains { $0.reason?.contains("wrongtype") ?? false } && seen.began >= 2
+    }
+    #expect(one.carriage.condition.connection == .connected)
+    #expect(one.carriage.condition.refusals["note"] != nil)
+    let two = Site(try carrier(engine), "two") { $0.carry(.other, as: "other", from: .beginning) }
+    await two.start(topics: 1)
+    await two.until { $0.notes(of: "one", in: "other") == [1, 2, 3] }
+    for site in [one, two] { await site.stop() }
+  }
+
+  @Test func whatAServerRefusesIsTold() async throws {
+    // Without room.
+    let full = try await Engine(.redis, configuration: "maxmemory 1mb\nmaxmemory-policy noeviction")
+    let one = Site(try carrier(full), "one", carrying: topics)
+    one.run()
+    one.post(1...1)
+    await one.until { $0.reports.contains { $0.reason?.contains("oom") ?? false } }
+    let program = try Program(
+      "redis-cli", ["-p", "\(full.port)", "config", "set", "maxmemory", "100mb"])
+    #expect(try await program.status() == 0)
+    let two = Site(try carrier(full), "two", from: .beginning)
+    await two.start()
+    await two.until { $0.notes(of: "one") == [1] }
+    for site in [one, two] { await site.stop() }
+    withExtendedLifetime(full) {}
+  }
+
+  @Test func addressesAreChecked() throws {
+    for url in ["nonsense", "nats://", "http://127.0.0.1", "nats://host:port", "redis://h:1"] {
+      #expect(throws: CarrierError.self) { try NATSConfiguration(url: url) }
+    }
+    for url in ["nonsense", "redis://", "rediss://", "nats://h:1", "redis://host:port"] {
+      #expect(throws: CarrierError.self) { try RedisConfiguration(url: url) }
+    }
+    // The sentence may be logged, and the password may not.
+    for text in [
+      #expect(throws: CarrierError.self) {
+        try RedisConfiguration(url: "redis://me:secret@host:port")
+      },
+      #expect(throws: CarrierError.self) {
+        try NATSConfiguration(url: "nats://me:secret@host:port")
+      },
+    ].map({ $0?.description ?? "" }) {
+      #expect(text.contains("://…@host:port is no") && !text.contains("secret"))
+    }
+    let redis = try RedisConfiguration(url: "redis://me:se%40cret@host:7000/3")
+    #expect(redis.user == "me" && redis.password == "se@cret" && redis.database == 3)
+    #expect(redis.host == "host" && redis.port == 7_000 && !redis.isEncrypted)
+    let secure = try RedisConfiguration(url: "rediss://[::1]")
+    #expect(secure.host == "::1" && secure.port == 6_379 && secure.isEncrypted)
+    let other = try NATSConfiguration(url: "tls://[::1]:4222", "nats://me@host")
+    #expect(other.urls.count == 2)
+  }
+
+  @Test(arguments: Engine.Kind.tested)
+  func encryptedConnectionsAreChecked(_ kind: Engine.Kind) async throws {
+    let (authority, stranger) = (try await Authority(), try await Authority())
+    let engine = try await Engine(kind, configuration: authority.configuration(kind))
+    func carrier(_ authority: Authority?) throws -> any Carrier {
+      let file = authority?.program.path("ca.pem")
+      if kind == .redis {
+        var configuration = try RedisConfiguration(url: "rediss://localhost:\(engine.port)")
+        configuration.certificateAuthority = file
+        return RedisCarrier(configuration)
+      }
+      var configuration = try NATSConfiguration(url: "tls://localhost:\(engine.port)")
+      configuration.certificateAuthority = file
+      return NATSCarrier(configuration)
+    }
+    let one = Site(try carrier(authority), "one", carrying: topics)
+    let two = Site(try carrier(authority), "two", carrying: topics)
+    for site in [one, two] { await site.start(topics: 1) }
+    one.post(1...1)
+    await two.until { $0.notes(of: "one") == [1] }
+    for site in [one, two] { await site.stop() }
+    // Without encryption it does not connect, with another authority and with those of the system it says why.
+    let bare = Site(try plain(engine), "bare", carrying: topics)
+    bare.run()
+    await bare.until { $0.reports.contains { $0.reason != nil } }
+    #expect(!bare.seen.reports.contains(.connected))
+    await bare.stop()
+    for wrong in [
+      try carrier(stranger), try carrier(nil),
+    ] {
+      let site = Site(wrong, "wrong", carrying: topics)
+      site.run()
+      await site.until { seen in
+        return seen.reports.contains { report in
+          ["certificate", "tls", "ssl"].contains { report.reason?.contains($0) ?? false }
+        }
+      }
+      #expect(!site.seen.reports.contains(.connected))
+      await site.stop()
+    }
+    withExtendedLifetime(engine) {}
+  }
+
+  private func plain(_ engine: Engine) throws -> any Carrier {
+    engine.kind == .nats
+      ? NATSCarrier(try .init(url: "nats://localhost:\(engine.port)"))
+      : RedisCarrier(try .init(url: "redis://localhost:\(engine.port)"))
+  }
+
+  /// Certificates for this machine, made with `openssl`.
+  private struct Authority {
+    let program: Program
+
+    init() async throws {
+      program = try Program(
+        "/bin/sh",
+        [
+          "-c",
+          """
+          openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority \
+            -keyout FOLDER/ca.key -out FOLDER/ca.pem &&
+          openssl req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout FOLDER/key.pem \
+            -out FOLDER/request.pem &&
+          printf 'subjectAltName=DNS:localhost' > FOLDER/names &&
+          openssl x509 -req -in FOLDER/request.pem -CA FOLDER/ca.pem -CAkey FOLDER/ca.key \
+            -CAcreateserial -days 2 -extfile FOLDER/names -out FOLDER/cert.pem
+          """,
+        ])
+      let status = try await program.status()
+      try #require(status == 0, "\(program.text("err"))")
+    }
+
+    func configuration(_ kind: Engine.Kind) -> String {
+      let (cert, key) = (program.path("cert.pem"), program.path("key.pem"))
+      return kind == .nats
+        ? "tls { cert_file: \"\(cert)\", key_file: \"\(key)\" }"
+        : """
+        port 0
+        tls-port PORT
+        tls-auth-clients no
+        tls-cert-file \(cert)
+        tls-key-file \(key)
+        tls-ca-cert-file \(program.path("ca.pem"))
+        """
+    }
+  }
+}

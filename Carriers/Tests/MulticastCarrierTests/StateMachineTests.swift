@@ -1,0 +1,213 @@
+import MulticastCarrierTesting
+import Testing
+
+@testable import MulticastCarrier
+
+// `#expect` calls no mutating method of a value.
+private final class Held {
+  private var outbox: Outbox
+  init(limits: Carriage.Limits) { outbox = Outbox(limits: limits) }
+  var messages: Int { outbox.messages }
+  var bytes: Int { outbox.bytes }
+  func hasRoom(for size: Int) -> Bool { outbox.hasRoom(for: size) }
+  func reserve(_ size: Int) -> Bool { outbox.reserve(size) }
+  func release(_ size: Int) { outbox.release(size) }
+  func add(_ item: [UInt8], to sender: UInt64) -> Bool { outbox.add(item, to: sender) }
+  func next(_ sender: UInt64) -> Outbox.Packed? { outbox.next(sender) }
+  func finish(_ sender: UInt64) { outbox.finish(sender) }
+  func split(_ sender: UInt64) { outbox.split(sender) }
+  func forget(_ sender: UInt64) -> UInt64 { outbox.forget(sender) }
+}
+
+private final class HeldInflow {
+  private var inflow: Inflow
+  init(_ inflow: Inflow = Inflow()) { self.inflow = inflow }
+  func take(_ sender: UInt64, first: UInt64, count: Int, hash: Int) -> Inflow.Finding {
+    inflow.take(sender, first: first, count: count, hash: hash)
+  }
+}
+
+@Suite struct OutboxTests {
+  private func limits(_ messages: Int = 1_000_000, _ bytes: Int = 1 << 30) -> Carriage.Limits {
+    var limits = Carriage.Limits()
+    (limits.waitingMessages, limits.waitingBytes) = (messages, bytes)
+    return limits
+  }
+
+  @Test func whatIsPostedMeanwhileSharesTheNextRecord() throws {
+    let outbox = Held(limits: limits())
+    let first = outbox.reserve(1) && outbox.add([1], to: 7)
+    #expect(first)
+    #expect(outbox.next(7)?.items == [1])
+    for byte in 2...4 as ClosedRange<UInt8> {
+      let starts = outbox.reserve(1) && outbox.add([byte], to: 7)
+      #expect(!starts, "Somebody sends already.")
+    }
+    // The one under way is the same until it is finished.
+    #expect(outbox.next(7)?.items == [1])
+    outbox.finish(7)
+    let second = try #require(outbox.next(7))
+    #expect(second.items == [2, 3, 4] && second.first == 2 && second.count == 3)
+    outbox.finish(7)
+    #expect(outbox.next(7) == nil && outbox.messages == 0 && outbox.bytes == 0)
+    let starts = outbox.reserve(1) && outbox.add([5], to: 7)
+    #expect(starts, "Nobody sends any more.")
+    // What comes before it is under way shares it, too.
+    let again = outbox.reserve(1) && outbox.add([6], to: 7)
+    #expect(!again && outbox.next(7)?.items == [5, 6])
+    outbox.finish(7)
+    _ = outbox.reserve(1) && outbox.add([7], to: 7)
+    #expect(outbox.next(7)?.first == 7)
+  }
+
+  @Test func recordsAreLimited() {
+    let outbox = Held(limits: limits())
+    _ = outbox.reserve(1) && outbox.add([0], to: 1)
+    _ = outbox.next(1)
+    for _ in 0..<1_200 { _ = outbox.reserve(1) && outbox.add([1], to: 1) }
+    let large = [UInt8](repeating: 2, count: Outbox.recordBytes)
+    _ = outbox.reserve(large.count) && outbox.add(large, to: 1)
+    _ = outbox.reserve(large.count) && outbox.add(large, to: 1)
+    var counts: [Int] = []
+    while let packed = outbox.next(1) {
+      counts.append(packed.count)
+      outbox.finish(1)
+    }
+    #expect(counts == [1, 500, 500, 200, 1, 1], "\(counts)")
+  }
+
+  @Test func refusesWhatTheLimitsForbid() {
+    let outbox = Held(limits: limits(2, 1_000))
+    #expect(outbox.reserve(900))
+    #expect(!outbox.hasRoom(for: 100))
+    #expect(!outbox.reserve(100))
+    #expect(outbox.reserve(10))
+    #expect(!outbox.hasRoom(for: 0), "Two messages are there.")
+    outbox.release(900)
+    #expect(outbox.hasRoom(for: 100))
+    outbox.release(10)
+    #expect(outbox.bytes == 0 && outbox.messages == 0)
+  }
+
+  @Test func aRecordThatIsTooLargeIsSplit() {
+    let outbox = Held(limits: limits())
+    for byte in 1...3 as ClosedRange<UInt8> {
+      let item = [UInt8](repeating: byte, count: Int(byte))
+      _ = outbox.reserve(item.count) && outbox.add(item, to: 1)
+    }
+    #expect(outbox.next(1)?.count == 3)
+    outbox.split(1)
+    var items: [[UInt8]] = []
+    var numbers: [UInt64] = []
+    while let packed = outbox.next(1) {
+      items.append(packed.items)
+      numbers.append(packed.first)
+      outbox.finish(1)
+    }
+    #expect(items == [[1], [2, 2], [3, 3, 3]] && numbers == [1, 2, 3])
+    #expect(outbox.bytes == 0 && outbox.messages == 0)
+  }
+
+  @Test func forgetsATopic() {
+    let outbox = Held(limits: limits())
+    for _ in 0..<5 { _ = outbox.reserve(1) && outbox.add([1], to: 1) }
+    _ = outbox.reserve(1) && outbox.add([1], to: 2)
+    #expect(outbox.forget(1) == 5)
+    #expect(outbox.messages == 1 && outbox.next(1) == nil && outbox.next(2) != nil)
+  }
+}
+
+@Suite struct InflowTests {
+  @Test func findsWhatIsRepeatedMissingAndDisputed() {
+    let inflow = HeldInflow()
+    #expect(inflow.take(1, first: 10, count: 2, hash: 0) == .new(missing: 0))
+    #expect(inflow.take(1, first: 12, count: 1, hash: 1) == .new(missing: 0))
+    #expect(inflow.take(1, first: 10, count: 2, hash: 0) == .repeated)
+    #expect(inflow.take(1, first: 12, count: 1, hash: 1) == .repeated)
+    #expect(inflow.take(1, first: 12, count: 1, hash: 9) == .disputed, "Other contents.")
+    #expect(inflow.take(1, first: 15, count: 1, hash: 2) == .new(missing: 2))
+    #expect(inflow.take(2, first: 1, count: 1, hash: 2) == .new(missing: 0), "Another sender.")
+    #expect(inflow.take(1, first: 1 << 50, count: 1, hash: 3) == .disputed, "A false number.")
+    #expect(inflow.take(1, first: 16, count: 1, hash: 4) == .disputed, "The honest one is told…")
+    #expect(inflow.take(1, first: 17, count: 1, hash: 5) == .new(missing: 0), "… and goes on.")
+  }
+
+  @Test func aLogThatWasEmptyIsWhole() {
+    let inflow = HeldInflow(Inflow(isWhole: true))
+    #expect(inflow.take(1, first: 4, count: 1, hash: 0) == .new(missing: 3))
+    let late = HeldInflow()
+    #expect(late.take(1, first: 4, count: 1, hash: 0) == .new(missing: 0))
+  }
+
+  @Test func knowsALimitedNumberOfSenders() {
+    let inflow = HeldInflow(Inflow(isWhole: true, senderLimit: 10))
+    for sender in 0..<100 as Range<UInt64> {
+      #expect(inflow.take(sender, first: 1, count: 1, hash: 0) == .new(missing: 0))
+      #expect(
+        inflow.take(1_000, first: 1 + sender, count: 1, hash: Int(sender)) == .new(missing: 0))
+    }
+    // Forgotten, and so nothing is told.
+    #expect(inflow.take(0, first: 9, count: 1, hash: 0) == .new(missing: 0))
+  }
+}
+
+@Suite struct FrameTests {
+  private let sender = Frame.Sender(id: 0x1234_5678_9ABC_DEF0, name: "näme")
+
+  private func record() throws -> [UInt8] {
+    var packed = Outbox.Packed(first: 77)
+    for number in 0..<3 as Range<UInt8> {
+      Frame.write(hops: 3, ["key": "välue"], into: &packed.items) { $0 += [number, 0xFF] }
+      packed.ends.append(packed.items.count)
+    }
+    return Frame.write(sender, version: 2, oldest: 1, packed)
+  }
+
+  @Test func isReadAsItWasWritten() throws {
+    let frame = try Frame(record())
+    #expect(frame.sender == sender && frame.first == 77 && frame.items.count == 3)
+    #expect(frame.version == 2 && frame.oldest == 1)
+    #expect(frame.items.map { Array($0.body) } == [[0, 0xFF], [1, 0xFF], [2, 0xFF]])
+    #expect(frame.items.allSatisfy { $0.hops == 3 && $0.metadata == ["key": "välue"] })
+  }
+
+  @Test func whatIsMalformedIsRefused() throws {
+    let record = try record()
+    for count in 0..<record.count {
+      #expect(throws: Frame.Malformed.self) { try Frame(Array(record.prefix(count))) }
+    }
+    #expect(throws: Frame.Malformed.self) { try Frame(record + [0]) }
+    // Any bytes end in a frame or in an error.
+    var random = SplitMix(seed: 1)
+    for _ in 0..<20_000 {
+      var bytes = record
+      for _ in 0...random.below(4) {
+        bytes[random.below(bytes.count)] = UInt8(truncatingIfNeeded: random.next())
+      }
+      if random.chance(20) { bytes.removeLast(random.below(bytes.count)) }
+      if let frame = try? Frame(bytes) { #expect(frame.items.count <= bytes.count) }
+    }
+  }
+}
+
+@Suite struct LogTests {
+  @Test func differentTypesHaveDifferentNames() {
+    func name(_ type: String) -> String { Log(prefix: "p", type: type, keepsLatest: false).name }
+    #expect(name("room.garden-1_x") == "room.garden-1_x")
+    #expect(name("a b*>") == "a=20b=2A=3E")
+    #expect(name(".a..b.") == "=2Ea.=2Eb=2E")
+    let types = ["a", "A", ".", "..", "=2E", "a.b", "a..b", "a=2Eb", "ä", "a\n", " ", "", "🐟"]
+    #expect(Set(types.map(name)).count == types.count)
+    for type in types {
+      let parts = name(type).split(separator: ".", omittingEmptySubsequences: false)
+      #expect(type.isEmpty || parts.allSatisfy { !$0.isEmpty })
+    }
+  }
+
+  @Test func positionsAreOrdered() {
+    let places = [(0, 0), (1, 0), (1, 1), (2, 0)].map {
+      Position(epoch: 9, number: $0.0, part: $0.1)
+    }
+    #expect(places == places.shuffled().sorted())
+  }
+}
