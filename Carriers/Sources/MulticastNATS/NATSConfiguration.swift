@@ -63,12 +63,13 @@ public struct NATSConfiguration: Sendable {
     var servers = unsafe pointers.map { unsafe UnsafePointer($0) }
     var all = unsafe [
       natsOptions_SetServers(options, &servers, Int32(servers.count)),
-      natsOptions_SetName(options, name), natsOptions_SetMaxReconnect(options, -1),
-      natsOptions_SetReconnectWait(options, 200), natsOptions_SetReconnectJitter(options, 100, 100),
-      natsOptions_SetTimeout(options, 2_000), natsOptions_SetPingInterval(options, 3_000),
-      natsOptions_SetMaxPingsOut(options, 1), natsOptions_SetWriteDeadline(options, 2_000),
+      natsOptions_SetName(options, name),
+      // Each connection is another one, so that whatever ends it is told in the same way.
+      natsOptions_SetAllowReconnect(options, false), natsOptions_SetTimeout(options, 2_000),
+      natsOptions_SetPingInterval(options, 3_000), natsOptions_SetMaxPingsOut(options, 1),
+      natsOptions_SetWriteDeadline(options, 2_000),
       // What leaves together is one record already: nobody is woken to collect more.
-      natsOptions_SetSendAsap(options, true), natsOptions_UseGlobalMessageDelivery(options, true),
+      natsOptions_SetSendAsap(options, true),
     ]
     if let user { unsafe all.append(natsOptions_SetUserInfo(options, user, password ?? "")) }
     if let token { unsafe all.append(natsOptions_SetToken(options, token)) }
