@@ -5,15 +5,19 @@ import MulticastCarrier
 /// A value: it knows no client and no lock.
 struct Consumer {
   typealias Waiter = CheckedContinuation<[Record], any Error>
-  typealias Delivery = (waiter: Waiter, records: [Record])
+  /// What is to be done without the lock.
   enum Step {
     case wait
-    case deliver(Delivery)
+    /// So many records are to be asked for.
+    case pull(subject: String, name: String, Int)
+    case deliver(Waiter, [Record])
     /// It is not the next record.
-    case wrong
+    case wrong(name: String)
   }
 
   let log: Log
+  /// What the server calls it.
+  let name: String
   /// Behind what was read.
   private(set) var position: Position
   /// From here on, the server may have dropped records before it sent them: 0 if that is not known.
@@ -22,58 +26,57 @@ struct Consumer {
   private(set) var waiter: Waiter?
   private var limit = 0
   /// How many more the server may send, and since when.
-  private(set) var asked = 0
-  private(set) var since = ContinuousClock.now
+  private var asked = 0
+  private var since = ContinuousClock.now
   /// Whether the server has ever answered.
   private(set) var hasWorked = false
   private var records: [Record] = []
   private var number: UInt64 = 0
   /// Whether the server has sent all that there is, and sends what comes at once.
   private var isLive = false
-  private var isBehind = false
 
-  init(_ log: Log, after position: Position) {
-    (self.log, self.position) = (log, position)
+  init(_ log: Log, _ name: String, after position: Position) {
+    (self.log, self.name, self.position) = (log, name, position)
     doubt = position.number == 0 ? nil : 0
   }
 
-  /// Takes what waits here to be read.
-  mutating func take(_ limit: Int) -> [Record] {
-    let taken = Array(records.prefix(limit))
-    records.removeFirst(taken.count)
-    position = taken.last?.position ?? position
-    return taken
-  }
+  /// Whether the server does not even say that there is nothing.
+  var isOverdue: Bool { asked > 0 && .now - since > .seconds(8) }
 
-  /// Returns whether the server is to be asked for records.
-  mutating func wait(_ waiter: Waiter, _ limit: Int) -> Bool {
+  /// Somebody reads: what is here, or else what comes.
+  mutating func read(_ waiter: Waiter, _ limit: Int) -> Step {
     (self.waiter, self.limit) = (waiter, limit)
-    guard asked == 0 else { return false }
+    if !records.isEmpty { return deliver() }
+    if asked > 0 { return .wait }
     (asked, since) = (limit, .now)
-    return true
+    return .pull(subject: "$JS.API.CONSUMER.MSG.NEXT.\(log.stream).\(name)", name: name, limit)
   }
 
+  /// A record has come, with its places in the stream and among those sent, and how many more there are.
   mutating func take(
-    _ bytes: [UInt8], _ place: UInt64, number: UInt64, pending: UInt64
+    _ bytes: [UInt8], _ place: UInt64, _ number: UInt64, _ pending: UInt64
   ) -> Step {
-    guard number == self.number + 1 else { return .wrong }
+    guard number == self.number + 1 else { return .wrong(name: name) }
     let last = (records.last?.position ?? position).number
     if !isLive, last > 0 { doubt = doubt ?? last }
     records.append(Record(position: Position(epoch: position.epoch, number: place), bytes: bytes))
     (self.number, asked, hasWorked) = (number, max(0, asked - 1), true)
-    (isBehind, isLive) = (pending > 0, pending == 0 && asked > 0)
+    isLive = pending == 0 && asked > 0
     // More comes at once.
-    if isBehind, asked > 0 { return .wait }
-    return delivery().map { .deliver($0) } ?? .wait
+    return pending > 0 && asked > 0 ? .wait : deliver()
   }
 
   /// The server sends no more.
-  mutating func finish() -> Delivery? {
+  mutating func finish() -> Step {
     (asked, isLive, hasWorked) = (0, false, true)
-    return delivery()
+    return deliver()
   }
 
-  private mutating func delivery() -> Delivery? {
-    waiter.take().map { ($0, take(limit)) }
+  private mutating func deliver() -> Step {
+    guard let waiter = waiter.take() else { return .wait }
+    let taken = Array(records.prefix(limit))
+    records.removeFirst(taken.count)
+    position = taken.last?.position ?? position
+    return .deliver(waiter, taken)
   }
 }

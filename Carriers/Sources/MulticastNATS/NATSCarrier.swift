@@ -4,9 +4,9 @@ import Synchronization
 
 /// A carrier over the streams of NATS JetStream, with the official C client.
 ///
-/// All topics of a prefix share a stream, with a subject for each. Topics that keep their latest have a stream of their own,
-/// which keeps the last records of each of them for ever, and what processes tell of themselves has a third one. A stream
-/// that is not there is made. One of the servers is used, and another one when it is lost.
+/// All topics of a prefix share a stream, with a subject for each. Topics that keep their latest have a stream of their
+/// own, which keeps the last eight records of each of them for ever, and what processes tell of themselves has a third
+/// one. A stream that is not there is made. One of the servers is used, and another one when it is lost.
 public final class NATSCarrier: Carrier, Registry {
   private struct State {
     /// The session, or why there is none: whoever comes while it begins waits for it.
@@ -17,7 +17,6 @@ public final class NATSCarrier: Carrier, Registry {
     var epochs: [String: UInt64] = [:]
   }
 
-  private static let overhead = 1_024
   private let configuration: NATSConfiguration
   private let state = Mutex(State())
 
@@ -76,26 +75,21 @@ public final class NATSCarrier: Carrier, Registry {
   ) async throws -> Answer {
     let answer = try await session.ask("STREAM.INFO." + name, body)
     if answer.error?.code != 404 { return try answer.checked() }
+    let replicas = configuration.replicas
     return try await session.ask(
       "STREAM.CREATE." + name,
-      #"""
-      {"name":"\#(name)","subjects":["\#(subjects)>"],"num_replicas":\#(configuration.replicas),\#(limits)}
-      """#
+      #"{"name":"\#(name)","subjects":["\#(subjects)>"],"num_replicas":\#(replicas),\#(limits)}"#
     ).checked()
   }
 
   private func stream(_ log: Log, _ session: Session) async throws -> Answer {
-    let own = configuration
+    let (bytes, age) = (configuration.maxBytes, Int64(configuration.maxAge / .nanoseconds(1)))
     let limits =
       log.keepsLatest
-      ? #""max_msgs_per_subject":\#(own.latestRecords)"#
-      : #"""
-      "max_bytes":\#(own.maxBytes),"max_age":\#(own.maxAge.nanoseconds),\#
-      "duplicate_window":\#(min(own.memory, own.maxAge).nanoseconds)
-      """#
-    let storage = own.inMemory ? "memory" : "file"
+      ? #""max_msgs_per_subject":8"#
+      : #""max_bytes":\#(bytes),"max_age":\#(age)"#
     let answer = try await stream(
-      log.stream, log.subjects, #""storage":"\#(storage)",\#(limits)"#, session)
+      log.stream, log.subjects, #""storage":"file",\#(limits)"#, session)
     state.withLock { $0.epochs[log.stream] = answer.epoch }
     return answer
   }
@@ -108,8 +102,8 @@ public final class NATSCarrier: Carrier, Registry {
 
   // MARK: - Out and in
 
-  /// The server's `max_payload`, less the headers.
-  public var recordLimit: Int { state.withLock { $0.messageLimit } - NATSCarrier.overhead }
+  /// The server's `max_payload`, less 1 KiB for what stands before a record.
+  public var recordLimit: Int { state.withLock { $0.messageLimit } - 1_024 }
 
   /// Stores a record, and waits for the server's acknowledgement.
   public func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position {
@@ -122,14 +116,14 @@ public final class NATSCarrier: Carrier, Registry {
     let epoch = if let known { known } else { try await stream(log, session).epoch }
     do {
       // The server knows identifiers of the whole stream.
-      let answer = try await session.request(log.subject, record, id: "\(log.name)-\(id)")
-      if answer.error?.err_code == 10_054 {
-        throw CarrierError.tooLarge(bytes: record.count, limit: limit)
-      }
-      guard let number = try answer.checked().seq, answer.stream == log.stream else {
+      let answer = try await session.request(log.subject, record, id: "\(log.name)-\(id)").checked()
+      guard let number = answer.seq, answer.stream == log.stream else {
         throw CarrierError.refused("It was stored in another stream: \(answer.stream ?? "?")")
       }
       return Position(epoch: epoch, number: number)
+    } catch CarrierError.tooLarge {
+      let size = try await stream(log, session).config?.max_msg_size ?? 0
+      throw CarrierError.tooLarge(bytes: record.count, limit: size > 0 ? size : limit)
     } catch {
       // Perhaps the stream was deleted: it is looked at before the next attempt.
       state.withLock { $0.epochs[log.stream] = nil }
@@ -140,9 +134,7 @@ public final class NATSCarrier: Carrier, Registry {
   /// Reads with a consumer of the server's, which is made anew where it is lost.
   public func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
     let session = try await session()
-    if let name = session.consumer(log, at: position) {
-      return try await session.read(name, limit: limit)
-    }
+    if session.reads(log, at: position) { return try await session.read(log, limit: limit) }
     let stream = try await stream(log, session)
     guard stream.epoch == position.epoch, position.number <= stream.state?.last_seq ?? 0 else {
       throw CarrierError.beganAnew(Position(epoch: stream.epoch, number: 0))
@@ -156,8 +148,8 @@ public final class NATSCarrier: Carrier, Registry {
       """#
     ).checked()
     guard let name = answer.name else { throw CarrierError.refused("There is no consumer.") }
-    session.add(Consumer(log, after: position), name)
-    return try await session.read(name, limit: limit)
+    session.add(Consumer(log, name, after: position))
+    return try await session.read(log, limit: limit)
   }
 
   /// Asks for the stream's first record, if one may have been dropped.
@@ -180,32 +172,26 @@ public final class NATSCarrier: Carrier, Registry {
   public func register(
     _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
   ) async throws -> [String: [UInt8]] {
-    let session = try await session()
-    let (own, subjects) = (prefix.replacing(".", with: "_") + "_here", prefix + ".here.")
     guard Log(prefix: prefix, type: name, keepsLatest: false).name == name else {
       throw CarrierError.refused("\(name) is no name.")
     }
-    func stream() async throws -> Answer {
-      try await self.stream(
-        own, subjects,
-        #""max_msgs_per_subject":1,"max_age":\#(expiry.nanoseconds),"storage":"memory""#, session,
-        asking: #"{"subjects_filter":">"}"#)
-    }
-    _ = try await stream()
-    if let value {
-      _ = try await session.request(subjects + name, value).checked()
-    } else {
-      _ = try await session.ask("STREAM.PURGE." + own, #"{"filter":"\#(subjects)\#(name)"}"#)
-        .checked()
-    }
-    var values: [String: [UInt8]] = [:]
-    for subject in try await stream().state?.subjects?.keys ?? [:].keys {
-      let answer = try await session.ask(
-        "STREAM.MSG.GET." + own, #"{"last_by_subj":"\#(subject)"}"#)
+    let session = try await session()
+    let (own, subjects) = (prefix.replacing(".", with: "_") + "_here", prefix + ".here.")
+    let age = Int64(expiry / .nanoseconds(1))
+    let limits = #""max_age":\#(age),"max_msgs_per_subject":1,"storage":"memory""#
+    let all = try await stream(own, subjects, limits, session, asking: #"{"subjects_filter":">"}"#)
+    let subject = subjects + name
+    _ =
+      if let value { try await session.request(subject, value).checked() } else {
+        try await session.ask("STREAM.PURGE." + own, #"{"filter":"\#(subject)"}"#).checked()
+      }
+    var values = [name: value].compactMapValues(\.self)
+    for other in all.state?.subjects?.keys ?? [:].keys where other != subject {
+      let answer = try await session.ask("STREAM.MSG.GET." + own, #"{"last_by_subj":"\#(other)"}"#)
       // It may have expired meanwhile.
       if answer.error?.code == 404 { continue }
-      values[String(subject.dropFirst(subjects.count))] = Array(
-        try answer.checked().message?.data ?? Data())
+      let data = try answer.checked().message?.data ?? Data()
+      values[String(other.dropFirst(subjects.count))] = Array(data)
     }
     return values
   }
@@ -223,12 +209,14 @@ struct Answer: Decodable {
     let subjects: [String: Int]?
   }
   struct Message: Decodable { let data: Data? }
+  struct Configuration: Decodable { let max_msg_size: Int? }
 
   let error: Refusal?
   let stream, name, created: String?
   let seq: UInt64?
   let state: State?
   let message: Message?
+  let config: Configuration?
 
   /// A number for the time at which a stream was made.
   var epoch: UInt64 {
@@ -236,6 +224,7 @@ struct Answer: Decodable {
   }
 
   func checked() throws(CarrierError) -> Answer {
+    if error?.err_code == 10_054 { throw .tooLarge(bytes: 0, limit: 0) }
     if let error { throw .refused(error.description ?? "It says \(error.code).") }
     return self
   }
@@ -245,10 +234,4 @@ extension Log {
   var stream: String { prefix.replacing(".", with: "_") + (keepsLatest ? "_latest" : "") }
   fileprivate var subjects: String { "\(prefix).\(keepsLatest ? "latest" : "log")." }
   fileprivate var subject: String { subjects + name }
-}
-
-extension Duration {
-  fileprivate var nanoseconds: Int64 {
-    components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
-  }
 }

@@ -4,8 +4,8 @@ import MulticastCarrier
 
 /// Where the servers are, who asks, and how much they keep.
 public struct NATSConfiguration: Sendable {
-  /// The servers of one cluster, one of which is used: `nats://user:password@host:port` or `tls://…`, of which the host is
-  /// enough.
+  /// The servers of one cluster, one of which is used: `nats://user:password@host:port` or `tls://…`, of which the
+  /// host is enough.
   public var urls: [String]
   /// The user, if he is not in the URLs.
   public var user: String?
@@ -15,8 +15,8 @@ public struct NATSConfiguration: Sendable {
   public var token: String?
   /// The path of a file with a user's JWT and seed.
   public var credentialsFile: String?
-  /// The path of a file with the certificates that the servers' are signed by; nil for those that the system trusts. With
-  /// it, or with `tls://`, the connection is encrypted.
+  /// The path of a file with the certificates that the servers' are signed by; nil for those that the system trusts.
+  /// With it, or with `tls://`, the connection is encrypted.
   public var certificateAuthority: String?
   /// The path of a file with this client's certificate chain, and of one with its key.
   public var certificate: (chain: String, key: String)?
@@ -26,25 +26,16 @@ public struct NATSConfiguration: Sendable {
   public var maxBytes: Int64 = 1 << 30
   /// How long a stream keeps a record.
   public var maxAge = Duration.seconds(3_600)
-  /// How long the server remembers what it has stored, so that what is sent again is stored once. Receivers find the rest.
-  public var memory = Duration.seconds(120)
   /// On how many servers of a cluster a stream is.
   public var replicas: Int64 = 1
-  /// Whether streams are in memory, and not on disk.
-  public var inMemory = false
-  /// How many records a topic that keeps its latest has.
-  public var latestRecords: Int64 = 8
 
   /// Creates a configuration.
   ///
   /// - Throws: `CarrierError.refused`, if a URL is none.
   public init(urls: [String]) throws {
     for url in urls {
-      let parts = url.split(separator: "/", omittingEmptySubsequences: false)
-      guard parts.count >= 3, ["nats:", "tls:"].contains(parts[0]), parts[1].isEmpty,
-        let place = parts[2].split(separator: "@").last, !place.hasPrefix(":"),
-        place.hasSuffix("]") || !place.contains(":")
-          || place.split(separator: ":").last.flatMap({ UInt16($0) }) != nil
+      guard let parts = URLComponents(string: url), ["nats", "tls"].contains(parts.scheme),
+        parts.host?.isEmpty == false
       else {
         throw CarrierError.refused(
           "\(withoutCredentials(url)) is no address like nats://user:password@host:port.")

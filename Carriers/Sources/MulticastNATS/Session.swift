@@ -8,16 +8,11 @@ import Synchronization
 /// All that comes in comes to one subscription: answers under the number of their request, records under the subject of
 /// their topic, and what the server says of a consumer under its name.
 final class Session: Sendable {
-  // Sendable: the client guards what the pointers lead to with locks of its own. They are made, used and destroyed on the
-  // queue, and nothing on the queue finds them in the state after they were destroyed.
+  // Sendable: the client guards what the pointers lead to with locks of its own. They are made, used and destroyed on
+  // the queue, and nothing on the queue finds them in the state after they were destroyed.
   @safe private struct Handle: @unchecked Sendable {
     let connection: OpaquePointer
-    let subscription: OpaquePointer
-  }
-
-  private struct Request {
-    let done: CheckedContinuation<Answer, any Error>
-    let since = ContinuousClock.now
+    let subscription: OpaquePointer?
   }
 
   private struct State {
@@ -25,20 +20,18 @@ final class Session: Sendable {
     var messageLimit = 0
     /// Why it has ended.
     var end: CarrierError?
-    var onEnd: CheckedContinuation<Void, Never>?
     var number: UInt64 = 0
-    var requests: [UInt64: Request] = [:]
+    var requests:
+      [UInt64: (done: CheckedContinuation<Answer, any Error>, since: ContinuousClock.Instant)] = [:]
     /// By the server's names for them.
     var consumers: [String: Consumer] = [:]
     var names: [Log: String] = [:]
   }
 
-  /// How long a request for records waits at the server, in nanoseconds.
-  private static let expiry: Int64 = 5_000_000_000
-  private static let silence = CarrierError.disconnected("The server does not answer.")
   private let queue = DispatchQueue(label: "NATSCarrier")
   private let inbox = "_INBOX.\(UInt64.random(in: 0 ... .max)).\(UInt64.random(in: 0 ... .max))."
   private let state = Mutex(State())
+  private let ending = AsyncStream<Never>.makeStream()
 
   // MARK: - Beginning and end
 
@@ -54,30 +47,30 @@ final class Session: Sendable {
     var options: OpaquePointer?
     unsafe natsOptions_Create(&options)
     defer { unsafe natsOptions_Destroy(options) }
-    try check(unsafe configuration.configure(options))
-    // The client calls on threads of its own, also after its functions for the end have returned. So it holds this object
-    // once for each of its two callbacks. The first is let go by `onEnd`, which is called once and is the last call about a
-    // connection; where there is no connection, there is no call. The second is let go by `onLastMessage`, after the
-    // last message. If that cannot be set, as the connection has just ended, then this object stays for ever: that costs a
-    // few hundred bytes, and a message that comes too late still finds it.
+    // The client calls on threads of its own, also after its functions for the end have returned. So it holds this
+    // object once for each of its two callbacks. `onClosed` lets go of the first: it is called once, and is the last
+    // call about a connection; where none was made, there is no call. The second goes when the client is done with the
+    // last message. If that cannot be set, because the connection has just ended, this object stays for ever: a
+    // message that comes too late still finds it.
     let own = unsafe Unmanaged.passRetained(self)
     unsafe natsOptions_SetClosedCB(options, onClosed, own.toOpaque())
     var connection: OpaquePointer?
-    let status = unsafe natsConnection_Connect(&connection, options)
+    var status = unsafe configuration.configure(options)
+    if status == NATS_OK { status = unsafe natsConnection_Connect(&connection, options) }
     guard status == NATS_OK, let connection = unsafe connection else {
       defer { unsafe own.release() }
       throw error(status)
     }
     var subscription: OpaquePointer?
     let other = unsafe Unmanaged.passRetained(self)
-    let second = unsafe natsConnection_Subscribe(
+    status = unsafe natsConnection_Subscribe(
       &subscription, connection, inbox + ">", onMessage, other.toOpaque())
-    guard second == NATS_OK, let subscription = unsafe subscription else {
+    if status != NATS_OK {
       unsafe other.release()
-      defer { unsafe natsConnection_Destroy(connection) }
-      throw error(second)
+      end(error(status))
     }
-    unsafe natsSubscription_SetOnCompleteCB(subscription, onLastMessage, other.toOpaque())
+    unsafe natsSubscription_SetOnCompleteCB(
+      subscription, { unsafe session($0)?.release() }, other.toOpaque())
     // What may wait is limited by what was asked for.
     unsafe natsSubscription_SetPendingLimits(subscription, -1, -1)
     let handle = unsafe Handle(connection: connection, subscription: subscription)
@@ -92,16 +85,13 @@ final class Session: Sendable {
   func end(_ error: CarrierError) {
     let old = state.withLock { state -> State? in
       guard state.end == nil else { return nil }
-      defer {
-        state.end = error
-        (state.requests, state.consumers, state.names, state.onEnd) = ([:], [:], [:], nil)
-      }
+      defer { state = State(handle: state.handle, end: error) }
       return state
     }
     guard let old else { return }
     for request in old.requests.values { request.done.resume(throwing: error) }
     for consumer in old.consumers.values { consumer.waiter?.resume(throwing: error) }
-    old.onEnd?.resume()
+    ending.continuation.finish()
     queue.async {
       guard let handle = self.state.withLock({ $0.handle.take() }) else { return }
       unsafe natsConnection_Destroy(handle.connection)
@@ -110,15 +100,7 @@ final class Session: Sendable {
   }
 
   /// Returns when it has ended.
-  func ended() async {
-    await withCheckedContinuation { done in
-      let isOver = state.withLock { state in
-        if state.end == nil { state.onEnd = done }
-        return state.end != nil
-      }
-      if isOver { done.resume() }
-    }
-  }
+  func ended() async { for await _ in ending.stream {} }
 
   /// Ends it, and returns when it has ended.
   func close() async {
@@ -128,18 +110,13 @@ final class Session: Sendable {
 
   /// Gives up what was not answered. Returns whether the session lasts.
   private func sweep() -> Bool {
-    let now = ContinuousClock.now
-    let (requests, names, lasts) = state.withLock { state in
-      let requests = state.requests.filter { now - $0.value.since > .seconds(5) }
-      for number in requests.keys { state.requests[number] = nil }
-      let names = state.consumers.filter {
-        $0.value.asked > 0 && now - $0.value.since > .seconds(8)
-      }
-      return (requests.values, names.keys, state.end == nil)
+    let (requests, consumers, end) = state.withLock { ($0.requests, $0.consumers, $0.end) }
+    let error = CarrierError.disconnected("The server does not answer.")
+    for (number, request) in requests where .now - request.since > .seconds(5) {
+      answer("\(number)", .failure(error))
     }
-    for request in requests { request.done.resume(throwing: Session.silence) }
-    for name in names { end(ofConsumer: name, Session.silence) }
-    return lasts
+    for (name, consumer) in consumers where consumer.isOverdue { self.end(ofConsumer: name, error) }
+    return end == nil
   }
 
   // MARK: - Requests
@@ -151,7 +128,7 @@ final class Session: Sendable {
     try await withCheckedThrowingContinuation { done in
       let (number, end) = state.withLock { state in
         state.number += 1
-        if state.end == nil { state.requests[state.number] = Request(done: done) }
+        if state.end == nil { state.requests[state.number] = (done, .now) }
         return (state.number, state.end)
       }
       if let end { return done.resume(throwing: end) }
@@ -180,12 +157,7 @@ final class Session: Sendable {
       if status == NATS_OK {
         status = unsafe natsConnection_PublishMsg(handle.connection, message)
       }
-      if status == NATS_OK { return }
-      let limit = unsafe Int(natsConnection_GetMaxPayload(handle.connection))
-      self.answer(
-        key,
-        .failure(
-          status == NATS_MAX_PAYLOAD ? .tooLarge(bytes: body.count, limit: limit) : error(status)))
+      if status != NATS_OK { self.answer(key, .failure(error(status))) }
     }
   }
 
@@ -200,43 +172,43 @@ final class Session: Sendable {
 
   // MARK: - Consumers
 
-  /// The consumer that a topic has, if it goes on at a place.
-  func consumer(_ log: Log, at position: Position) -> String? {
-    let (name, goesOn) = state.withLock { state in
-      let name = state.names[log]
-      return (name, name.flatMap { state.consumers[$0] }?.position == position)
-    }
-    if let name, !goesOn { end(ofConsumer: name, nil) }
-    return goesOn ? name : nil
+  /// Returns whether a consumer goes on at a place. Another one of the topic ends.
+  func reads(_ log: Log, at position: Position) -> Bool {
+    let consumer = state.withLock { state in state.names[log].flatMap { state.consumers[$0] } }
+    guard let consumer, consumer.position != position else { return consumer != nil }
+    end(ofConsumer: consumer.name, nil)
+    return false
   }
 
-  func add(_ consumer: Consumer, _ name: String) {
-    state.withLock { ($0.consumers[name], $0.names[consumer.log]) = (consumer, name) }
+  func add(_ new: Consumer) {
+    state.withLock { ($0.consumers[new.name], $0.names[new.log]) = (new, new.name) }
   }
 
-  /// Returns what has come, or comes within a few seconds.
-  func read(_ name: String, limit: Int) async throws -> [Record] {
+  /// Returns what has come to a topic's consumer, or comes within a few seconds.
+  func read(_ log: Log, limit: Int) async throws -> [Record] {
     try await withCheckedThrowingContinuation { done in
-      let (result, log) = state.withLock { state -> (Result<[Record], any Error>?, Log?) in
-        if let end = state.end { return (.failure(end), nil) }
-        guard let log = state.consumers[name]?.log else { return (.success([]), nil) }
-        let records = state.consumers[name]?.take(limit) ?? []
-        if !records.isEmpty { return (.success(records), nil) }
-        return (nil, state.consumers[name]?.wait(done, limit) == true ? log : nil)
+      let (step, end) = state.withLock { state in
+        (state.names[log].flatMap { state.consumers[$0]?.read(done, limit) }, state.end)
       }
-      if let result { return done.resume(with: result) }
-      guard let log else { return }
-      let body = #"{"batch":\#(limit),"expires":\#(Session.expiry)}"#
-      publish(
-        Array(body.utf8), to: "$JS.API.CONSUMER.MSG.NEXT.\(log.stream).\(name)", key: "c" + name)
+      if let end { return done.resume(throwing: end) }
+      perform(step ?? .deliver(done, []))
+    }
+  }
+
+  private func perform(_ step: Consumer.Step?) {
+    switch step {
+    case .pull(let subject, let name, let count):
+      let body = #"{"batch":\#(count),"expires":5000000000}"#
+      publish(Array(body.utf8), to: subject, key: "c" + name)
+    case .deliver(let waiter, let records): waiter.resume(returning: records)
+    case .wrong(let name): takeStatus("a record is missing", ofConsumer: name)
+    case nil, .wait: break
     }
   }
 
   /// The place from which on the server may have dropped records unread, if there is one. It is told once.
   func takeDoubt(_ log: Log) -> UInt64? {
-    state.withLock { state in
-      state.names[log].flatMap { state.consumers[$0]?.doubt.take() }
-    }
+    state.withLock { state in state.names[log].flatMap { state.consumers[$0]?.doubt.take() } }
   }
 
   /// The topic is read no more.
@@ -252,11 +224,7 @@ final class Session: Sendable {
       return consumer
     }
     guard let consumer else { return }
-    if let error {
-      consumer.waiter?.resume(throwing: error)
-    } else {
-      consumer.waiter?.resume(returning: [])
-    }
+    consumer.waiter?.resume(with: error.map { .failure($0) } ?? .success([]))
     // Nobody waits for the answer. It ends by itself otherwise, in a minute.
     publish([], to: "$JS.API.CONSUMER.DELETE.\(consumer.log.stream).\(name)", key: "0")
   }
@@ -270,22 +238,18 @@ final class Session: Sendable {
     let key = String(subject.dropFirst(inbox.count))
     let status = unsafe status(of: message)
     if key.hasPrefix("c") { return takeStatus(status ?? "", ofConsumer: String(key.dropFirst())) }
-    let content = unsafe bytes(of: message)
-    answer(
-      key,
-      status == nil
-        ? Result { try JSONDecoder().decode(Answer.self, from: Data(content)) }
-          .mapError { .refused("\($0)") }
-        : .failure(.refused("JetStream does not answer, or no stream has the subject.")))
+    let none = CarrierError.refused("JetStream does not answer, or no stream has the subject.")
+    if status != nil { return answer(key, .failure(none)) }
+    let content = unsafe Data(bytes(of: message))
+    let result = Result { try JSONDecoder().decode(Answer.self, from: content) }
+    answer(key, result.mapError { .refused("\($0)") })
   }
 
   private func takeStatus(_ status: String, ofConsumer name: String) {
     switch status {
     case "100": return
     // There was nothing, or a part of what was asked for.
-    case "404", "408":
-      let delivery = state.withLock { $0.consumers[name]?.finish() }
-      delivery?.waiter.resume(returning: delivery?.records ?? [])
+    case "404", "408": perform(state.withLock { $0.consumers[name]?.finish() })
     // It is made anew where it has worked, without a word.
     default:
       let hasWorked = state.withLock { $0.consumers[name]?.hasWorked }
@@ -299,20 +263,9 @@ final class Session: Sendable {
       let place = unsafe metadata?.pointee, let name = unsafe place.Consumer
     else { return }
     defer { unsafe jsMsgMetaData_Destroy(metadata) }
-    let content = unsafe bytes(of: message)
-    let own = unsafe String(cString: name)
-    let (stream, number, pending) = unsafe (
-      place.Sequence.Stream, place.Sequence.Consumer, place.NumPending
-    )
-    let step = state.withLock { state in
-      state.consumers[own]?.take(content, stream, number: number, pending: pending)
-    }
-    switch step {
-    case .deliver(let delivery): delivery.waiter.resume(returning: delivery.records)
-    // One was lost on the way.
-    case .wrong: takeStatus("a record is missing", ofConsumer: own)
-    case nil, .wait: break
-    }
+    let (own, content) = unsafe (String(cString: name), bytes(of: message))
+    let (at, pending) = unsafe (place.Sequence, place.NumPending)
+    perform(state.withLock { $0.consumers[own]?.take(content, at.Stream, at.Consumer, pending) })
   }
 }
 
@@ -329,10 +282,6 @@ private func onMessage(
   defer { unsafe natsMsg_Destroy(message) }
   guard let message = unsafe message else { return }
   unsafe session(closure)?.takeUnretainedValue().take(message)
-}
-
-private func onLastMessage(_ closure: UnsafeMutableRawPointer?) {
-  unsafe session(closure)?.release()
 }
 
 private func onClosed(_ connection: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {
@@ -353,16 +302,14 @@ private func status(of message: OpaquePointer) -> String? {
 }
 
 private func bytes(of message: OpaquePointer) -> [UInt8] {
-  unsafe Array(
-    UnsafeRawBufferPointer(
-      start: natsMsg_GetData(message), count: Int(natsMsg_GetDataLength(message))))
+  let count = unsafe Int(natsMsg_GetDataLength(message))
+  return unsafe Array(UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: count))
 }
 
 /// What the client says of an error on this thread.
 private func error(_ status: natsStatus) -> CarrierError {
+  if status == NATS_MAX_PAYLOAD { return .tooLarge(bytes: 0, limit: 0) }
   let name = unsafe String(cString: natsStatus_GetText(status))
   let text = unsafe nats_GetLastError(nil).map { unsafe String(cString: $0) } ?? ""
   return .disconnected(text.isEmpty ? name : "\(name): \(text)")
 }
-
-private func check(_ status: natsStatus) throws { if status != NATS_OK { throw error(status) } }
