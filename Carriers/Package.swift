@@ -57,7 +57,7 @@ let package = Package(
       name: "MulticastCarrierTests", dependencies: ["MulticastCarrier", "MulticastCarrierTesting"]),
     .testTarget(
       name: "EngineTests",
-      dependencies: ["MulticastCarrierTesting", "MulticastNATS", "MulticastRedis"]),
+      dependencies: ["CNATS", "MulticastCarrierTesting", "MulticastNATS", "MulticastRedis"]),
   ],
   swiftLanguageModes: [.v6]
 )

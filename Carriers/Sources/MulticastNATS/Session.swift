@@ -104,6 +104,7 @@ final class Session: Sendable {
 
   /// Ends it, and returns when it has ended.
   func close() async {
+    for name in state.withLock({ $0.consumers.keys }) { end(ofConsumer: name, .closed) }
     end(.closed)
     await withCheckedContinuation { done in queue.async { done.resume() } }
   }
@@ -144,8 +145,7 @@ final class Session: Sendable {
   /// - Parameter key: What the answer comes under.
   private func publish(_ body: [UInt8], to subject: String, key: String, _ id: String? = nil) {
     queue.async {
-      let handle = self.state.withLock { $0.end == nil ? $0.handle : nil }
-      guard let handle else { return }
+      guard let handle = self.state.withLock({ $0.handle }) else { return }
       var message: OpaquePointer?
       var status = unsafe body.withUnsafeBytes { bytes in
         unsafe natsMsg_Create(

@@ -6,13 +6,13 @@ import MulticastNATS
 import MulticastRedis
 import Testing
 
-/// A carrier of the engine that a test has started.
+/// A carrier of the engine that a test has started, at its port or that of a relay.
 func carrier(
-  _ engine: Engine, user: String? = nil,
+  _ engine: Engine, user: String? = nil, port: Int? = nil,
   nats: (inout NATSConfiguration) -> Void = { _ in },
   redis: (inout RedisConfiguration) -> Void = { _ in }
 ) throws -> any Carrier & Registry {
-  let url = user.map { "\(engine.kind)://\($0)@127.0.0.1:\(engine.port)" } ?? engine.url
+  let url = "\(engine.kind)://\(user.map { $0 + "@" } ?? "")127.0.0.1:\(port ?? engine.port)"
   switch engine.kind {
   case .nats:
     var configuration = try NATSConfiguration(url: url)
@@ -26,7 +26,7 @@ func carrier(
 }
 
 extension CarriageReport {
-  fileprivate var reason: String? {
+  var reason: String? {
     switch self {
     case .disconnected(let reason), .refused(_, let reason): reason.lowercased()
     default: nil
@@ -53,8 +53,7 @@ extension CarriageReport {
     #expect(broken.isEmpty)
   }
 
-  @Test(arguments: Engine.Kind.tested) func aLogThatIsGoneIsTold(_ kind: Engine.Kind) async throws
-  {
+  @Test(arguments: Engine.Kind.tested) func aLogThatIsGoneIsTold(_ kind: Engine.Kind) async throws {
     var engine = try await Engine(kind)
     let first = engine
     let broken = try await CarrierConformance { try carrier(first) }.check(empty: {
@@ -174,14 +173,58 @@ extension CarriageReport {
       await site.start(topics: 1)
       site.post(1...20)
       await site.until { $0.notes(of: "steady").count > 20 }
+      // While somebody reads, writes, and waits for an end.
+      site.post(1...20)
       await site.stop()
-      // One that nobody closes.
-      _ = try await carrier(engine).end(of: Log(prefix: "x", type: "y", keepsLatest: false))
+      // Some that nobody closes: one that has connected, one that is about to, and one that is closed meanwhile.
+      let log = Log(prefix: "x", type: "y", keepsLatest: false)
+      let end = try await carrier(engine).end(of: log)
+      _ = try carrier(engine)
+      let last = try carrier(engine)
+      async let reading = last.read(log, after: end, limit: 1)
+      async let writing = last.append([1], to: log, id: "\(round)")
+      await last.close()
+      _ = try? await (reading, writing)
     }
     load.cancel()
     await load.value
     await steady.stop()
     withExtendedLifetime(engine) {}
+  }
+
+  @Test(arguments: Engine.Kind.tested)
+  func connectionsThatAreCutUnderLoadLoseNothing(_ kind: Engine.Kind) async throws {
+    let engine = try await Engine(kind)
+    let relay = try Relay(to: engine.port)
+    let one = Site(try carrier(engine, port: relay.port), "one", carrying: topics)
+    let two = Site(try carrier(engine, port: relay.port), "two", carrying: topics)
+    for site in [one, two] { await site.start(topics: 1) }
+    for round in 1...40 {
+      one.post((round - 1) * 50 + 1...round * 50)
+      relay.cut()
+      await two.until { $0.notes(of: "one").count >= round * 50 }
+    }
+    let seen = two.seen
+    #expect(seen.notes(of: "one") == Array(1...2_000) && seen.missing == 0)
+    for site in [one, two] { await site.until { $0.state?.waitingMessages == 0 } }
+    for site in [one, two] { await site.stop() }
+  }
+
+  @Test(arguments: Engine.Kind.tested)
+  func aConnectionThatFallsSilentIsGivenUp(_ kind: Engine.Kind) async throws {
+    let engine = try await Engine(kind)
+    let relay = try Relay(to: engine.port)
+    let one = Site(try carrier(engine, port: relay.port), "one", carrying: topics)
+    let two = Site(try carrier(engine, port: relay.port), "two", carrying: topics)
+    for site in [one, two] { await site.start(topics: 1) }
+    one.post(1...10)
+    await two.until { $0.notes(of: "one").count == 10 }
+    relay.silence()
+    one.post(11...1_000)
+    let seen = await two.until { $0.notes(of: "one").count >= 1_000 }
+    #expect(seen.notes(of: "one") == Array(1...1_000) && seen.missing == 0)
+    #expect(one.seen.reports.contains { $0.reason != nil })
+    for site in [one, two] { await site.stop() }
   }
 
   @Test func aSubjectOfSomebodyElseHoldsUpNoOther() async throws {

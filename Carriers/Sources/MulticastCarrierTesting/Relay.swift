@@ -1,0 +1,115 @@
+import Foundation
+import Synchronization
+
+/// Stands between carriers and an engine, and cuts or silences their connections.
+public final class Relay: Sendable {
+  /// Two sockets, and whether what comes is thrown away.
+  private final class Pair: Sendable {
+    let client, server: Int32
+    let isSilent = Atomic(false)
+    /// How many of its threads have ended. The sockets are others' once both have.
+    private let ended = Mutex(0)
+
+    init(_ client: Int32, _ server: Int32) { (self.client, self.server) = (client, server) }
+
+    /// Copies until one side ends, on a thread of its own. The second one to end closes both.
+    func copy(from source: Int32, to target: Int32) {
+      Thread.detachNewThread {
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        loop: while true {
+          let count = unsafe recv(source, &bytes, bytes.count, 0)
+          guard count > 0 else { break }
+          if self.isSilent.load(ordering: .relaxed) { continue }
+          var sent = 0
+          while sent < count {
+            let more = unsafe bytes[sent..<count].withUnsafeBytes { rest in
+              unsafe send(target, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            }
+            guard more > 0 else { break loop }
+            sent += more
+          }
+        }
+        self.end()
+        self.ended.withLock { ended in
+          ended += 1
+          if ended == 2 { for socket in [self.client, self.server] { close(socket) } }
+        }
+      }
+    }
+
+    func end() {
+      ended.withLock { ended in
+        if ended < 2 { for socket in [client, server] { shutdown(socket, Int32(SHUT_RDWR)) } }
+      }
+    }
+  }
+
+  /// Where carriers connect to it.
+  public let port: Int
+  private let listener: Int32
+  private let pairs = Mutex<[Pair]>([])
+
+  /// - Parameter target: The engine's port.
+  public init(to target: Int) throws {
+    port = try Engine.freePort()
+    listener = try unsafe Relay.socket(port) { unsafe bind($0, $1, $2) }
+    listen(listener, 16)
+    Thread.detachNewThread { [weak self, listener] in
+      while true {
+        let client = accept(listener, nil, nil)
+        guard client >= 0, let self else { break }
+        guard let server = try? unsafe Relay.socket(target, { unsafe connect($0, $1, $2) }) else {
+          close(client)
+          continue
+        }
+        let pair = Pair(client, server)
+        pairs.withLock { $0.append(pair) }
+        pair.copy(from: client, to: server)
+        pair.copy(from: server, to: client)
+      }
+      close(listener)
+    }
+  }
+
+  deinit {
+    shutdown(listener, Int32(SHUT_RDWR))
+    cut()
+  }
+
+  private static func socket(
+    _ port: Int, _ use: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) throws -> Int32 {
+    #if canImport(Glibc)
+      let socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+      let socket = Foundation.socket(AF_INET, SOCK_STREAM, 0)
+    #endif
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_port = UInt16(port).bigEndian
+    let status = unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        unsafe use(socket, pointer, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard status == 0 else {
+      close(socket)
+      throw Program.Failure(description: "No socket for port \(port): \(errno)")
+    }
+    return socket
+  }
+
+  /// Ends all connections.
+  public func cut() { for pair in take() { pair.end() } }
+
+  /// Lets nothing more through the connections that stand, and does not end them.
+  public func silence() { for pair in take() { pair.isSilent.store(true, ordering: .relaxed) } }
+
+  private func take() -> [Pair] {
+    pairs.withLock { pairs in
+      defer { pairs = [] }
+      return pairs
+    }
+  }
+}

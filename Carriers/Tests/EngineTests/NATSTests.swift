@@ -1,0 +1,210 @@
+import CNATS
+import Foundation
+import Multicast
+import MulticastCarrier
+import MulticastCarrierTesting
+import MulticastNATS
+import Testing
+
+/// What happens to streams and consumers of JetStream, by the hand of an operator or of the server.
+@Suite(.timeLimit(.minutes(30)), .enabled(if: Engine.Kind.tested.contains(.nats)))
+struct NATSTests {
+  private let topics: (Carriage) -> Void = { $0.carry(.note, as: "note") }
+
+  /// Asks JetStream, as an operator would.
+  @discardableResult
+  private func ask(_ engine: Engine, _ subject: String, _ body: String = "") throws -> String {
+    var connection: OpaquePointer?
+    var message: OpaquePointer?
+    natsConnection_ConnectTo(&connection, engine.url)
+    let status = natsConnection_RequestString(
+      &message, connection, "$JS.API." + subject, body, 5_000)
+    defer {
+      natsMsg_Destroy(message)
+      natsConnection_Destroy(connection)
+    }
+    try #require(status == NATS_OK)
+    let text = natsMsg_GetData(message).map { String(cString: $0) } ?? ""
+    try #require(!text.contains("\"error\""), "\(text)")
+    return text
+  }
+
+  /// An engine with a stream that somebody has made.
+  private func engine(_ more: String, subjects: String = "multicast.log.>") async throws -> Engine {
+    let engine = try await Engine(.nats)
+    try ask(
+      engine, "STREAM.CREATE.multicast",
+      #"{"name":"multicast","subjects":["\#(subjects)"],\#(more)}"#)
+    return engine
+  }
+
+  private func consumers(_ engine: Engine) throws -> [String] {
+    struct Names: Decodable { let consumers: [String]? }
+    let text = try ask(engine, "CONSUMER.NAMES.multicast")
+    return try JSONDecoder().decode(Names.self, from: Data(text.utf8)).consumers ?? []
+  }
+
+  @Test func consumersThatAreDeletedAreMadeAnewWithoutAWord() async throws {
+    let engine = try await Engine(.nats)
+    let one = Site(try carrier(engine), "one", carrying: topics)
+    let two = Site(try carrier(engine), "two", carrying: topics)
+    for site in [one, two] { await site.start(topics: 1) }
+    for round in 1...5 {
+      one.post(round * 10 - 9...round * 10)
+      await two.until { $0.notes(of: "one").count >= round * 10 }
+      for name in try consumers(engine) { try ask(engine, "CONSUMER.DELETE.multicast." + name) }
+    }
+    one.post(51...60)
+    let seen = await two.until { $0.notes(of: "one").count >= 60 }
+    #expect(seen.notes(of: "one") == Array(1...60) && seen.missing == 0)
+    #expect(!seen.reports.contains { $0.reason != nil })
+    for site in [one, two] { await site.stop() }
+    #expect(try consumers(engine).isEmpty)
+  }
+
+  @Test func aConsumerThatCannotBeMadeIsToldOnceAndTriedAgain() async throws {
+    let engine = try await engine(#""storage":"file","max_consumers":1"#)
+    let one = Site(try carrier(engine), "one", carrying: topics)
+    await one.start(topics: 1)
+    one.post(1...5)
+    let place = { one.carriage.position(of: "note") }
+    while try consumers(engine).isEmpty || place() == nil { await Task.yield() }
+    let two = Site(try carrier(engine), "two") { $0.carry(.note, as: "note", from: .beginning) }
+    two.run()
+    await two.until { seen in seen.reports.contains { $0.reason != nil } }
+    await one.stop()
+    let seen = await two.until { $0.notes(of: "one").count >= 5 }
+    #expect(seen.notes(of: "one") == Array(1...5))
+    #expect(seen.reports.compactMap(\.reason) == ["maximum consumers limit reached"])
+    await two.stop()
+  }
+
+  @Test func aStreamThatIsDeletedIsMadeAnewAndTold() async throws {
+    // In memory: a server of version 2.9 that deletes a stream's files takes those of the next one, too.
+    let engine = try await engine(#""storage":"memory""#)
+    let one = Site(try carrier(engine), "one", carrying: topics)
+    let two = Site(try carrier(engine), "two", carrying: topics)
+    for site in [one, two] { await site.start(topics: 1) }
+    for number in 1...100 {
+      one.post(number...number)
+      await two.until { $0.notes(of: "one").count >= number }
+    }
+    try ask(engine, "STREAM.DELETE.multicast")
+    one.post(101...200)
+    let seen = await two.until { $0.notes(of: "one").count >= 200 }
+    #expect(seen.notes(of: "one") == Array(1...200) && seen.missing == 0)
+    #expect(seen.reports.filter { $0 == .beganAnew(type: "note") }.count == 1)
+    for site in [one, two] { await site.stop() }
+  }
+
+  @Test func aStreamOfOtherSubjectsIsTold() async throws {
+    let engine = try await engine(#""storage":"file","max_msgs":10"#, subjects: "other.>")
+    let one = Site(try carrier(engine), "one", carrying: topics)
+    one.run()
+    one.post(1...3)
+    await one.until { seen in
+      seen.reports.contains { $0.reason?.contains("no stream has the subject") ?? false }
+    }
+    try ask(
+      engine, "STREAM.UPDATE.multicast",
+      #"{"name":"multicast","subjects":["multicast.log.>"],"storage":"file"}"#)
+    let two = Site(try carrier(engine), "two", from: .beginning)
+    await two.start()
+    await two.until { $0.notes(of: "one") == [1, 2, 3] }
+    for site in [one, two] { await site.stop() }
+  }
+
+  @Test func aMessageAboveTheStreamsLimitHoldsUpNoOther() async throws {
+    let engine = try await engine(#""storage":"file","max_msg_size":2000"#)
+    let one = Site(try carrier(engine), "one", carrying: topics)
+    let two = Site(try carrier(engine), "two", carrying: topics)
+    for site in [one, two] { await site.start(topics: 1) }
+    one.post(1...100)
+    one.center.post(.note, Note("one", 101, String(repeating: "x", count: 5_000)))
+    one.post(102...200)
+    let seen = await two.until { $0.notes(of: "one").last == 200 }
+    #expect(seen.notes(of: "one") == (1...200).filter { $0 != 101 })
+    let told = await one.until { seen in
+      seen.reports.contains { if case .kept = $0 { true } else { false } }
+    }
+    let kept = told.reports.compactMap { report -> CarrierError? in
+      if case .kept("note", let reason, 1) = report { reason } else { nil }
+    }
+    guard case .tooLarge(let bytes, 2_000)? = kept.first else {
+      Issue.record("\(kept)")
+      return
+    }
+    #expect(kept.count == 1 && bytes > 5_000)
+    for site in [one, two] { await site.stop() }
+  }
+
+  @Test func aFullStreamIsToldAndGoesOnWhenThereIsRoom() async throws {
+    let engine = try await engine(#""storage":"file","max_msgs":3,"discard":"new""#)
+    let one = Site(try carrier(engine), "one", carrying: topics)
+    let two = Site(try carrier(engine), "two", carrying: topics)
+    for site in [one, two] { await site.start(topics: 1) }
+    for number in 1...10 {
+      one.post(number...number)
+      if number <= 3 { await two.until { $0.notes(of: "one").count >= number } }
+    }
+    await one.until { seen in
+      seen.reports.contains { $0.reason?.contains("maximum messages exceeded") ?? false }
+    }
+    try ask(engine, "STREAM.PURGE.multicast")
+    await two.until { $0.notes(of: "one") == Array(1...10) }
+    await one.until { $0.state.map { $0.waitingMessages == 0 && $0.isWell } ?? false }
+    for site in [one, two] { await site.stop() }
+  }
+
+  /// Three servers, each of which is killed and comes back: whoever used it goes on with another one.
+  @Test func everyServerOfAClusterMayEnd() async throws {
+    let ports = try (0..<3).map { _ in try Engine.freePort() }
+    func configuration(_ index: Int) -> String {
+      """
+      server_name: n\(index)
+      cluster {
+        name: team, listen: "127.0.0.1:\(ports[index])"
+        routes: [\(ports.map { "\"nats://127.0.0.1:\($0)\"" }.joined(separator: ", "))]
+      }
+      """
+    }
+    var engines: [Engine] = []
+    for index in 0..<3 {
+      engines.append(try await Engine(.nats, configuration: configuration(index)))
+    }
+    let urls = engines.map(\.url)
+    func carrier() throws -> any Carrier {
+      var configuration = try NATSConfiguration(urls: urls)
+      configuration.replicas = 3
+      return NATSCarrier(configuration)
+    }
+    let one = Site(try carrier(), "one", carrying: topics)
+    let two = Site(try carrier(), "two", carrying: topics)
+    for site in [one, two] { await site.start(topics: 1) }
+    var count = 0
+    func exchange() async {
+      one.post(count + 1...count + 50)
+      two.post(count + 1...count + 50)
+      count += 50
+      let all = count
+      for site in [one, two] {
+        await site.until { seen in
+          ["one", "two"].allSatisfy { seen.notes(of: $0).count >= all }
+        }
+      }
+    }
+    await exchange()
+    for index in 0..<3 {
+      try await engines[index].program.kill9()
+      await exchange()
+      engines[index] = try await Engine(
+        .nats, again: engines[index], configuration: configuration(index))
+      await exchange()
+    }
+    for site in [one, two] {
+      for name in ["one", "two"] { #expect(site.seen.notes(of: name) == Array(1...count)) }
+      #expect(site.seen.missing == 0)
+      await site.stop()
+    }
+  }
+}
