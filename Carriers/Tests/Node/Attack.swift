@@ -10,24 +10,28 @@ struct Attack: Sendable {
   let kind: Engine.Kind
   init(_ kind: Engine.Kind) { self.kind = kind }
 
-  private func carrier(_ engine: Engine, isShort: Bool = false) throws -> any Carrier & Registry {
+  private func carrier(
+    _ engine: Engine, port: Int? = nil, isShort: Bool = false
+  ) throws -> any Carrier & Registry {
+    let url = "\(kind)://127.0.0.1:\(port ?? engine.port)"
     switch kind {
     case .nats:
-      var configuration = try NATSConfiguration(url: engine.url)
+      var configuration = try NATSConfiguration(url: url)
       if isShort { configuration.maxBytes = 1 << 20 }
       return NATSCarrier(configuration)
     case .redis:
-      var configuration = try RedisConfiguration(url: engine.url)
+      var configuration = try RedisConfiguration(url: url)
       if isShort { configuration.records = 50 }
       return RedisCarrier(configuration)
     }
   }
 
-  private func sites(_ engine: Engine, count: Int = 3, isShort: Bool = false) async throws -> [Site]
-  {
+  private func sites(
+    _ engine: Engine, port: Int? = nil, count: Int = 3, isShort: Bool = false
+  ) async throws -> [Site] {
     var sites: [Site] = []
     for number in 0..<count {
-      let site = Site(try carrier(engine, isShort: isShort), "site \(number)")
+      let site = Site(try carrier(engine, port: port, isShort: isShort), "site \(number)")
       await site.start()
       sites.append(site)
     }
@@ -87,12 +91,14 @@ struct Attack: Sendable {
   }
 
   private func load(
-    _ name: String, seconds: Int = 20, _ attack: @Sendable @escaping (Engine) async throws -> Engine
+    _ name: String, seconds: Int = 20, relay: ((Engine) throws -> Relay)? = nil,
+    _ attack: @Sendable @escaping (Engine, Relay?) async throws -> Engine
   ) async throws {
     let engine = try await Engine(kind)
-    let sites = try await sites(engine)
+    let relay = try relay?(engine)
+    let sites = try await sites(engine, port: relay?.port)
     async let posted: Void = post(sites, rate: 2_000, seconds: seconds)
-    let last = try await attack(engine)
+    let last = try await attack(engine, relay)
     await posted
     await result(name, sites, of: sites, count: 2_000 * seconds)
     for site in sites { await site.stop() }
@@ -100,7 +106,7 @@ struct Attack: Sendable {
   }
 
   func killed() async throws {
-    try await load("killed for 10 s") { engine in
+    try await load("killed for 10 s") { engine, _ in
       try await Task.sleep(for: .seconds(5))
       try await engine.program.kill9()
       try await Task.sleep(for: .seconds(10))
@@ -109,7 +115,7 @@ struct Attack: Sendable {
   }
 
   func kills() async throws {
-    try await load("killed 8 times") { engine in
+    try await load("killed 8 times") { engine, _ in
       var engine = engine
       for _ in 0..<8 {
         try await Task.sleep(for: .seconds(2))
@@ -121,11 +127,22 @@ struct Attack: Sendable {
   }
 
   func stopped() async throws {
-    try await load("stopped for 12 s") { engine in
+    try await load("stopped for 12 s") { engine, _ in
       try await Task.sleep(for: .seconds(4))
       engine.program.signal(SIGSTOP)
       try await Task.sleep(for: .seconds(12))
       engine.program.signal(SIGCONT)
+      return engine
+    }
+  }
+
+  func resets() async throws {
+    try await load("connections reset 40 times", relay: { try Relay(to: $0.port) }) {
+      engine, relay in
+      for _ in 0..<40 {
+        try await Task.sleep(for: .milliseconds(450))
+        relay?.cut()
+      }
       return engine
     }
   }
@@ -226,43 +243,7 @@ struct Attack: Sendable {
 
   func measure() async throws {
     let engine = try await Engine(kind)
-    let sites = try await sites(engine, count: 4)
-    for (name, burst, pause, count) in [
-      ("200 each 20 ms", 200, 20, 20_000), ("8,000 at once", 8_000, 0, 8_000),
-      ("one each ms", 1, 1, 4_000),
-    ] {
-      var best = Double.infinity
-      for round in 0..<3 {
-        let first = round * count
-        let begin = Double(clock()) / Double(CLOCKS_PER_SEC)
-        for number in 0..<count {
-          sites[0].post(CollectionOfOne(first + number), to: .other)
-          if pause > 0, (number + 1) % burst == 0 {
-            try await Task.sleep(for: .milliseconds(pause))
-          }
-        }
-        for site in sites {
-          await site.until { $0.notes(of: "site 0", in: "other").last == first + count - 1 }
-        }
-        best = min(best, (Double(clock()) / Double(CLOCKS_PER_SEC) - begin) * 1e6 / Double(count))
-      }
-      for site in sites { site.forget() }
-      print(
-        String(
-          format: "MEASURED %@, %@: %.1f µs of processor time for a message, 1 out and 3 in",
-          "\(kind)", name, best))
-    }
-    var times: [Duration] = []
-    for number in 0..<2_000 {
-      let start = ContinuousClock.now
-      sites[0].post(CollectionOfOne(number))
-      await sites[1].until { $0.notes(of: "site 0").last == number }
-      times.append(.now - start)
-      try await Task.sleep(for: .milliseconds(1))
-    }
-    times.sort()
-    print("MEASURED \(kind): one message alone, p50 \(times[1_000]), p99 \(times[1_980])")
-    for site in sites { await site.stop() }
+    try await Node.measure("\(kind)") { try carrier(engine) }
     withExtendedLifetime(engine) {}
   }
 }

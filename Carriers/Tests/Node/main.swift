@@ -15,6 +15,7 @@ guard words.count >= 2, let kind = Engine.Kind(rawValue: words[1]) else {
     killed   3 × 2,000 messages a second for 20 s, the engine is killed for 10 s
     kills    the same, and the engine is killed eight times
     stopped  the same, and the engine stands still for 12 s
+    resets   the same, and all connections are cut 40 times
     stuck    3,000 messages a second for 30 s, and one handler is stuck meanwhile
     short    the same, and the log is too short for that
     forged   500 messages a second for 10 s, and 6,000 forged, changed and huge records
@@ -28,6 +29,7 @@ switch words[0] {
 case "killed": try await attack.killed()
 case "kills": try await attack.kills()
 case "stopped": try await attack.stopped()
+case "resets": try await attack.resets()
 case "stuck": try await attack.stuck(isShort: false)
 case "short": try await attack.stuck(isShort: true)
 case "forged": try await attack.forged()
