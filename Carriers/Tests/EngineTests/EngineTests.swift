@@ -176,15 +176,26 @@ extension CarriageReport {
       // While somebody reads, writes, and waits for an end.
       site.post(1...20)
       await site.stop()
-      // Some that nobody closes: one that has connected, one that is about to, and one that is closed meanwhile.
-      let log = Log(prefix: "x", type: "y", keepsLatest: false)
-      let end = try await carrier(engine).end(of: log)
-      _ = try carrier(engine)
-      let last = try carrier(engine)
-      async let reading = last.read(log, after: end, limit: 1)
-      async let writing = last.append([1], to: log, id: "\(round)")
-      await last.close()
-      _ = try? await (reading, writing)
+      // Many at once, which read all that is said: closed, let go, and let go before they have connected.
+      await withTaskGroup { group in
+        for number in 0..<12 {
+          group.addTask {
+            guard let carrier = try? carrier(engine) else { return }
+            let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
+            guard number % 3 > 0, let end = try? await carrier.end(of: log) else { return }
+            var place = Position(epoch: end.epoch, number: 0)
+            for _ in 0..<number {
+              place =
+                (try? await carrier.read(log, after: place, limit: 32))?.last?.position ?? place
+            }
+            let position = place
+            async let reading = carrier.read(log, after: position, limit: 32)
+            async let writing = carrier.append([1], to: log, id: "\(round)")
+            if number % 3 == 1 { await carrier.close() }
+            _ = try? await (reading, writing)
+          }
+        }
+      }
     }
     load.cancel()
     await load.value
