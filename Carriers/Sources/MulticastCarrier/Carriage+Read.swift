@@ -5,14 +5,11 @@ extension Carriage {
 
   func startReading(_ line: Line) {
     guard line.deliver != nil else { return }
-    line.state.withLock { state in
-      guard !state.isStopped, state.reader == nil else { return }
-      state.reader = Task { [weak self] in
-        var reading = Reading()
-        // Holds the carriage while it reads only.
-        while !Task.isCancelled, await self?.read(line, &reading) == true {}
-      }
+    let reader = Task { [weak self] in
+      var reading = Reading()
+      while !Task.isCancelled, await self?.read(line, &reading) == true {}
     }
+    line.atEnd { reader.cancel() }
   }
 
   private struct Reading {
@@ -25,7 +22,7 @@ extension Carriage {
     var isCatchingUp = false
     /// Whether the log began anew, and nobody has said anything to it since: then the latest value here is told again.
     var isBare = false
-    var pause = Pause()
+    var failures = 0
   }
 
   /// Reads once, and delivers. Returns false at the end.
@@ -35,27 +32,34 @@ extension Carriage {
         try await begin(line, &reading)
         return true
       }
-      if reading.isBare { try await tellAgain(line, &reading) }
+      // What others have said to it meanwhile is later.
+      if reading.isBare, try await carrier.end(of: line.log).number == 0 {
+        tellAgain(line, &reading)
+      }
       let records = try await carrier.read(line.log, after: position, limit: Carriage.batch)
       succeeded(line, .incoming)
-      if reading.isBare, records.isEmpty { home.async { line.publishLatest(self, line) } }
+      // Where an engine tells the end of all topics, reading shows it.
+      if reading.isBare, records.isEmpty { tellAgain(line, &reading) }
       reading.isBare = false
-      reading.pause = Pause()
-      var last: Line.Delivery?
+      reading.failures = 0
+      var last: Frame?
       for record in records {
-        if let delivery = take(record, of: line, &reading) {
-          if reading.isCatchingUp { last = delivery } else { await deliver(delivery, of: line) }
+        if let frame = take(record, of: line, &reading) {
+          if reading.isCatchingUp { last = frame } else { await line.deliver?(self, line, frame) }
         }
         guard !Task.isCancelled else { return false }
         reading.position = record.position
-        state.withLock { $0.positions[line.type] = record.position }
+        line.position = record.position
       }
-      if let last { await deliver(last.latest, of: line) }
+      if var last {
+        last.items = last.items.suffix(1)
+        await line.deliver?(self, line, last)
+      }
       reading.isCatchingUp = false
       try await check(line, &reading)
     } catch CarrierError.beganAnew(let start) {
       (reading.position, reading.checked) = (start, start)
-      line.beginAnew()
+      line.latest { $0.beginAnew() }
       tell(.beganAnew(type: line.type))
       reading.isBare = line.log.keepsLatest
     } catch CarrierError.closed {
@@ -63,7 +67,7 @@ extension Carriage {
     } catch {
       guard !Task.isCancelled else { return false }
       failed(error, line, .incoming)
-      await reading.pause.wait()
+      await Carriage.pause(&reading.failures)
     }
     return true
   }
@@ -85,9 +89,7 @@ extension Carriage {
     tell(.began(type: line.type))
   }
 
-  /// What others have said meanwhile is later. Where an engine tells the end of all topics, reading shows it.
-  private func tellAgain(_ line: Line, _ reading: inout Reading) async throws {
-    guard try await carrier.end(of: line.log).number == 0 else { return }
+  private func tellAgain(_ line: Line, _ reading: inout Reading) {
     reading.isBare = false
     home.async { line.publishLatest(self, line) }
   }
@@ -104,15 +106,16 @@ extension Carriage {
   }
 
   /// Returns what is to be delivered of a record.
-  private func take(_ record: Record, of line: Line, _ reading: inout Reading) -> Line.Delivery? {
-    guard let frame = try? Frame(record.bytes) else {
+  private func take(_ record: Record, of line: Line, _ reading: inout Reading) -> Frame? {
+    guard var frame = try? Frame(record.bytes) else {
       skip(line, "A record that no carriage has written.")
       return nil
     }
-    let isOwn = frame.sender.id & ~0xFFFF == id
+    let isOwn = frame.sender.id & ~Carriage.topicBits == id
     let count = UInt64(frame.items.count)
+    let hash = record.bytes.hashValue
     let finding = reading.inflow.take(
-      frame.sender.id, first: frame.first, count: frame.items.count, hash: hash(of: record.bytes))
+      frame.sender.id, first: frame.first, count: frame.items.count, hash: hash)
     switch finding {
     case .repeated:
       if !isOwn { state.withLock { $0.condition.repeated += count } }
@@ -122,50 +125,36 @@ extension Carriage {
       skip(line, "Somebody speaks in the name of \(name).")
     case .new(let missing):
       if missing > 0, !line.log.keepsLatest, !isOwn {
-        state.withLock { state in
-          state.condition.missing += missing
-          state.tally.add(.gap(line.type, sender: "\(frame.sender)"), missing)
-        }
+        self.count(.gap(type: line.type, sender: "\(frame.sender)", missing: 0), missing)
       }
     }
-    let delivery = Line.Delivery(sender: frame.sender.name, items: frame.items)
-    if isOwn { return line.noteReturn(frame.first, frame.items.count) ? delivery.latest : nil }
+    if isOwn {
+      guard line.latest({ $0.noteReturn(frame.first + count - 1, hash: hash) }) else { return nil }
+      frame.items = frame.items.suffix(1)
+      return frame
+    }
     guard frame.oldest <= line.version else {
       skip(line, "Version \(frame.version) is too new.", count)
       return nil
     }
-    return line.isAhead(of: record.position) ? nil : delivery
-  }
-
-  private func hash(of bytes: [UInt8]) -> Int {
-    var hasher = Hasher()
-    unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
-    return hasher.finalize()
-  }
-
-  private func deliver(_ delivery: Line.Delivery, of line: Line) async {
-    let refused = await line.deliver?(delivery, line)
-    if let refused { skip(line, refused.reason, refused.count) }
-    state.withLock { $0.condition.received += UInt64(delivery.items.count) }
+    let isAhead = line.log.keepsLatest && line.latest { $0.isAhead(of: record.position) }
+    return isAhead ? nil : frame
   }
 
   private func skip(_ line: Line, _ reason: String, _ count: UInt64 = 1) {
-    state.withLock { $0.tally.add(.skipped(line.type, reason), count) }
+    self.count(.skipped(type: line.type, reason: reason, count: 0), count)
   }
 
   /// Posts what one record has brought, and returns when all handlers have run.
   func deliver<Message>(
-    _ delivery: Line.Delivery, to topic: Topic<Message>, _ line: Line,
-    _ codec: some MessageCodec<Message>
-  ) async -> (count: UInt64, reason: String)? {
-    var refused: (count: UInt64, reason: String)?
-    var messages: [Message?] =
-      delivery.items.count == 1
-      ? [] : (try? codec.decode(together: delivery.items.map(\.body))) ?? []
-    if messages.count != delivery.items.count {
-      messages = delivery.items.map { item in
-        do { return try codec.decode(item.body) } catch {
-          refused = ((refused?.count ?? 0) + 1, "It cannot be decoded: \("\(error)".prefix(200))")
+    _ frame: Frame, of line: Line, to topic: Topic<Message>, _ codec: some MessageCodec<Message>
+  ) async {
+    let bodies = frame.items.map(\.body)
+    var messages: [Message?] = bodies.count == 1 ? [] : (try? codec.decode(together: bodies)) ?? []
+    if messages.count != bodies.count {
+      messages = bodies.map { body in
+        do { return try codec.decode(body) } catch {
+          skip(line, "It cannot be decoded: \("\(error)".prefix(200))")
           return nil
         }
       }
@@ -173,10 +162,8 @@ extension Carriage {
     let last = messages.lastIndex { $0 != nil }
     for (index, message) in messages.enumerated() {
       guard let message else { continue }
-      let item = delivery.items[index]
-      let context = CarriageContext(
-        metadata: item.metadata, sender: delivery.sender, hops: item.hops &+ 1,
-        mark: Mark(nil, by: line.sender.id))
+      let mark = Mark(nil, by: line.sender.id)
+      let context = CarriageContext(frame.items[index], of: frame.sender, mark)
       if index == last {
         await CarriageContext.$current.withValue(context) {
           _ = await center.post(topic, message).delivered()
@@ -185,11 +172,6 @@ extension Carriage {
         CarriageContext.$current.withValue(context) { _ = center.post(topic, message) }
       }
     }
-    return refused
+    state.withLock { $0.condition.received += UInt64(bodies.count) }
   }
-}
-
-extension Line.Delivery {
-  /// The last message of it.
-  fileprivate var latest: Self { Self(sender: sender, items: items.suffix(1)) }
 }

@@ -38,18 +38,18 @@ extension Carriage: Service {
       await group.next()
       group.cancelAll()
     }
-    let (lines, waiters) = state.withLock { state in
+    let (lines, kept, waiters) = state.withLock { state in
       state.isClosed = true
       state.condition.connection = .closed
-      defer { (state.lines, state.waiters, state.refusals) = ([:], [], [:]) }
-      for line in state.lines.values {
-        let kept = state.outbox.forget(line.sender.id)
-        if kept > 0 { state.keep(line.type, .closed, kept) }
-      }
-      return (state.lines.values, state.waiters)
+      let kept = state.lines.values.map { ($0.type, state.outbox.forget($0.sender.id)) }
+      defer { (state.waiters, state.refusals) = ([], [:]) }
+      return (state.lines.values, kept, state.waiters)
     }
     for waiter in waiters { waiter.done.resume(returning: false) }
-    for line in lines { line.stop() }
+    for line in lines { line.end() }
+    for (type, number) in kept where number > 0 {
+      count(.kept(type: type, reason: .closed, count: 0), number)
+    }
     await carrier.close()
     tick()
   }
@@ -66,10 +66,10 @@ extension Carriage: Service {
   private func tick() {
     let (reports, now, old) = state.withLock { state in
       let now = state.now
-      defer { state.told = now }
-      return (state.tally.take(), now, state.told)
+      defer { (state.told, state.tally) = (now, [:]) }
+      return (state.tally, now, state.told)
     }
-    for report in reports { tell(report) }
+    for (report, count) in reports { tell(report.counting(count)) }
     guard now != old else { return }
     meters.record(now, since: old)
     center.post(.carriageState, now)

@@ -7,9 +7,9 @@ extension Carriage {
     _ message: Message, _ codec: some MessageCodec<Message>, _ context: CarriageContext
   ) throws(CarrierError) -> [UInt8] {
     guard context.hops <= Carriage.hopLimit else { throw .loop }
-    var item: [UInt8] = []
+    let item: [UInt8]
     do {
-      try Frame.write(hops: context.hops, context.metadata, into: &item) { bytes in
+      item = try Frame.item(hops: context.hops, context.metadata) { bytes in
         try codec.encode(message, into: &bytes)
       }
     } catch { throw .notEncodable(String("\(error)".prefix(200))) }
@@ -24,7 +24,7 @@ extension Carriage {
     guard let mark = context.mark, mark.take(by: line.sender.id) else {
       return publish(message, of: line, codec, context)
     }
-    if let item = mark.item { add(item, to: line) } else { line.noteCameIn() }
+    if let item = mark.item { add(item, to: line) } else { line.latest { $0.noteCameIn() } }
   }
 
   /// At home.
@@ -39,69 +39,67 @@ extension Carriage {
       guard state.withLock({ $0.outbox.reserve(item.count) }) else { throw .full }
       add(item, to: line)
     } catch {
-      state.withLock { $0.keep(line.type, error) }
+      count(.kept(type: line.type, reason: error, count: 0))
     }
   }
 
   private func add(_ item: [UInt8], to line: Line) {
-    line.noteOwn()
-    let starts = state.withLock { state in
-      guard state.lines[line.type] === line else {
-        state.outbox.release(item.count)
-        state.keep(line.type, state.isClosed ? .closed : .notCarried)
-        return false
+    line.latest { $0.noteOwn() }
+    let (starts, reason): (Bool, CarrierError?) = state.withLock { state in
+      if !state.isClosed, state.lines[line.type] === line {
+        return (state.outbox.add(item, to: line.sender.id), nil)
       }
-      return state.outbox.add(item, to: line.sender.id)
+      state.outbox.release(item.count)
+      return (false, state.isClosed ? .closed : .notCarried)
     }
+    if let reason { count(.kept(type: line.type, reason: reason, count: 0)) }
     // After the letters that are here already, so that they share a record.
     if starts { home.async { Task { await self.send(line) } } }
   }
 
   /// Sends what waits to a topic, one record after the other.
   private func send(_ line: Line) async {
-    var pause = Pause()
+    var failures = 0
     while let packed = state.withLock({ $0.outbox.next(line.sender.id) }) {
       let record = Frame.write(line.sender, version: line.version, oldest: line.oldest, packed)
+      if line.log.keepsLatest { line.latest { $0.noteSent(packed.last, hash: record.hashValue) } }
       do {
         let place = try await carrier.append(
           record, to: line.log, id: "\(line.sender.id)-\(packed.first)")
-        line.noteStored(packed, at: place)
-        finish(line, sent: packed.count)
+        line.latest { $0.noteStored(at: place) }
+        finish(line, sent: packed.items.count)
         succeeded(line, .outgoing)
-        pause = Pause()
+        failures = 0
       } catch CarrierError.closed {
         return
       } catch CarrierError.tooLarge(_, let limit) {
-        if packed.count > 1 {
+        guard packed.items.count == 1 else {
           state.withLock { $0.outbox.split(line.sender.id) }
           continue
         }
-        _ = line.noteReturn(packed.first, packed.count)
+        _ = line.latest { $0.noteReturn() }
         finish(line, sent: 0)
-        state.withLock {
-          $0.keep(line.type, .tooLarge(bytes: packed.items.count, limit: limit))
-        }
+        let reason = CarrierError.tooLarge(bytes: packed.items[0].count, limit: limit)
+        count(.kept(type: line.type, reason: reason, count: 0))
       } catch {
         failed(error, line, .outgoing)
-        await pause.wait()
+        await Carriage.pause(&failures)
       }
     }
   }
 
   private func finish(_ line: Line, sent: Int) {
-    let ready = state.withLock { state in
+    change { state in
       state.condition.sent += UInt64(sent)
       state.outbox.finish(line.sender.id)
-      return state.takeReady()
     }
-    for waiter in ready { waiter.done.resume(returning: true) }
   }
 
   // MARK: What is told of the engine
 
   func succeeded(_ line: Line, _ direction: Direction) {
     let isNew = state.withLock { state in
-      state.refusals[Refusal(type: line.type, direction: direction)] = nil
+      state.refusals[direction]?[line.type] = nil
       guard state.condition.connection != .connected, !state.isClosed else { return false }
       state.condition.connection = .connected
       return true
@@ -110,36 +108,31 @@ extension Carriage {
   }
 
   func failed(_ error: any Error, _ line: Line, _ direction: Direction) {
-    if case CarrierError.refused(let reason) = error {
-      let reason = String(reason.prefix(300))
-      let refusal = Refusal(type: line.type, direction: direction)
-      let isNew = state.withLock { state in
-        guard state.lines[line.type] === line else { return false }
-        return state.refusals.updateValue(reason, forKey: refusal) != reason
+    let (text, isRefusal) =
+      switch error {
+      case CarrierError.refused(let text): (text, true)
+      case CarrierError.disconnected(let text): (text, false)
+      default: ("\(error)", false)
       }
-      if isNew { tell(.refused(type: line.type, reason: reason)) }
-      return
-    }
-    let text = if case CarrierError.disconnected(let text) = error { text } else { "\(error)" }
     let reason = String(text.prefix(300))
-    let (isNew, ready) = state.withLock { state in
-      guard !state.isClosed, state.condition.connection != .disconnected(reason) else {
-        return (false, [Waiter]())
+    let isNew = change { state in
+      if isRefusal {
+        guard state.lines[line.type] === line else { return false }
+        return state.refusals[direction, default: [:]].updateValue(reason, forKey: line.type)
+          != reason
       }
-      state.condition.connection = .disconnected(reason)
-      return (true, state.takeReady())
+      let old = state.condition.connection
+      if !state.isClosed { state.condition.connection = .disconnected(reason) }
+      return state.condition.connection != old
     }
-    for waiter in ready { waiter.done.resume(returning: true) }
-    if isNew { tell(.disconnected(reason)) }
+    guard isNew else { return }
+    tell(isRefusal ? .refused(type: line.type, reason: reason) : .disconnected(reason))
   }
 
-  /// Longer and longer pauses, up to a second.
-  struct Pause {
-    private var milliseconds = 50
-    mutating func wait() async {
-      let time = milliseconds / 2 + .random(in: 0...milliseconds / 2)
-      try? await Task.sleep(for: .milliseconds(time))
-      milliseconds = min(1_000, 2 * milliseconds)
-    }
+  /// Waits, longer and longer, up to a second.
+  static func pause(_ failures: inout Int) async {
+    let time = min(1_000, 50 << min(failures, 5))
+    failures += 1
+    try? await Task.sleep(for: .milliseconds(Int.random(in: time / 2...time)))
   }
 }

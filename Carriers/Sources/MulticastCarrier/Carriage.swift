@@ -61,30 +61,38 @@ public final class Carriage: Sendable {
 
   struct State {
     var outbox: Outbox
+    /// By type, and by topic.
     var lines: [String: Line] = [:]
-    var positions: [String: Position] = [:]
+    var topics: [String: Line] = [:]
     var condition = CarriageState()
-    var refusals: [Refusal: String] = [:]
-    var told: CarriageState?
-    var tally = Tally()
+    /// What the engine refuses, by type.
+    var refusals: [Direction: [String: String]] = [:]
+    var told = CarriageState()
+    /// What is told once a second, and how often it has come.
+    var tally: [CarriageReport: UInt64] = [:]
     var carried: UInt64 = 0
     var waiters: [Waiter] = []
     var isRunning = false
     var isClosed = false
+
+    var now: CarriageState {
+      var now = condition
+      (now.waitingMessages, now.waitingBytes) = (outbox.messages, outbox.bytes)
+      for reasons in refusals.values { now.refusals.merge(reasons) { one, _ in one } }
+      return now
+    }
   }
 
-  /// What the engine may refuse.
-  struct Refusal: Hashable {
-    let type: String
-    let direction: Direction
-  }
+  /// The longest name of a topic, in bytes as ``Log/name`` has them.
+  static let nameLimit = 200
+  /// The last bits of a sender's number, which number the topics of a carriage.
+  static let topicBits: UInt64 = 0xFF_FFFF
 
   let center: MulticastCenter
   let carrier: any Carrier
   let prefix: String
   let name: String
-  /// The last 16 bits number the topics.
-  let id = UInt64.random(in: 1...UInt64.max) & ~0xFFFF
+  let id = UInt64.random(in: 0 ... .max) & ~Carriage.topicBits
   let logger: Logger
   let meters: Meters
   /// The home of the carriage, where it hears what is posted here.
@@ -121,40 +129,43 @@ public final class Carriage: Sendable {
   ///
   /// Who stores it can go on there after a restart, with `carry(…, from: .after(position))`. What was being handled when a
   /// process ended comes again.
-  public func position(of type: String) -> Position? { state.withLock { $0.positions[type] } }
-}
-
-extension Carriage.State {
-  var now: CarriageState {
-    var now = condition
-    (now.waitingMessages, now.waitingBytes) = (outbox.messages, outbox.bytes)
-    for (refusal, reason) in refusals { now.refusals[refusal.type] = reason }
-    return now
+  public func position(of type: String) -> Position? {
+    state.withLock { $0.lines[type] }?.position
   }
 
-  mutating func keep(_ type: String, _ reason: CarrierError, _ count: UInt64 = 1) {
-    condition.kept += count
-    tally.add(.kept(type, reason), count)
-  }
-
-  /// Takes those whose condition holds now. They are resumed without the lock.
-  mutating func takeReady() -> [Carriage.Waiter] {
-    var ready: [Carriage.Waiter] = []
-    for waiter in waiters where waiter.holds(&self) { ready.append(waiter) }
-    if !ready.isEmpty {
-      let numbers = Set(ready.map(\.number))
-      waiters.removeAll { numbers.contains($0.number) }
+  /// Changes the state, and then resumes those whose condition holds.
+  func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+    let (result, ready) = state.withLock { state in
+      let result = body(&state)
+      let waiters = state.waiters
+      state.waiters = []
+      var ready: [Waiter] = []
+      for waiter in waiters {
+        if waiter.holds(&state) { ready.append(waiter) } else { state.waiters.append(waiter) }
+      }
+      return (result, ready)
     }
-    return ready
+    for waiter in ready { waiter.done.resume(returning: true) }
+    return result
+  }
+
+  /// Counts what is told once a second.
+  func count(_ report: CarriageReport, _ count: UInt64 = 1) {
+    state.withLock { state in
+      switch report {
+      case .kept: state.condition.kept += count
+      case .gap: state.condition.missing += count
+      default: break
+      }
+      let isKnown = state.tally[report] != nil || state.tally.count < 1_000
+      state.tally[isKnown ? report : report.withoutDetails, default: 0] += count
+    }
   }
 }
 
 // MARK: - Topics
 
 extension Carriage {
-  /// The longest name of a topic, in bytes as ``Log/name`` has them.
-  static let nameLimit = 200
-
   /// Carries a topic from now on, in JSON.
   ///
   /// - Parameters:
@@ -190,41 +201,34 @@ extension Carriage {
     codec: some MessageCodec<Message>, direction: Direction = .both, from start: Start = .end
   ) {
     let log = Log(prefix: prefix, type: type, keepsLatest: topic.keepsLatest)
-    guard !type.isEmpty, log.name.utf8.count <= Carriage.nameLimit else {
-      return tell(
-        .refused(
-          type: String(type.prefix(80)),
-          reason:
-            "A name has 1 to \(Carriage.nameLimit) bytes, and this one \(log.name.utf8.count).")
-      )
+    let size = log.name.utf8.count
+    guard (1...Carriage.nameLimit).contains(size) else {
+      let reason = "A name has 1 to \(Carriage.nameLimit) bytes, and this one \(size)."
+      return tell(.refused(type: String(type.prefix(80)), reason: reason))
     }
-    let number = state.withLock { state in
+    let deliver: Line.Deliver = { await $0.deliver($2, of: $1, to: topic, codec) }
+    let (line, old, isRunning, isClosed) = state.withLock { state in
       state.carried += 1
-      return state.carried & 0xFFFF
-    }
-    let deliver: Line.Deliver = { [weak self] delivery, line in
-      await self?.deliver(delivery, to: topic, line, codec)
-    }
-    let line = Line(
-      topic: "\(topic)", log: log, sender: Frame.Sender(id: id | number, name: name),
-      version: version, oldest: oldestReader ?? version, start: start, codec: codec,
-      deliver: direction == .outgoing ? nil : deliver
-    ) { carriage, line in
-      if let message = carriage.center.latest(of: topic) {
+      let number = id | state.carried & Carriage.topicBits
+      let line = Line(
+        topic: "\(topic)", log: log, sender: Frame.Sender(id: number, name: name),
+        version: version, oldest: oldestReader ?? version, start: start, codec: codec,
+        deliver: direction == .outgoing ? nil : deliver
+      ) { carriage, line in
+        guard let message = carriage.center.latest(of: topic) else { return }
         carriage.publish(message, of: line, codec, CarriageContext())
       }
-    }
-    let (old, isRunning, isClosed) = state.withLock { state in
-      (state.lines.updateValue(line, forKey: type), state.isRunning, state.isClosed)
+      state.topics[line.topic] = line
+      return (line, state.lines.updateValue(line, forKey: type), state.isRunning, state.isClosed)
     }
     precondition(old == nil, "\(type) is carried already.")
-    if isClosed { return line.stop() }
+    if isClosed { return line.end() }
     if direction != .incoming {
       let observation = center.observe(topic, owner: self, id: type, on: home) {
         carriage, message in
         carriage.heard(message, of: line, codec)
       }
-      line.state.withLock { $0.observation = observation }
+      line.atEnd { observation.cancel() }
     }
     if isRunning { startReading(line) }
   }
@@ -232,18 +236,14 @@ extension Carriage {
   /// Carries a topic no longer. What waits to it stays here, and is reported.
   public func stopCarrying(_ type: String) {
     guard let line = state.withLock({ $0.lines.removeValue(forKey: type) }) else { return }
-    line.stop()
+    line.end()
     carrier.release(line.log)
-    let ready = state.withLock { state in
-      state.positions[type] = nil
-      for direction in [Direction.incoming, .outgoing] {
-        state.refusals[Refusal(type: type, direction: direction)] = nil
-      }
-      let kept = state.outbox.forget(line.sender.id)
-      if kept > 0 { state.keep(type, .notCarried, kept) }
-      return state.takeReady()
+    let kept = change { state in
+      if state.topics[line.topic] === line { state.topics[line.topic] = nil }
+      for direction in state.refusals.keys { state.refusals[direction]?[type] = nil }
+      return state.outbox.forget(line.sender.id)
     }
-    for waiter in ready { waiter.done.resume(returning: true) }
+    if kept > 0 { count(.kept(type: type, reason: .notCarried, count: 0), kept) }
   }
 
   /// Posts a message that is certain to leave, with the codec of its topic: waits for room, as long as the engine cannot be
@@ -255,7 +255,7 @@ extension Carriage {
   ///   `CarrierError.notCarried` and `.closed` may also come when this process alone has had it.
   public func post<Message>(_ topic: Topic<Message>, _ message: Message) async throws {
     let name = "\(topic)"
-    guard let line = state.withLock({ $0.lines.values.first { $0.topic == name } }),
+    guard let line = state.withLock({ $0.topics[name] }),
       let codec = line.codec as? any MessageCodec<Message>
     else { throw CarrierError.notCarried }
     var context = CarriageContext.current

@@ -10,36 +10,31 @@ public struct CarriageContext: Sendable {
   @TaskLocal public static var current = CarriageContext()
 
   /// Metadata of the message, such as a trace context.
-  public internal(set) var metadata: [String: String] = [:]
+  public private(set) var metadata: [String: String] = [:]
   /// The name of the process whose message set off this call; nil if no message of another process did.
-  public internal(set) var sender: String?
+  public private(set) var sender: String?
   /// How many messages in a row have set off each other across processes.
-  var hops: UInt16 = 0
+  private(set) var hops: UInt16 = 0
   /// The message that a carriage posts with this context.
   var mark: Mark?
 
-  /// Calls a body whose posts have this metadata.
+  /// Returns the current context with other metadata.
   ///
-  /// - Returns: What the body returns.
-  @discardableResult
-  public static func with<Result>(
-    metadata: [String: String], _ body: () throws -> Result
-  ) rethrows -> Result {
+  /// ```swift
+  /// CarriageContext.$current.withValue(.with(metadata: ["traceparent": id])) { center.post(.price, price) }
+  /// ```
+  public static func with(metadata: [String: String]) -> Self {
     var context = current
     context.metadata = metadata
-    return try $current.withValue(context, operation: body)
+    return context
   }
+}
 
-  /// Calls a body that awaits, such as one with `Carriage.post`, and whose posts have this metadata.
-  ///
-  /// - Returns: What the body returns.
-  @discardableResult
-  nonisolated(nonsending) public static func with<Result>(
-    metadata: [String: String], _ body: nonisolated(nonsending) () async throws -> Result
-  ) async rethrows -> Result {
-    var context = current
-    context.metadata = metadata
-    return try await $current.withValue(context, operation: body)
+extension CarriageContext {
+  /// That of a message that has come in.
+  init(_ item: Frame.Item, of sender: Frame.Sender, _ mark: Mark) {
+    (metadata, self.sender, hops) = (item.metadata, sender.name, item.hops &+ 1)
+    self.mark = mark
   }
 }
 

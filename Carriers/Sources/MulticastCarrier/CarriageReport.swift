@@ -1,3 +1,4 @@
+import Metrics
 import Multicast
 
 /// What a carriage tells its own process, on the topic `.carriage`.
@@ -66,31 +67,50 @@ extension Topic where Message == CarriageState {
   public static var carriageState: Self { Topic("MulticastCarrier.state", keepsLatest: true) }
 }
 
-/// Counts what would be told too often.
-struct Tally {
-  enum Kind: Hashable {
-    case gap(String, sender: String)
-    case skipped(String, String)
-    case kept(String, CarrierError)
-  }
-
-  private static let limit = 1_000
-  private var counts: [Kind: UInt64] = [:]
-
-  mutating func add(_ kind: Kind, _ count: UInt64) {
-    if counts[kind] == nil, counts.count >= Tally.limit { return }
-    counts[kind, default: 0] &+= count
-  }
-
-  /// What has come together since the last call.
-  mutating func take() -> [CarriageReport] {
-    defer { counts = [:] }
-    return counts.map { kind, count in
-      switch kind {
-      case .gap(let type, let sender): .gap(type: type, sender: sender, missing: count)
-      case .skipped(let type, let reason): .skipped(type: type, reason: reason, count: count)
-      case .kept(let type, let reason): .kept(type: type, reason: reason, count: count)
-      }
+extension CarriageReport {
+  /// The same with another count.
+  func counting(_ count: UInt64) -> Self {
+    switch self {
+    case .gap(let type, let sender, _): .gap(type: type, sender: sender, missing: count)
+    case .skipped(let type, let reason, _): .skipped(type: type, reason: reason, count: count)
+    case .kept(let type, let reason, _): .kept(type: type, reason: reason, count: count)
+    default: self
     }
+  }
+
+  /// The same without what differs from message to message, of which there may be too much to tell each.
+  var withoutDetails: Self {
+    switch self {
+    case .gap(let type, _, let count): .gap(type: type, sender: nil, missing: count)
+    case .skipped(let type, _, let count): .skipped(type: type, reason: "Several.", count: count)
+    case .kept(let type, _, let count):
+      .kept(type: type, reason: .refused("Several."), count: count)
+    default: self
+    }
+  }
+}
+
+/// The metrics of a carriage, in the words of swift-metrics.
+struct Meters: Sendable {
+  private let counters: [Counter]
+  private let waiting, connected: Gauge
+
+  init(name: String) {
+    let dimensions = [("name", name)]
+    counters = ["sent", "received", "repeated", "missing", "kept"].map {
+      Counter(label: "multicast.carrier.\($0)", dimensions: dimensions)
+    }
+    waiting = Gauge(label: "multicast.carrier.waiting_bytes", dimensions: dimensions)
+    connected = Gauge(label: "multicast.carrier.connected", dimensions: dimensions)
+  }
+
+  /// Tells what has come to be since an older state.
+  func record(_ new: CarriageState, since old: CarriageState) {
+    let sums = [\CarriageState.sent, \.received, \.repeated, \.missing, \.kept]
+    for (counter, sum) in zip(counters, sums) {
+      counter.increment(by: new[keyPath: sum] - old[keyPath: sum])
+    }
+    waiting.record(new.waitingBytes)
+    connected.record(new.connection == .connected ? 1 : 0)
   }
 }

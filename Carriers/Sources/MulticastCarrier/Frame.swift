@@ -28,25 +28,25 @@ struct Frame {
   let oldest: UInt16
   /// The number of the first message among those of the sender to the topic.
   let first: UInt64
-  let items: [Item]
+  var items: [Item]
 
   /// Takes bytes apart that anybody may have written.
   init(_ bytes: [UInt8]) throws(Malformed) {
-    var reader = Reader(bytes: bytes)
-    guard try reader.integer() == Frame.magic else { throw Malformed() }
-    let id: UInt64 = try reader.integer()
-    sender = Sender(id: id, name: try reader.text(try reader.integer() as UInt8))
-    version = try reader.integer()
-    oldest = try reader.integer()
-    first = try reader.integer()
-    let count = Int(try reader.integer() as UInt32)
-    guard first > 0, first < 1 << 62, count > 0,
-      count <= (bytes.count - reader.place) / Frame.itemSize
-    else { throw Malformed() }
+    var rest = bytes[...]
+    guard try rest.integer() == Frame.magic else { throw Malformed() }
+    let id: UInt64 = try rest.integer()
+    sender = Sender(id: id, name: try rest.text(try rest.integer() as UInt8))
+    version = try rest.integer()
+    oldest = try rest.integer()
+    first = try rest.integer()
+    let count: UInt32 = try rest.integer()
+    guard first > 0, first < 1 << 62, count > 0, count <= rest.count / Frame.itemSize else {
+      throw Malformed()
+    }
     var items: [Item] = []
-    items.reserveCapacity(count)
-    for _ in 0..<count { items.append(try reader.item()) }
-    guard reader.place == bytes.count else { throw Malformed() }
+    items.reserveCapacity(Int(count))
+    for _ in 0..<count { items.append(try Item(&rest)) }
+    guard rest.isEmpty else { throw Malformed() }
     self.items = items
   }
 
@@ -55,7 +55,7 @@ struct Frame {
     _ sender: Sender, version: UInt16, oldest: UInt16, _ packed: Outbox.Packed
   ) -> [UInt8] {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(headerLimit + packed.items.count)
+    bytes.reserveCapacity(packed.items.reduce(headerLimit) { $0 + $1.count })
     bytes.append(integer: magic)
     bytes.append(integer: sender.id)
     bytes.append(UInt8(sender.name.utf8.count))
@@ -63,19 +63,18 @@ struct Frame {
     bytes.append(integer: version)
     bytes.append(integer: oldest)
     bytes.append(integer: packed.first)
-    bytes.append(integer: UInt32(packed.count))
-    bytes.append(contentsOf: packed.items)
+    bytes.append(integer: UInt32(packed.items.count))
+    for item in packed.items { bytes.append(contentsOf: item) }
     return bytes
   }
 
-  /// Appends a message. Metadata is cut off at 255 pairs of up to 64 KiB.
-  static func write(
-    hops: UInt16, _ metadata: [String: String], into bytes: inout [UInt8],
-    body: (inout [UInt8]) throws -> Void
-  ) rethrows {
+  /// Writes a message. Metadata is cut off at 255 pairs of up to 64 KiB.
+  static func item(
+    hops: UInt16, _ metadata: [String: String], body: (inout [UInt8]) throws -> Void
+  ) rethrows -> [UInt8] {
+    var bytes: [UInt8] = []
     bytes.append(integer: hops)
-    let pairs = metadata.filter { $0.key.utf8.count < 65_536 && $0.value.utf8.count < 65_536 }
-      .prefix(255)
+    let pairs = metadata.filter { max($0.key.utf8.count, $0.value.utf8.count) < 65_536 }.prefix(255)
     bytes.append(UInt8(pairs.count))
     for text in pairs.lazy.flatMap({ [$0.key, $0.value] }) {
       bytes.append(integer: UInt16(text.utf8.count))
@@ -88,36 +87,39 @@ struct Frame {
     for index in 0..<4 {
       bytes[place + index] = UInt8(truncatingIfNeeded: size >> (24 - 8 * index))
     }
+    return bytes
+  }
+}
+
+extension Frame.Item {
+  fileprivate init(_ bytes: inout ArraySlice<UInt8>) throws(Frame.Malformed) {
+    hops = try bytes.integer()
+    var metadata: [String: String] = [:]
+    for _ in 0..<(try bytes.integer() as UInt8) {
+      let key = try bytes.text(try bytes.integer() as UInt16)
+      metadata[key] = try bytes.text(try bytes.integer() as UInt16)
+    }
+    self.metadata = metadata
+    body = try bytes.take(try bytes.integer() as UInt32)
+  }
+}
+
+extension ArraySlice<UInt8> {
+  fileprivate mutating func take(_ size: some BinaryInteger) throws(Frame.Malformed) -> Self {
+    guard size <= count else { throw Frame.Malformed() }
+    defer { self = dropFirst(Int(size)) }
+    return prefix(Int(size))
   }
 
-  private struct Reader {
-    let bytes: [UInt8]
-    var place = 0
+  fileprivate mutating func integer<Number: FixedWidthInteger>() throws(Frame.Malformed) -> Number {
+    try take(MemoryLayout<Number>.size).reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+  }
 
-    mutating func item() throws(Malformed) -> Item {
-      let hops: UInt16 = try integer()
-      var metadata: [String: String] = [:]
-      for _ in 0..<(try integer() as UInt8) {
-        let key = try text(try integer() as UInt16)
-        metadata[key] = try text(try integer() as UInt16)
-      }
-      return Item(hops: hops, metadata: metadata, body: try take(try integer() as UInt32))
+  fileprivate mutating func text(_ size: some BinaryInteger) throws(Frame.Malformed) -> String {
+    guard let text = String(validating: try take(size), as: UTF8.self) else {
+      throw Frame.Malformed()
     }
-
-    mutating func take(_ count: some BinaryInteger) throws(Malformed) -> ArraySlice<UInt8> {
-      guard Int(count) <= bytes.count - place else { throw Malformed() }
-      defer { place += Int(count) }
-      return bytes[place..<place + Int(count)]
-    }
-
-    mutating func integer<Number: FixedWidthInteger>() throws(Malformed) -> Number {
-      try take(MemoryLayout<Number>.size).reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
-    }
-
-    mutating func text(_ count: some BinaryInteger) throws(Malformed) -> String {
-      guard let text = String(validating: try take(count), as: UTF8.self) else { throw Malformed() }
-      return text
-    }
+    return text
   }
 }
 

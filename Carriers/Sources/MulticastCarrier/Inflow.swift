@@ -15,7 +15,6 @@ struct Inflow {
     var next: UInt64
     /// What has come last, to tell what is repeated from what somebody else has said.
     var recent: [(first: UInt64, hash: Int)] = []
-    var place = 0
     var heard: UInt64 = 0
   }
 
@@ -47,12 +46,8 @@ struct Inflow {
       first < known.next || first - known.next > Inflow.plausible
       ? .disputed : .new(missing: first - known.next)
     known.next = first + UInt64(count)
-    if known.recent.count < Inflow.recentCount {
-      known.recent.append((first, hash))
-    } else {
-      known.recent[known.place] = (first, hash)
-      known.place = (known.place + 1) % Inflow.recentCount
-    }
+    if known.recent.count == Inflow.recentCount { known.recent.removeFirst() }
+    known.recent.append((first, hash))
     return finding
   }
 

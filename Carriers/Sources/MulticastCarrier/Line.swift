@@ -3,20 +3,14 @@ import Synchronization
 
 /// A topic that is carried, without the type of its messages.
 final class Line: Sendable {
-  /// What has come in with one record, and may be delivered.
-  struct Delivery: Sendable {
-    let sender: String
-    let items: [Frame.Item]
-  }
+  /// Decodes and posts what one record has brought, and returns when all handlers have run.
+  typealias Deliver = @Sendable (Carriage, Line, Frame) async -> Void
 
-  /// Decodes and posts, and returns when all handlers have run. Returns how many could not be decoded, and why.
-  typealias Deliver = @Sendable (Delivery, Line) async -> (count: UInt64, reason: String)?
-
-  struct State {
-    var observation: TopicObservation?
-    var reader: Task<Void, Never>?
-    var isStopped = false
+  private struct State {
     var latest = LatestRule()
+    var position: Position?
+    /// What ends it; nil when it has ended.
+    var ends: [@Sendable () -> Void]? = []
   }
 
   let topic: String
@@ -31,7 +25,7 @@ final class Line: Sendable {
   let deliver: Deliver?
   /// Publishes the latest message that the center has. At home.
   let publishLatest: @Sendable (Carriage, Line) -> Void
-  let state = Mutex(State())
+  private let state = Mutex(State())
 
   init(
     topic: String, log: Log, sender: Frame.Sender, version: UInt16, oldest: UInt16,
@@ -45,26 +39,25 @@ final class Line: Sendable {
 
   var type: String { log.type }
 
-  func noteOwn() { state.withLock { $0.latest.noteOwn() } }
-  func noteCameIn() { state.withLock { $0.latest.noteCameIn() } }
-  func noteStored(_ packed: Outbox.Packed, at place: Position) {
-    state.withLock { $0.latest.noteStored(packed.first + UInt64(packed.count) - 1, at: place) }
-  }
-  /// Returns whether the last of them is to be posted again.
-  func noteReturn(_ first: UInt64, _ count: Int) -> Bool {
-    state.withLock { $0.latest.noteReturn(first + UInt64(count) - 1) } && log.keepsLatest
-  }
-  func beginAnew() { state.withLock { $0.latest.beginAnew() } }
-  func isAhead(of place: Position) -> Bool {
-    log.keepsLatest && state.withLock { $0.latest.isAhead(of: place) }
+  /// The place behind the last record that was handled here.
+  var position: Position? {
+    get { state.withLock { $0.position } }
+    set { state.withLock { $0.position = newValue } }
   }
 
-  func stop() {
-    let (observation, reader) = state.withLock { state in
-      state.isStopped = true
-      return (state.observation.take(), state.reader.take())
-    }
-    observation?.cancel()
-    reader?.cancel()
+  /// Asks the rule, or tells it what has happened.
+  func latest<Result: Sendable>(_ body: (inout LatestRule) -> Result) -> Result {
+    state.withLock { body(&$0.latest) }
   }
+
+  /// Calls a body when the line ends, at once if it has ended.
+  func atEnd(_ body: @escaping @Sendable () -> Void) {
+    let hasEnded = state.withLock { state in
+      state.ends?.append(body)
+      return state.ends == nil
+    }
+    if hasEnded { body() }
+  }
+
+  func end() { state.withLock { $0.ends.take() }?.forEach { $0() } }
 }

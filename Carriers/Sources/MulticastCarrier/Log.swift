@@ -16,27 +16,15 @@ public struct Log: Sendable, Hashable {
   ///
   /// Two types that differ have names that differ.
   public var name: String {
-    let digits = Array("0123456789ABCDEF")
-    let bytes = Array(type.utf8)
-    var name = ""
-    for (index, byte) in bytes.enumerated() {
-      let isInner = index > 0 && index + 1 < bytes.count && bytes[index - 1] != UInt8(ascii: ".")
-      if Log.isPlain(byte) || byte == UInt8(ascii: ".") && isInner {
+    let name = type.utf8.reduce(into: "") { name, byte in
+      switch Unicode.Scalar(byte) {
+      case "a"..."z", "A"..."Z", "0"..."9", "-", "_":
         name.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        name += "=\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+      case "." where !name.isEmpty && name.last != ".": name += "."
+      default: name += (byte < 16 ? "=0" : "=") + String(byte, radix: 16, uppercase: true)
       }
     }
-    return name
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-      true
-    default: false
-    }
+    return name.last == "." ? name.dropLast() + "=2E" : name
   }
 
   static func isPrefix(_ text: String) -> Bool {

@@ -1,6 +1,6 @@
 import DequeModule
 
-/// What waits to leave: messages in the order of their posts, packed, until the engine has acknowledged them.
+/// What waits to leave: messages in the order of their posts, until the engine has acknowledged them.
 ///
 /// One record of a topic at a time is under way. So what is sent again is never behind what came later, and what is
 /// posted meanwhile shares the next record. A value: it knows no engine, no lock and no clock.
@@ -8,27 +8,29 @@ struct Outbox {
   /// Messages that share a record.
   struct Packed {
     /// The number of the first message among those of the sender.
-    var first: UInt64
-    var items: [UInt8] = []
-    /// Where each message ends.
-    var ends: [Int] = []
-    var count: Int { ends.count }
+    let first: UInt64
+    let items: [[UInt8]]
+    /// The number of the last one.
+    var last: UInt64 { first + UInt64(items.count) - 1 }
   }
 
   private struct Lane {
-    var packed: Deque<Packed> = []
-    var next: UInt64 = 1
+    var items: Deque<[UInt8]> = []
+    /// The number of the first one.
+    var first: UInt64 = 1
     /// Whether somebody sends, or is about to.
     var isSending = false
-    /// Whether the first one is under way, and takes no more messages.
-    var isUnderWay = false
+    /// How many are under way, in one record.
+    var underWay = 0
+    /// How many leave in a record of their own each.
+    var alone = 0
   }
 
-  /// A record is closed when it has these bytes or messages.
-  static let recordBytes = 64 << 10
+  /// A record has at most these messages, and these bytes if it has several.
   static let recordMessages = 500
+  static let recordBytes = 64 << 10
   /// What each message costs in addition to its bytes.
-  static let overhead = 24
+  static let overhead = 64
 
   let limits: Carriage.Limits
   /// By the sender's number, which is another one each time that a topic is carried.
@@ -50,63 +52,59 @@ struct Outbox {
     return true
   }
 
-  mutating func release(_ size: Int, messages count: Int = 1) {
-    messages -= count
-    bytes -= size + count * Outbox.overhead
+  mutating func release(_ size: Int) {
+    messages -= 1
+    bytes -= size + Outbox.overhead
   }
 
   /// Adds a message that has room. Returns whether nobody sends for the topic yet: then the caller does.
   mutating func add(_ item: [UInt8], to sender: UInt64) -> Bool {
-    // Out of the dictionary, so that nothing is copied.
-    var lane = lanes.removeValue(forKey: sender) ?? Lane()
-    defer { lanes[sender] = lane }
-    let open = lane.packed.count - 1
-    if open >= (lane.isUnderWay ? 1 : 0), lane.packed[open].count < Outbox.recordMessages,
-      lane.packed[open].items.count + item.count <= Outbox.recordBytes
-    {
-      lane.packed[open].items.append(contentsOf: item)
-      lane.packed[open].ends.append(lane.packed[open].items.count)
-    } else {
-      lane.packed.append(Packed(first: lane.next, items: item, ends: [item.count]))
-    }
-    lane.next += 1
-    defer { lane.isSending = true }
-    return !lane.isSending
+    lanes[sender, default: Lane()].items.append(item)
+    defer { lanes[sender]?.isSending = true }
+    return lanes[sender]?.isSending == false
   }
 
   /// What the topic sends next, and again until it is finished; nil if there is nothing, and then nobody sends for it any
   /// more.
   mutating func next(_ sender: UInt64) -> Packed? {
-    guard let packed = lanes[sender]?.packed.first else {
+    guard let lane = lanes[sender], !lane.items.isEmpty else {
       lanes[sender]?.isSending = false
       return nil
     }
-    lanes[sender]?.isUnderWay = true
-    return packed
+    var count = max(lane.underWay, min(lane.alone, 1))
+    if count == 0 {
+      var bytes = 0
+      for item in lane.items.prefix(Outbox.recordMessages) {
+        bytes += item.count
+        if count > 0, bytes > Outbox.recordBytes { break }
+        count += 1
+      }
+    }
+    lanes[sender]?.underWay = count
+    return Packed(first: lane.first, items: Array(lane.items.prefix(count)))
   }
 
   /// The engine has stored what was sent, or never will.
   mutating func finish(_ sender: UInt64) {
-    guard let packed = lanes[sender]?.packed.popFirst() else { return }
-    lanes[sender]?.isUnderWay = false
-    release(packed.items.count, messages: packed.count)
+    guard var lane = lanes.removeValue(forKey: sender) else { return }
+    for item in lane.items.prefix(lane.underWay) { release(item.count) }
+    lane.items.removeFirst(lane.underWay)
+    lane.first += UInt64(lane.underWay)
+    (lane.alone, lane.underWay) = (max(0, lane.alone - lane.underWay), 0)
+    lanes[sender] = lane
   }
 
   /// Sends each message of the record on its own: one of them is too large.
   mutating func split(_ sender: UInt64) {
-    guard let packed = lanes[sender]?.packed.popFirst() else { return }
-    for (index, end) in packed.ends.enumerated().reversed() {
-      let start = index == 0 ? 0 : packed.ends[index - 1]
-      let item = Array(packed.items[start..<end])
-      lanes[sender]?.packed.prepend(
-        Packed(first: packed.first + UInt64(index), items: item, ends: [item.count]))
-    }
+    guard let count = lanes[sender]?.underWay else { return }
+    lanes[sender]?.alone = count
+    lanes[sender]?.underWay = 0
   }
 
   /// Forgets a topic that is carried no longer. Returns how much of it does not leave any more.
   mutating func forget(_ sender: UInt64) -> UInt64 {
     guard let lane = lanes.removeValue(forKey: sender) else { return 0 }
-    for packed in lane.packed { release(packed.items.count, messages: packed.count) }
-    return lane.packed.reduce(0) { $0 + UInt64($1.count) }
+    for item in lane.items { release(item.count) }
+    return UInt64(lane.items.count)
   }
 }

@@ -24,18 +24,14 @@ public final class Presence: Service {
     public let details: [String: String]
   }
 
-  private struct State {
-    var members: [String: Member] = [:]
-    var problem: String? = "It does not run yet."
-  }
-
   /// This process.
   public let own: Member
   private let center: MulticastCenter
   private let registry: any Registry
   private let prefix: String
   private let expiry: Duration
-  private let state = Mutex(State())
+  private let state = Mutex<(members: [String: Member], problem: String?)>(
+    ([:], "It does not run yet."))
 
   /// Creates the presence of this process, which begins when it runs.
   ///
@@ -84,7 +80,7 @@ public final class Presence: Service {
         try? JSONDecoder().decode(Member.self, from: Data($0))
       }
       let old = state.withLock { state in
-        defer { (state.members, state.problem) = (members, nil) }
+        defer { state = (members, nil) }
         return state.members
       }
       for (id, member) in old where members[id] == nil { center.post(.presence, .left(member)) }

@@ -3,115 +3,147 @@ import MulticastCarrier
 import NIOCore
 import NIOPosix
 import NIOSSL
-import Synchronization
 
 /// What a server answers, in RESP2.
-enum Reply: Sendable, Equatable {
+enum Reply: Sendable {
   case bytes(ByteBuffer)
-  case number(Int64)
   case list([Reply])
   case null
   case error(String)
 
-  struct Malformed: Error {}
-
   var text: String? { if case .bytes(let bytes) = self { String(buffer: bytes) } else { nil } }
   var list: [Reply] { if case .list(let list) = self { list } else { [] } }
+}
+
+/// Gives answers to who waits for them, in the order of the commands. On the connection's thread.
+private final class Answers: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  struct Failure: Error, CustomStringConvertible {
+    var description = "It does not answer as Redis does."
+  }
+
+  var waiting: Deque<EventLoopPromise<Reply>> = []
+  var lastAnswer = NIODeadline.now()
+  private var buffer = ByteBuffer()
+  /// Why the connection has ended.
+  var reason: String?
+  private let hear: RedisConnection.Hear?
+
+  init(hear: RedisConnection.Hear?) { self.hear = hear }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var part = unwrapInboundIn(data)
+    buffer.writeBuffer(&part)
+    lastAnswer = .now()
+    do {
+      var rest = buffer
+      while let reply = try read(&rest) {
+        buffer = rest
+        take(reply)
+      }
+      buffer.discardReadBytes()
+    } catch { errorCaught(context: context, error: error) }
+  }
+
+  private func take(_ reply: Reply) {
+    guard let hear, reply.list.count == 3, reply.list[0].text == "message",
+      case .bytes(let channel) = reply.list[1], case .bytes(let content) = reply.list[2]
+    else { return waiting.popFirst()?.succeed(reply) ?? () }
+    hear(channel, content)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    reason = "\(error)"
+    context.close(promise: nil)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    let error = CarrierError.disconnected(reason ?? "The connection was lost.")
+    while let answer = waiting.popFirst() { answer.fail(error) }
+  }
 
   /// Takes a reply out of bytes; nil if it is not complete.
-  static func read(_ bytes: inout ByteBuffer, depth: Int = 0) throws -> Reply? {
-    guard depth < 8 else { throw Malformed() }
-    let view = bytes.readableBytesView
-    guard let end = view.prefix(1 << 16).firstIndex(of: UInt8(ascii: "\r")), end + 1 < view.endIndex
-    else {
-      if view.count > 1 << 16 { throw Malformed() }
-      return nil
+  private func read(_ bytes: inout ByteBuffer, depth: Int = 0) throws -> Reply? {
+    let start = bytes.readableBytesView.prefix(1 << 16)
+    guard let end = start.firstIndex(of: UInt8(ascii: "\n")) else {
+      if start.count < 1 << 16 { return nil }
+      throw Failure()
     }
-    let line = bytes.readString(length: end - view.startIndex) ?? ""
-    bytes.moveReaderIndex(forwardBy: 2)
+    let line = bytes.readString(length: end + 1 - start.startIndex)?.dropLast() ?? ""
     let rest = line.dropFirst()
     switch line.first {
-    case "+": return .bytes(ByteBuffer(substring: rest))
+    case "+", ":": return .bytes(ByteBuffer(substring: rest))
     case "-": return .error(String(rest))
-    case ":": return .number(Int64(rest) ?? 0)
-    case "$":
-      guard let count = Int(rest), count <= 1 << 30 else { throw Malformed() }
-      guard count >= 0 else { return .null }
-      guard bytes.readableBytes >= count + 2, let content = bytes.readSlice(length: count) else {
-        return nil
+    case "$",
+      "*" where depth < 8:
+      guard let size = Int(rest), size <= 1 << 30 else { throw Failure() }
+      if size < 0 { return .null }
+      if line.first == "$" {
+        guard bytes.readableBytes >= size + 2 else { return nil }
+        defer { bytes.moveReaderIndex(forwardBy: 2) }
+        return bytes.readSlice(length: size).map(Reply.bytes)
       }
-      bytes.moveReaderIndex(forwardBy: 2)
-      return .bytes(content)
-    case "*":
-      guard let count = Int(rest), count <= 1 << 20 else { throw Malformed() }
-      guard count >= 0 else { return .null }
       var list: [Reply] = []
-      for _ in 0..<count {
-        guard let reply = try read(&bytes, depth: depth + 1) else { return nil }
-        list.append(reply)
-      }
-      return .list(list)
-    default: throw Malformed()
+      while list.count < size, let reply = try read(&bytes, depth: depth + 1) { list.append(reply) }
+      return list.count == size ? .list(list) : nil
+    default: throw Failure()
     }
   }
 }
 
 /// A connection on which commands are answered one after the other, and messages come in between.
-///
-/// What is not answered within five seconds ends it.
-final class RedisConnection: Sendable {
-  private typealias Waiting = (done: EventLoopPromise<Reply>, since: NIODeadline)
+struct RedisConnection: Sendable {
+  /// Is told of each message of publish and subscribe: its channel and its contents.
+  typealias Hear = @Sendable (ByteBuffer, ByteBuffer) -> Void
 
   private let channel: any Channel
-  private let waiting: Mailbox
-
-  private init(_ channel: any Channel, _ waiting: Mailbox) {
-    (self.channel, self.waiting) = (channel, waiting)
-  }
+  private let answers: NIOLoopBound<Answers>
 
   /// Connects, and says who asks.
-  ///
-  /// - Parameters:
-  ///   - hear: Is told of each message of publish and subscribe: its channel and its contents.
-  ///   - end: Is told once why the connection has ended.
-  static func connect(
-    _ configuration: RedisConfiguration,
-    hear: @escaping @Sendable (ByteBuffer, ByteBuffer) -> Void = { _, _ in },
-    end: @escaping @Sendable (String) -> Void
-  ) async throws -> RedisConnection {
-    let waiting = Mailbox()
-    let channel: any Channel
+  static func connect(_ own: RedisConfiguration, hear: Hear? = nil) async throws -> Self {
+    let connection: Self
     do {
-      channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      connection = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .connectTimeout(.seconds(2))
         .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-        .channelInitializer { channel in
+        .connect(host: own.host, port: own.port) { channel in
           channel.eventLoop.makeCompletedFuture {
+            let answers = Answers(hear: hear)
             let pipeline = channel.pipeline.syncOperations
-            if configuration.isEncrypted { try pipeline.addHandler(encryption(configuration)) }
-            try pipeline.addHandlers(
-              ByteToMessageHandler(Decoder()), Reader(waiting, hear: hear, end: end))
+            if own.isEncrypted { try pipeline.addHandler(encryption(own)) }
+            try pipeline.addHandler(answers)
+            let bound = NIOLoopBound(answers, eventLoop: channel.eventLoop)
+            return Self(channel: channel, answers: bound)
           }
         }
-        .connect(host: configuration.host, port: configuration.port).get()
-    } catch {
-      throw CarrierError.disconnected("\(configuration.host):\(configuration.port): \(error)")
+    } catch { throw CarrierError.disconnected("\(own.host):\(own.port): \(error)") }
+    connection.watch()
+    var greeting: [[String]] = []
+    if let password = own.password {
+      greeting.append(["AUTH", own.user, password].compactMap(\.self))
     }
-    let connection = RedisConnection(channel, waiting)
-    let timer = channel.eventLoop.scheduleRepeatedTask(
-      initialDelay: .seconds(1), delay: .seconds(1)
-    ) { [weak connection] _ in connection?.check() }
-    channel.closeFuture.whenComplete { _ in timer.cancel() }
-    var greeting = [["CLIENT", "SETNAME", configuration.name]]
-    if let password = configuration.password {
-      greeting.insert(["AUTH"] + (configuration.user.map { [$0] } ?? []) + [password], at: 0)
-    }
-    if configuration.database != 0 { greeting.append(["SELECT", "\(configuration.database)"]) }
-    for case .error(let reason) in try await connection.send(greeting) {
+    if own.database != 0 { greeting.append(["SELECT", "\(own.database)"]) }
+    let replies = try await connection.send(greeting + [["CLIENT", "SETNAME", own.name]])
+    // It may do without a name.
+    for case .error(let reason) in replies.dropLast() {
       connection.close()
       throw CarrierError.disconnected(reason)
     }
     return connection
+  }
+
+  /// Asks once a second, so that who only listens notices a server that stands still.
+  private func watch() {
+    let watch = channel.eventLoop.scheduleRepeatedTask(
+      initialDelay: .seconds(1), delay: .seconds(1)
+    ) { _ in
+      if NIODeadline.now() - answers.value.lastAnswer < .seconds(5) {
+        Task { try await send([["PING"]]) }
+      } else {
+        channel.pipeline.fireErrorCaught(Answers.Failure(description: "No answer for 5 s."))
+      }
+    }
+    channel.closeFuture.whenComplete { _ in watch.cancel() }
   }
 
   private static func encryption(_ own: RedisConfiguration) throws -> NIOSSLClientHandler {
@@ -123,108 +155,42 @@ final class RedisConnection: Sendable {
     }
     // A certificate names an address as such, and not as a host.
     let isAddress = (try? SocketAddress(ipAddress: own.host, port: own.port)) != nil
-    let context: NIOSSLContext
-    do { context = try NIOSSLContext(configuration: tls) } catch {
-      throw CarrierError.disconnected("\(own.certificateAuthority ?? "TLS"): \(error)")
-    }
-    return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : own.host)
+    return try NIOSSLClientHandler(
+      context: NIOSSLContext(configuration: tls), serverHostname: isAddress ? nil : own.host)
   }
 
   /// Sends commands together, and returns their answers.
+  ///
+  /// - Parameter last: One more word of the last command.
+  @discardableResult
   func send(_ commands: [[String]], _ last: [UInt8]? = nil) async throws -> [Reply] {
-    let promises = commands.map { _ in channel.eventLoop.makePromise(of: Reply.self) }
     var bytes = ByteBuffer()
     for (index, command) in commands.enumerated() {
-      let extra = index == commands.count - 1 ? last : nil
-      bytes.writeString("*\(command.count + (extra == nil ? 0 : 1))\r\n")
+      let last = index == commands.count - 1 ? last : nil
+      bytes.writeString("*\(command.count + (last == nil ? 0 : 1))\r\n")
       for word in command { bytes.writeString("$\(word.utf8.count)\r\n\(word)\r\n") }
-      guard let extra else { continue }
-      bytes.writeString("$\(extra.count)\r\n")
-      bytes.writeBytes(extra)
+      guard let last else { continue }
+      bytes.writeString("$\(last.count)\r\n")
+      bytes.writeBytes(last)
       bytes.writeString("\r\n")
     }
-    // On its own thread: so the answers come in the order of the commands, and it knows whether it has ended.
-    channel.eventLoop.execute { [channel, waiting, bytes] in
-      guard channel.isActive else {
-        return promises.forEach { $0.fail(CarrierError.disconnected("The connection has ended.")) }
+    let promises = commands.map { _ in channel.eventLoop.makePromise(of: Reply.self) }
+    // On its own thread: so the answers come in the order of the commands.
+    channel.eventLoop.execute { [bytes] in
+      answers.value.waiting += promises
+      channel.writeAndFlush(bytes).whenFailure { error in
+        let error = CarrierError.disconnected(answers.value.reason ?? "\(error)")
+        for promise in promises { promise.fail(error) }
       }
-      waiting.all.withLock { $0 += promises.map { ($0, .now() + .seconds(5)) } }
-      channel.writeAndFlush(bytes, promise: nil)
     }
-    var replies: [Reply] = []
-    for promise in promises { replies.append(try await promise.futureResult.get()) }
-    return replies
+    let replies = promises.map(\.futureResult)
+    return try await EventLoopFuture.whenAllSucceed(replies, on: channel.eventLoop).get()
   }
 
-  /// Ends it if an answer is overdue. Asks where nobody does: so who only listens notices a server that stands still.
-  private func check() {
-    let (isOverdue, isIdle) = waiting.all.withLock { all in
-      (all.first.map { $0.end < .now() } ?? false, all.isEmpty)
-    }
-    if isIdle { Task { try await send([["PING"]]) } }
-    if isOverdue {
-      channel.pipeline.fireErrorCaught(
-        CarrierError.disconnected("The server has not answered for 5 s."))
-    }
+  /// Calls a body when it has ended.
+  func whenClosed(_ body: @escaping @Sendable () -> Void) {
+    channel.closeFuture.whenComplete { _ in body() }
   }
 
   func close() { channel.close(promise: nil) }
-
-  /// Who waits for answers, in their order.
-  private final class Mailbox: Sendable {
-    let all = Mutex<Deque<(done: EventLoopPromise<Reply>, end: NIODeadline)>>([])
-  }
-
-  private struct Decoder: ByteToMessageDecoder {
-    typealias InboundOut = Reply
-    mutating func decode(
-      context: ChannelHandlerContext, buffer: inout ByteBuffer
-    ) throws -> DecodingState {
-      var rest = buffer
-      guard let reply = try Reply.read(&rest) else { return .needMoreData }
-      buffer = rest
-      context.fireChannelRead(wrapInboundOut(reply))
-      return .continue
-    }
-  }
-
-  private final class Reader: ChannelInboundHandler {
-    typealias InboundIn = Reply
-    private let waiting: Mailbox
-    private let hear: @Sendable (ByteBuffer, ByteBuffer) -> Void
-    private let end: @Sendable (String) -> Void
-    private var reason: String?
-
-    init(
-      _ waiting: Mailbox, hear: @escaping @Sendable (ByteBuffer, ByteBuffer) -> Void,
-      end: @escaping @Sendable (String) -> Void
-    ) { (self.waiting, self.hear, self.end) = (waiting, hear, end) }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      let reply = unwrapInboundIn(data)
-      if case .list(let list) = reply, list.count == 3, list[0].text == "message",
-        case .bytes(let channel) = list[1], case .bytes(let content) = list[2]
-      {
-        return hear(channel, content)
-      }
-      waiting.all.withLock { $0.popFirst() }?.done.succeed(reply)
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      if reason == nil {
-        reason = if case CarrierError.disconnected(let text) = error { text } else { "\(error)" }
-      }
-      context.close(promise: nil)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-      let reason = reason ?? "The connection was lost."
-      let old = waiting.all.withLock { all in
-        defer { all = [] }
-        return all
-      }
-      for (done, _) in old { done.fail(CarrierError.disconnected(reason)) }
-      end(reason)
-    }
-  }
 }

@@ -58,16 +58,14 @@ private struct Simulation {
   }
 
   private func values(_ packed: Outbox.Packed) -> [UInt64] {
-    stride(from: 0, to: packed.items.count, by: 8).map { start in
-      (0..<8).reduce(0) { $0 | UInt64(packed.items[start + $1]) << (8 * UInt64($1)) }
-    }
+    packed.items.map { item in (0..<8).reduce(0) { $0 | UInt64(item[$1]) << (8 * UInt64($1)) } }
   }
 
   private mutating func send(_ sender: UInt64, isCalm: Bool) -> Bool {
     guard let packed = outbox.next(sender) else { return false }
     let values = values(packed)
     if values.contains(where: { tooLarge[sender]?.contains($0) ?? false }) {
-      if packed.count > 1 { outbox.split(sender) } else { outbox.finish(sender) }
+      if values.count > 1 { outbox.split(sender) } else { outbox.finish(sender) }
       return true
     }
     if !isCalm, random.chance(20) { return true }
@@ -167,10 +165,13 @@ private struct LatestSimulation {
     var place = 0
     /// Up to which own message the log was read.
     var returned = 0
-    var acknowledgement: (count: Int, place: Int)?
+    /// Where the log has what was sent, for which no acknowledgement has come yet.
+    var acknowledgement: Int?
   }
   struct Record {
     let process, number, value: Int
+    /// Somebody else has written it in the name of the process. Others take it for what they cannot read.
+    var isForged = false
   }
 
   var random: SplitMix
@@ -193,19 +194,18 @@ private struct LatestSimulation {
   }
 
   private mutating func send(_ index: Int, isCalm: Bool) {
-    if let (count, place) = processes[index].acknowledgement {
-      processes[index].acknowledgement = nil
-      processes[index].rule.noteStored(UInt64(count), at: self.place(place))
-      return
+    if let place = processes[index].acknowledgement.take() {
+      return processes[index].rule.noteStored(at: self.place(place))
     }
     guard let value = processes[index].waiting.first else { return }
     let number = processes[index].sent + 1
+    processes[index].rule.noteSent(UInt64(number), hash: value)
     log.append(Record(process: index, number: number, value: value))
     // The acknowledgement may be lost: then it is sent again.
     if !isCalm, random.chance(20) { return }
     processes[index].waiting.removeFirst()
     processes[index].sent = number
-    processes[index].acknowledgement = (number, log.count)
+    processes[index].acknowledgement = log.count
   }
 
   private mutating func read(_ index: Int) {
@@ -216,9 +216,14 @@ private struct LatestSimulation {
     processes[index].place += 1
     let place = place(processes[index].place)
     if record.process == index {
-      guard record.number > processes[index].returned else { return }
-      processes[index].returned = record.number
-      guard processes[index].rule.noteReturn(UInt64(record.number)) else { return }
+      if !record.isForged {
+        guard record.number > processes[index].returned else { return }
+        processes[index].returned = record.number
+      }
+      let isOurs = processes[index].rule.noteReturn(UInt64(record.number), hash: record.value)
+      guard isOurs else { return }
+    } else if record.isForged {
+      return
     } else if processes[index].rule.isAhead(of: place) {
       return
     }
@@ -241,6 +246,9 @@ private struct LatestSimulation {
       case 0: post(index)
       case 1, 2: hear(index)
       case 3, 4: send(index, isCalm: false)
+      case 5 where random.chance(20):
+        let number = random.chance(50) ? processes[index].sent : random.below(1 << 40)
+        log.append(Record(process: index, number: number, value: -1, isForged: true))
       default: read(index)
       }
     }
@@ -259,10 +267,11 @@ private struct LatestSimulation {
       $0.home.isEmpty && $0.waiting.isEmpty && $0.place == log.count
     }
     let values = processes.map(\.value)
+    let last = log.last { !$0.isForged }?.value
     return !isStill
       ? ["not still"]
-      : Set(values).count > 1 || values[0] != log.last?.value
-        ? ["latest \(values), the log's \(log.last.map { "\($0.value)" } ?? "none")"] : []
+      : Set(values).count > 1 || values[0] != last
+        ? ["latest \(values), the log's \(last.map { "\($0)" } ?? "none")"] : []
   }
 }
 

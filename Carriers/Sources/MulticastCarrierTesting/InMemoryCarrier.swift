@@ -1,6 +1,7 @@
+import MulticastCarrier
 import Synchronization
 
-/// A carrier over logs in memory: for tests, and for a program that is one process for now.
+/// A carrier over logs in memory.
 public final class InMemoryCarrier: Carrier, Registry {
   /// Logs that all carriers share which are made with it.
   public final class Engine: Sendable {
