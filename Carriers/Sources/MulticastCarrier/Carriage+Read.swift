@@ -4,12 +4,11 @@ extension Carriage {
   private static let batch = 32
 
   func startReading(_ line: Line) {
-    guard line.deliver != nil else { return }
     let reader = Task { [weak self] in
       var reading = Reading()
       while !Task.isCancelled, await self?.read(line, &reading) == true {}
     }
-    line.atEnd { reader.cancel() }
+    line.own.atEnd { reader.cancel() }
   }
 
   private struct Reading {
@@ -37,7 +36,7 @@ extension Carriage {
         tellAgain(line, &reading)
       }
       let records = try await carrier.read(line.log, after: position, limit: Carriage.batch)
-      succeeded(line, .incoming)
+      succeeded(line, \.in)
       // Where an engine tells the end of all topics, reading shows it.
       if reading.isBare, records.isEmpty { tellAgain(line, &reading) }
       reading.isBare = false
@@ -45,28 +44,28 @@ extension Carriage {
       var last: Frame?
       for record in records {
         if let frame = take(record, of: line, &reading) {
-          if reading.isCatchingUp { last = frame } else { await line.deliver?(self, line, frame) }
+          if reading.isCatchingUp { last = frame } else { await line.deliver(self, line, frame) }
         }
         guard !Task.isCancelled else { return false }
         reading.position = record.position
-        line.position = record.position
+        line.own.position.withLock { $0 = record.position }
       }
       if var last {
         last.items = last.items.suffix(1)
-        await line.deliver?(self, line, last)
+        await line.deliver(self, line, last)
       }
       reading.isCatchingUp = false
       try await check(line, &reading)
     } catch CarrierError.beganAnew(let start) {
       (reading.position, reading.checked) = (start, start)
-      line.latest { $0.beginAnew() }
+      line.own.latest.withLock { $0.beginAnew() }
       tell(.beganAnew(type: line.type))
       reading.isBare = line.log.keepsLatest
     } catch CarrierError.closed {
       return false
     } catch {
       guard !Task.isCancelled else { return false }
-      failed(error, line, .incoming)
+      failed(error, line, \.in)
       await Carriage.pause(&reading.failures)
     }
     return true
@@ -74,7 +73,7 @@ extension Carriage {
 
   private func begin(_ line: Line, _ reading: inout Reading) async throws {
     let end = try await carrier.end(of: line.log)
-    succeeded(line, .incoming)
+    succeeded(line, \.in)
     let beginning = Position(epoch: end.epoch, number: 0)
     let position: Position
     switch line.start {
@@ -129,7 +128,9 @@ extension Carriage {
       }
     }
     if isOwn {
-      guard line.latest({ $0.noteReturn(frame.first + count - 1, hash: hash) }) else { return nil }
+      guard line.own.latest.withLock({ $0.noteReturn(frame.first + count - 1, hash: hash) }) else {
+        return nil
+      }
       frame.items = frame.items.suffix(1)
       return frame
     }
@@ -137,7 +138,8 @@ extension Carriage {
       skip(line, "Version \(frame.version) is too new.", count)
       return nil
     }
-    let isAhead = line.log.keepsLatest && line.latest { $0.isAhead(of: record.position) }
+    let isAhead =
+      line.log.keepsLatest && line.own.latest.withLock { $0.isAhead(of: record.position) }
     return isAhead ? nil : frame
   }
 
@@ -162,8 +164,10 @@ extension Carriage {
     let last = messages.lastIndex { $0 != nil }
     for (index, message) in messages.enumerated() {
       guard let message else { continue }
-      let mark = Mark(nil, by: line.sender.id)
-      let context = CarriageContext(frame.items[index], of: frame.sender, mark)
+      let item = frame.items[index]
+      let context = CarriageContext(
+        metadata: item.metadata, sender: frame.sender.name, hops: item.hops &+ 1,
+        mark: Mark(nil, by: line.sender.id))
       if index == last {
         await CarriageContext.$current.withValue(context) {
           _ = await center.post(topic, message).delivered()

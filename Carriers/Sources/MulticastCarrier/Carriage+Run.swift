@@ -9,7 +9,6 @@ extension Carriage: Service {
     let lines = state.withLock { state in
       if state.isRunning || state.isClosed { return [Line]() }
       state.isRunning = true
-      state.condition.connection = .disconnected("The engine has not answered yet.")
       return Array(state.lines.values)
     }
     for line in lines { startReading(line) }
@@ -27,26 +26,18 @@ extension Carriage: Service {
   /// What is posted afterwards stays in this process, and is reported. It does not wait for handlers.
   public func close() async {
     await afterAllThatWasPosted()
-    let limit = state.withLock { $0.outbox.limits.closing }
-    await withTaskGroup { group in
-      group.addTask {
-        _ = await self.waits {
-          $0.outbox.messages == 0 || $0.condition.connection != .connected
-        }
-      }
-      group.addTask { try? await Task.sleep(for: limit) }
-      await group.next()
-      group.cancelAll()
-    }
-    let (lines, kept, waiters) = state.withLock { state in
+    let end = ContinuousClock.now + state.withLock { $0.outbox.limits.closing }
+    while state.withLock({ $0.outbox.messages > 0 && $0.condition.connection == .connected }),
+      ContinuousClock.now < end
+    { try? await Task.sleep(for: .milliseconds(10)) }
+    let (lines, kept) = state.withLock { state in
       state.isClosed = true
       state.condition.connection = .closed
       let kept = state.lines.values.map { ($0.type, state.outbox.forget($0.sender.id)) }
-      defer { (state.waiters, state.refusals) = ([], [:]) }
-      return (state.lines.values, kept, state.waiters)
+      state.refusals = ([:], [:])
+      return (state.lines.values, kept)
     }
-    for waiter in waiters { waiter.done.resume(returning: false) }
-    for line in lines { line.end() }
+    for line in lines { line.own.end() }
     for (type, number) in kept where number > 0 {
       count(.kept(type: type, reason: .closed, count: 0), number)
     }
@@ -69,9 +60,8 @@ extension Carriage: Service {
       defer { (state.told, state.tally) = (now, [:]) }
       return (state.tally, now, state.told)
     }
-    for (report, count) in reports { tell(report.counting(count)) }
+    for (report, count) in reports { tell(report.with(count)) }
     guard now != old else { return }
-    meters.record(now, since: old)
     center.post(.carriageState, now)
   }
 
@@ -82,9 +72,5 @@ extension Carriage: Service {
     default: logger.warning("\(report)")
     }
     center.post(.carriage, report)
-    switch report {
-    case .connected, .disconnected: center.post(.carriageState, condition)
-    default: break
-    }
   }
 }

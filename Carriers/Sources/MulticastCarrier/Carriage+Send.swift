@@ -24,7 +24,11 @@ extension Carriage {
     guard let mark = context.mark, mark.take(by: line.sender.id) else {
       return publish(message, of: line, codec, context)
     }
-    if let item = mark.item { add(item, to: line) } else { line.latest { $0.noteCameIn() } }
+    if let item = mark.item {
+      add(item, to: line)
+    } else {
+      line.own.latest.withLock { $0.noteCameIn() }
+    }
   }
 
   /// At home.
@@ -44,9 +48,9 @@ extension Carriage {
   }
 
   private func add(_ item: [UInt8], to line: Line) {
-    line.latest { $0.noteOwn() }
+    line.own.latest.withLock { $0.noteOwn() }
     let (starts, reason): (Bool, CarrierError?) = state.withLock { state in
-      if !state.isClosed, state.lines[line.type] === line {
+      if !state.isClosed, state.carries(line) {
         return (state.outbox.add(item, to: line.sender.id), nil)
       }
       state.outbox.release(item.count)
@@ -62,13 +66,15 @@ extension Carriage {
     var failures = 0
     while let packed = state.withLock({ $0.outbox.next(line.sender.id) }) {
       let record = Frame.write(line.sender, version: line.version, oldest: line.oldest, packed)
-      if line.log.keepsLatest { line.latest { $0.noteSent(packed.last, hash: record.hashValue) } }
+      if line.log.keepsLatest {
+        line.own.latest.withLock { $0.noteSent(packed.last, hash: record.hashValue) }
+      }
       do {
         let place = try await carrier.append(
           record, to: line.log, id: "\(line.sender.id)-\(packed.first)")
-        line.latest { $0.noteStored(at: place) }
+        line.own.latest.withLock { $0.noteStored(at: place) }
         finish(line, sent: packed.items.count)
-        succeeded(line, .outgoing)
+        succeeded(line, \.out)
         failures = 0
       } catch CarrierError.closed {
         return
@@ -77,19 +83,19 @@ extension Carriage {
           state.withLock { $0.outbox.split(line.sender.id) }
           continue
         }
-        _ = line.latest { $0.noteReturn() }
+        _ = line.own.latest.withLock { $0.noteReturn() }
         finish(line, sent: 0)
         let reason = CarrierError.tooLarge(bytes: packed.items[0].count, limit: limit)
         count(.kept(type: line.type, reason: reason, count: 0))
       } catch {
-        failed(error, line, .outgoing)
+        failed(error, line, \.out)
         await Carriage.pause(&failures)
       }
     }
   }
 
   private func finish(_ line: Line, sent: Int) {
-    change { state in
+    state.withLock { state in
       state.condition.sent += UInt64(sent)
       state.outbox.finish(line.sender.id)
     }
@@ -97,9 +103,12 @@ extension Carriage {
 
   // MARK: What is told of the engine
 
-  func succeeded(_ line: Line, _ direction: Direction) {
+  /// In or out.
+  typealias Way = WritableKeyPath<(in: [String: String], out: [String: String]), [String: String]>
+
+  func succeeded(_ line: Line, _ way: Way) {
     let isNew = state.withLock { state in
-      state.refusals[direction]?[line.type] = nil
+      state.refusals[keyPath: way][line.type] = nil
       guard state.condition.connection != .connected, !state.isClosed else { return false }
       state.condition.connection = .connected
       return true
@@ -107,7 +116,7 @@ extension Carriage {
     if isNew { tell(.connected) }
   }
 
-  func failed(_ error: any Error, _ line: Line, _ direction: Direction) {
+  func failed(_ error: any Error, _ line: Line, _ way: Way) {
     let (text, isRefusal) =
       switch error {
       case CarrierError.refused(let text): (text, true)
@@ -115,11 +124,10 @@ extension Carriage {
       default: ("\(error)", false)
       }
     let reason = String(text.prefix(300))
-    let isNew = change { state in
+    let isNew = state.withLock { state in
       if isRefusal {
-        guard state.lines[line.type] === line else { return false }
-        return state.refusals[direction, default: [:]].updateValue(reason, forKey: line.type)
-          != reason
+        guard state.carries(line) else { return false }
+        return state.refusals[keyPath: way].updateValue(reason, forKey: line.type) != reason
       }
       let old = state.condition.connection
       if !state.isClosed { state.condition.connection = .disconnected(reason) }

@@ -42,43 +42,28 @@ public final class Carriage: Sendable {
     case after(Position)
   }
 
-  /// Which way the messages of a topic go.
-  public enum Direction: Sendable {
-    /// To the others, and from them.
-    case both
-    /// From the others only.
-    case incoming
-    /// To the others only. Nothing of the topic is read or decoded.
-    case outgoing
-  }
-
-  /// Who waits until a condition holds.
-  struct Waiter {
-    let number: UInt64
-    let holds: @Sendable (inout State) -> Bool
-    let done: CheckedContinuation<Bool, Never>
-  }
-
   struct State {
     var outbox: Outbox
     /// By type, and by topic.
     var lines: [String: Line] = [:]
     var topics: [String: Line] = [:]
     var condition = CarriageState()
-    /// What the engine refuses, by type.
-    var refusals: [Direction: [String: String]] = [:]
+    /// What the engine refuses to give and to store, by type.
+    var refusals = (in: [String: String](), out: [String: String]())
     var told = CarriageState()
     /// What is told once a second, and how often it has come.
     var tally: [CarriageReport: UInt64] = [:]
     var carried: UInt64 = 0
-    var waiters: [Waiter] = []
     var isRunning = false
     var isClosed = false
+
+    /// Whether a line is carried still.
+    func carries(_ line: Line) -> Bool { lines[line.type]?.sender == line.sender }
 
     var now: CarriageState {
       var now = condition
       (now.waitingMessages, now.waitingBytes) = (outbox.messages, outbox.bytes)
-      for reasons in refusals.values { now.refusals.merge(reasons) { one, _ in one } }
+      now.refusals = refusals.in.merging(refusals.out) { _, out in out }
       return now
     }
   }
@@ -94,7 +79,6 @@ public final class Carriage: Sendable {
   let name: String
   let id = UInt64.random(in: 0 ... .max) & ~Carriage.topicBits
   let logger: Logger
-  let meters: Meters
   /// The home of the carriage, where it hears what is posted here.
   let home = DispatchQueue(label: "Carriage")
   let state: Mutex<State>
@@ -104,7 +88,7 @@ public final class Carriage: Sendable {
   /// - Parameters:
   ///   - center: A center that was made with `carrying: .carriage`. It may have one carriage.
   ///   - carrier: The engine's, for this carriage alone.
-  ///   - name: What this process is called. It is told to the others, cut off at 255 bytes.
+  ///   - name: What this process is called. It is told to the others, cut off at 63 characters.
   ///   - prefix: The same in all processes of a team: up to 64 letters, digits, hyphens, underscores and single points.
   ///   - limits: How much may wait.
   ///   - logger: Logs each report.
@@ -114,11 +98,7 @@ public final class Carriage: Sendable {
   ) {
     precondition(Log.isPrefix(prefix), "\(prefix) is no prefix of letters, digits, - and _.")
     (self.center, self.carrier, self.prefix, self.logger) = (center, carrier, prefix, logger)
-    // Whole characters only.
-    var short = Substring(name)
-    while short.utf8.count > 255 { short.removeLast() }
-    self.name = String(short)
-    meters = Meters(name: self.name)
+    self.name = String(String.UnicodeScalarView(name.unicodeScalars.prefix(63)))
     state = Mutex(State(outbox: Outbox(limits: limits)))
   }
 
@@ -130,23 +110,7 @@ public final class Carriage: Sendable {
   /// Who stores it can go on there after a restart, with `carry(…, from: .after(position))`. What was being handled when a
   /// process ended comes again.
   public func position(of type: String) -> Position? {
-    state.withLock { $0.lines[type] }?.position
-  }
-
-  /// Changes the state, and then resumes those whose condition holds.
-  func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
-    let (result, ready) = state.withLock { state in
-      let result = body(&state)
-      let waiters = state.waiters
-      state.waiters = []
-      var ready: [Waiter] = []
-      for waiter in waiters {
-        if waiter.holds(&state) { ready.append(waiter) } else { state.waiters.append(waiter) }
-      }
-      return (result, ready)
-    }
-    for waiter in ready { waiter.done.resume(returning: true) }
-    return result
+    state.withLock { $0.lines[type] }?.own.position.withLock(\.self)
   }
 
   /// Counts what is told once a second.
@@ -157,8 +121,8 @@ public final class Carriage: Sendable {
       case .gap: state.condition.missing += count
       default: break
       }
-      let isKnown = state.tally[report] != nil || state.tally.count < 1_000
-      state.tally[isKnown ? report : report.withoutDetails, default: 0] += count
+      let isMuch = state.tally[report] == nil && state.tally.count >= 1_000
+      state.tally[isMuch ? report.with(0, isBrief: true) : report, default: 0] += count
     }
   }
 }
@@ -175,15 +139,14 @@ extension Carriage {
   ///     carried. A type may be carried once.
   ///   - version: The version of the messages that this program writes.
   ///   - oldestReader: The oldest version of a program that can read them; nil for `version`.
-  ///   - direction: Which way messages go.
   ///   - start: Where this process begins to read.
   public func carry<Message: Codable & Sendable>(
     _ topic: Topic<Message>, as type: String, version: UInt16 = 1, oldestReader: UInt16? = nil,
-    direction: Direction = .both, from start: Start = .end
+    from start: Start = .end
   ) {
     carry(
-      topic, as: type, version: version, oldestReader: oldestReader, codec: JSONCodec(),
-      direction: direction, from: start)
+      topic, as: type, version: version, oldestReader: oldestReader, codec: JSONCodec(), from: start
+    )
   }
 
   /// Carries a topic from now on, with its messages in the bytes of a codec.
@@ -194,11 +157,10 @@ extension Carriage {
   ///   - version: The version of the messages that this program writes.
   ///   - oldestReader: The oldest version of a program that can read them; nil for `version`.
   ///   - codec: Makes bytes of messages, and messages of bytes.
-  ///   - direction: Which way messages go.
   ///   - start: Where this process begins to read.
   public func carry<Message>(
     _ topic: Topic<Message>, as type: String, version: UInt16 = 1, oldestReader: UInt16? = nil,
-    codec: some MessageCodec<Message>, direction: Direction = .both, from start: Start = .end
+    codec: some MessageCodec<Message>, from start: Start = .end
   ) {
     let log = Log(prefix: prefix, type: type, keepsLatest: topic.keepsLatest)
     let size = log.name.utf8.count
@@ -206,15 +168,15 @@ extension Carriage {
       let reason = "A name has 1 to \(Carriage.nameLimit) bytes, and this one \(size)."
       return tell(.refused(type: String(type.prefix(80)), reason: reason))
     }
-    let deliver: Line.Deliver = { await $0.deliver($2, of: $1, to: topic, codec) }
     let (line, old, isRunning, isClosed) = state.withLock { state in
       state.carried += 1
       let number = id | state.carried & Carriage.topicBits
       let line = Line(
         topic: "\(topic)", log: log, sender: Frame.Sender(id: number, name: name),
-        version: version, oldest: oldestReader ?? version, start: start, codec: codec,
-        deliver: direction == .outgoing ? nil : deliver
-      ) { carriage, line in
+        version: version, oldest: oldestReader ?? version, start: start, codec: codec
+      ) { carriage, line, frame in
+        await carriage.deliver(frame, of: line, to: topic, codec)
+      } publishLatest: { carriage, line in
         guard let message = carriage.center.latest(of: topic) else { return }
         carriage.publish(message, of: line, codec, CarriageContext())
       }
@@ -222,25 +184,22 @@ extension Carriage {
       return (line, state.lines.updateValue(line, forKey: type), state.isRunning, state.isClosed)
     }
     precondition(old == nil, "\(type) is carried already.")
-    if isClosed { return line.end() }
-    if direction != .incoming {
-      let observation = center.observe(topic, owner: self, id: type, on: home) {
-        carriage, message in
-        carriage.heard(message, of: line, codec)
-      }
-      line.atEnd { observation.cancel() }
+    if isClosed { return line.own.end() }
+    let observation = center.observe(topic, owner: self, id: type, on: home) { carriage, message in
+      carriage.heard(message, of: line, codec)
     }
+    line.own.atEnd { observation.cancel() }
     if isRunning { startReading(line) }
   }
 
   /// Carries a topic no longer. What waits to it stays here, and is reported.
   public func stopCarrying(_ type: String) {
     guard let line = state.withLock({ $0.lines.removeValue(forKey: type) }) else { return }
-    line.end()
+    line.own.end()
     carrier.release(line.log)
-    let kept = change { state in
-      if state.topics[line.topic] === line { state.topics[line.topic] = nil }
-      for direction in state.refusals.keys { state.refusals[direction]?[type] = nil }
+    let kept = state.withLock { state in
+      if state.topics[line.topic]?.sender == line.sender { state.topics[line.topic] = nil }
+      (state.refusals.in[type], state.refusals.out[type]) = (nil, nil)
       return state.outbox.forget(line.sender.id)
     }
     if kept > 0 { count(.kept(type: type, reason: .notCarried, count: 0), kept) }
@@ -260,10 +219,11 @@ extension Carriage {
     else { throw CarrierError.notCarried }
     var context = CarriageContext.current
     let item = try encode(message, codec, context)
-    guard await waits(until: { $0.outbox.reserve(item.count) }) else {
-      try Task.checkCancellation()
-      throw CarrierError.closed
-    }
+    // Looks again and again: so nothing has to be woken, whatever gives room, ends or is cancelled.
+    while !(try state.withLock { state in
+      if state.isClosed { throw CarrierError.closed }
+      return state.outbox.reserve(item.count)
+    }) { try await Task.sleep(for: .milliseconds(10)) }
     let mark = Mark(item, by: line.sender.id)
     context.mark = mark
     await CarriageContext.$current.withValue(context) {
@@ -273,27 +233,5 @@ extension Carriage {
     guard mark.take(by: line.sender.id) else { return }
     state.withLock { $0.outbox.release(item.count) }
     throw CarrierError.notCarried
-  }
-
-  /// Returns true when a condition holds, false if the task is cancelled or the carriage closed before.
-  func waits(until holds: @escaping @Sendable (inout State) -> Bool) async -> Bool {
-    let number = UInt64.random(in: 0 ... .max)
-    return await withTaskCancellationHandler {
-      await withCheckedContinuation { done in
-        let result: Bool? = state.withLock { state in
-          if state.isClosed || Task.isCancelled { return false }
-          if holds(&state) { return true }
-          state.waiters.append(Waiter(number: number, holds: holds, done: done))
-          return nil
-        }
-        if let result { done.resume(returning: result) }
-      }
-    } onCancel: {
-      let waiter = state.withLock { state in
-        let index = state.waiters.firstIndex { $0.number == number }
-        return index.map { state.waiters.remove(at: $0) }
-      }
-      waiter?.done.resume(returning: false)
-    }
   }
 }

@@ -10,11 +10,11 @@ public struct CarriageContext: Sendable {
   @TaskLocal public static var current = CarriageContext()
 
   /// Metadata of the message, such as a trace context.
-  public private(set) var metadata: [String: String] = [:]
+  public internal(set) var metadata: [String: String] = [:]
   /// The name of the process whose message set off this call; nil if no message of another process did.
-  public private(set) var sender: String?
+  public internal(set) var sender: String?
   /// How many messages in a row have set off each other across processes.
-  private(set) var hops: UInt16 = 0
+  var hops: UInt16 = 0
   /// The message that a carriage posts with this context.
   var mark: Mark?
 
@@ -27,14 +27,6 @@ public struct CarriageContext: Sendable {
     var context = current
     context.metadata = metadata
     return context
-  }
-}
-
-extension CarriageContext {
-  /// That of a message that has come in.
-  init(_ item: Frame.Item, of sender: Frame.Sender, _ mark: Mark) {
-    (metadata, self.sender, hops) = (item.metadata, sender.name, item.hops &+ 1)
-    self.mark = mark
   }
 }
 

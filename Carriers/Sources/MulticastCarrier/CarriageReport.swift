@@ -1,4 +1,3 @@
-import Metrics
 import Multicast
 
 /// What a carriage tells its own process, on the topic `.carriage`.
@@ -63,54 +62,21 @@ extension Topic where Message == CarriageReport {
 }
 
 extension Topic where Message == CarriageState {
-  /// The state of the carriage, once a second if it has changed, and when the connection changes.
+  /// The state of the carriage, once a second if it has changed.
   public static var carriageState: Self { Topic("MulticastCarrier.state", keepsLatest: true) }
 }
 
 extension CarriageReport {
-  /// The same with another count.
-  func counting(_ count: UInt64) -> Self {
+  /// The same with another count, without what differs from message to message if there is too much to tell each.
+  func with(_ count: UInt64, isBrief: Bool = false) -> Self {
     switch self {
-    case .gap(let type, let sender, _): .gap(type: type, sender: sender, missing: count)
-    case .skipped(let type, let reason, _): .skipped(type: type, reason: reason, count: count)
-    case .kept(let type, let reason, _): .kept(type: type, reason: reason, count: count)
+    case .gap(let type, let sender, _):
+      .gap(type: type, sender: isBrief ? nil : sender, missing: count)
+    case .skipped(let type, let reason, _):
+      .skipped(type: type, reason: isBrief ? "Several." : reason, count: count)
+    case .kept(let type, let reason, _):
+      .kept(type: type, reason: isBrief ? .refused("Several.") : reason, count: count)
     default: self
     }
-  }
-
-  /// The same without what differs from message to message, of which there may be too much to tell each.
-  var withoutDetails: Self {
-    switch self {
-    case .gap(let type, _, let count): .gap(type: type, sender: nil, missing: count)
-    case .skipped(let type, _, let count): .skipped(type: type, reason: "Several.", count: count)
-    case .kept(let type, _, let count):
-      .kept(type: type, reason: .refused("Several."), count: count)
-    default: self
-    }
-  }
-}
-
-/// The metrics of a carriage, in the words of swift-metrics.
-struct Meters: Sendable {
-  private let counters: [Counter]
-  private let waiting, connected: Gauge
-
-  init(name: String) {
-    let dimensions = [("name", name)]
-    counters = ["sent", "received", "repeated", "missing", "kept"].map {
-      Counter(label: "multicast.carrier.\($0)", dimensions: dimensions)
-    }
-    waiting = Gauge(label: "multicast.carrier.waiting_bytes", dimensions: dimensions)
-    connected = Gauge(label: "multicast.carrier.connected", dimensions: dimensions)
-  }
-
-  /// Tells what has come to be since an older state.
-  func record(_ new: CarriageState, since old: CarriageState) {
-    let sums = [\CarriageState.sent, \.received, \.repeated, \.missing, \.kept]
-    for (counter, sum) in zip(counters, sums) {
-      counter.increment(by: new[keyPath: sum] - old[keyPath: sum])
-    }
-    waiting.record(new.waitingBytes)
-    connected.record(new.connection == .connected ? 1 : 0)
   }
 }

@@ -36,11 +36,6 @@ public protocol Carrier: Sendable {
   func close() async
 }
 
-extension Carrier {
-  /// Does nothing.
-  public func release(_ log: Log) {}
-}
-
 /// Keys with an expiry, for ``Presence``: an ability of some carriers.
 public protocol Registry: Sendable {
   /// Keeps a value under a name for a while, and returns all that is kept for the prefix, own value included.
@@ -76,7 +71,7 @@ public enum CarrierError: Error, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .tooLarge(let bytes, let limit):
-      "The message takes \(bytes) bytes, and the engine at most \(limit)."
+      "It takes \(bytes) bytes, and the engine at most \(limit)."
     case .full: "Too much waits to leave."
     case .disconnected(let reason): "The engine cannot be reached: \(reason)"
     case .refused(let reason): "The engine refuses it: \(reason)"

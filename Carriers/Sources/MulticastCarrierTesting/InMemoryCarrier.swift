@@ -137,6 +137,9 @@ public final class InMemoryCarrier: Carrier, Registry {
     try use { Position(epoch: $0.epoch, number: $0.last[log] ?? 0) }
   }
 
+  /// Does nothing.
+  public func release(_ log: Log) {}
+
   /// Returns whether the place is still in the log, or next to its first record.
   public func isComplete(_ log: Log, since position: Position) async throws -> Bool {
     try use { ($0.logs[log]?.first?.position.number ?? 0) <= position.number + 1 }

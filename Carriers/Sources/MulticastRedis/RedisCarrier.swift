@@ -1,5 +1,4 @@
 import MulticastCarrier
-import NIOCore
 import Synchronization
 
 /// A carrier over the streams of Redis or Valkey, from version 5 on.
@@ -8,46 +7,52 @@ import Synchronization
 /// without asking: a second connection hears it. Who has just come, was slow or has lost a connection reads the stream
 /// until nothing is between what was read and what is heard.
 public final class RedisCarrier: Carrier, Registry {
-  /// Two connections that end together: behind the same name, another server may be in charge by then.
-  private struct Session {
-    let commands, listener: RedisConnection
-
-    func close() {
-      commands.close()
-      listener.close()
-    }
-  }
-
-  private typealias Waiter = CheckedContinuation<Record?, any Error>
-
-  /// A topic that is listened to.
-  private struct Topic {
-    /// Behind what was read, if that was all; nil as long as the stream has to be read.
-    var place: Position?
-    /// Behind what was heard.
-    var heard = Position(epoch: 0, number: 0)
-    var waiter: Waiter?
-  }
-
   private struct State {
-    var session: Task<Session, any Error>?
-    /// Of the session.
-    var number = 0
-    /// By channel.
-    var topics: [String: Topic] = [:]
+    var session: RedisSession?
     /// Topics of which something was dropped before it was read.
     var incomplete: Set<String> = []
     var isClosed = false
   }
 
-  /// Keeps a record, then tells it: the epoch of the database, the place and the record.
-  private static let keep = """
+  private static let epoch = """
     local epoch = redis.call('GET', KEYS[2])
     if not epoch then epoch = ARGV[1] redis.call('SET', KEYS[2], epoch) end
-    local id = redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[2], ARGV[3], '*', 'r', ARGV[5])
-    if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
-    redis.call('PUBLISH', KEYS[1], epoch .. ' ' .. id .. ' ' .. ARGV[5])
-    return {epoch, id}
+
+    """
+  /// Keeps a record, then tells it: the epoch of the database, the place and the record.
+  private static let append =
+    epoch + """
+      local id = redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[2], ARGV[3], '*', 'r', ARGV[5])
+      if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
+      local place = epoch .. ' ' .. id
+      redis.call('PUBLISH', KEYS[1], place .. '\\n' .. ARGV[5])
+      return place
+      """
+  /// Returns the epoch, and places and contents of records.
+  private static let read =
+    epoch + """
+      local all = {epoch}
+      for _, entry in ipairs(redis.call(ARGV[2], KEYS[1], ARGV[3], ARGV[4], 'COUNT', ARGV[5])) do
+        all[#all + 1], all[#all + 2] = entry[1], entry[2][2]
+      end
+      return all
+      """
+  /// Keeps a value in a key with an expiry, and its name in a set. Returns all names and values.
+  private static let register = """
+    local function key(name) return KEYS[1] .. ':' .. name end
+    if ARGV[2] == '0' then redis.call('DEL', key(ARGV[1])) else
+      redis.call('SADD', KEYS[1], ARGV[1])
+      redis.call('PEXPIRE', KEYS[1], ARGV[2])
+      redis.call('SET', key(ARGV[1]), ARGV[3], 'PX', ARGV[2])
+    end
+    local all = {}
+    for _, name in ipairs(redis.call('SMEMBERS', KEYS[1])) do
+      local value = redis.call('GET', key(name))
+      if value then all[#all + 1], all[#all + 2] = name, value else
+        redis.call('SREM', KEYS[1], name)
+      end
+    end
+    return all
     """
   private let configuration: RedisConfiguration
   private let state = Mutex(State())
@@ -55,77 +60,47 @@ public final class RedisCarrier: Carrier, Registry {
   /// Creates a carrier, which connects when it is used.
   public init(_ configuration: RedisConfiguration) { self.configuration = configuration }
 
-  deinit { end(nil, CarrierError.closed) }
+  deinit { end() }
 
   /// As configured.
   public var recordLimit: Int { configuration.recordLimit }
 
   /// Ends both connections.
-  public func close() async { end(nil, CarrierError.closed) }
+  public func close() async { end() }
 
-  // MARK: Connections
+  private func end() {
+    let session = state.withLock { state in
+      state.isClosed = true
+      return state.session
+    }
+    session?.end(CarrierError.closed)
+  }
 
   /// The connections, which are made if there are none.
-  private func session() async throws -> Session {
-    let (task, number) = try state.withLock { state in
+  private func session() throws -> RedisSession {
+    try state.withLock { state in
       if state.isClosed { throw CarrierError.closed }
-      if let task = state.session { return (task, state.number) }
-      state.number += 1
-      let number = state.number
-      let task = Task { [configuration, weak self] in
-        let commands = try await RedisConnection.connect(configuration)
-        do {
-          let listener = try await RedisConnection.connect(configuration) { [weak self] in
-            self?.hear($0, $1)
-          }
-          for one in [commands, listener] {
-            one.whenClosed { [weak self] in
-              self?.end(number, CarrierError.disconnected("The connection was lost."))
-            }
-          }
-          return Session(commands: commands, listener: listener)
-        } catch {
-          commands.close()
-          throw error
-        }
-      }
-      state.session = task
-      return (task, number)
-    }
-    do { return try await task.value } catch {
-      end(number, error)
-      throw error
+      if let session = state.session, !session.hasEnded { return session }
+      let session = RedisSession(configuration)
+      state.session = session
+      return session
     }
   }
 
-  /// Ends a session, or for good. Who waits is told.
-  private func end(_ number: Int?, _ error: any Error) {
-    let (session, topics) = state.withLock {
-      state -> (Task<Session, any Error>?, [String: Topic]) in
-      if number == nil { state.isClosed = true }
-      guard number ?? state.number == state.number, let session = state.session.take() else {
-        return (nil, [:])
-      }
-      defer { state.topics = [:] }
-      return (session, state.topics)
-    }
-    for topic in topics.values { topic.waiter?.resume(throwing: error) }
-    if let session { Task { try await session.value.close() } }
-  }
-
-  private func send(_ commands: [[String]], _ last: [UInt8]? = nil) async throws -> [Reply] {
+  /// Runs a script.
+  private func run(
+    _ script: String, _ keys: [String], _ words: [String], _ last: [UInt8]? = nil
+  ) async throws -> RedisConnection.Words {
+    let session = try session()
     do {
-      let session = try await session()
-      let replies = try await session.commands.send(commands, last)
-      for case .error(let reason) in replies {
-        // Behind the same name, another server may be in charge now.
-        if ["READONLY", "LOADING", "MASTERDOWN", "NOAUTH"].contains(where: reason.contains) {
-          session.close()
-        }
-        throw CarrierError.refused(reason)
+      return try await session.send(["EVAL", script, "\(keys.count)"] + keys + words, last)
+    } catch CarrierError.refused(let reason) {
+      // Behind the same name, another server may be in charge now.
+      if ["READONLY", "LOADING", "MASTERDOWN", "NOAUTH"].contains(where: reason.contains) {
+        session.end(CarrierError.disconnected(reason))
       }
-      return replies
-    } catch { throw state.withLock { $0.isClosed } ? CarrierError.closed : error }
+      throw CarrierError.refused(reason)
+    }
   }
 }
 
@@ -133,23 +108,7 @@ public final class RedisCarrier: Carrier, Registry {
 
 extension Log {
   fileprivate var key: String { "\(prefix):\(keepsLatest ? "latest" : "log"):\(type)" }
-  fileprivate var epochKey: String { "\(prefix):epoch" }
-}
-
-extension Position {
-  fileprivate var id: String { "\(number)-\(part)" }
-
-  fileprivate init?(_ id: String?, epoch: String?) {
-    let parts = (id ?? "").split(separator: "-").compactMap { UInt64($0) }
-    guard parts.count == 2, let epoch = epoch.flatMap({ UInt64($0) }) else { return nil }
-    self.init(epoch: epoch, number: parts[0], part: parts[1])
-  }
-}
-
-extension Reply {
-  fileprivate var content: [UInt8]? {
-    if case .bytes(let bytes) = self { Array(bytes.readableBytesView) } else { nil }
-  }
+  fileprivate var keys: [String] { [key, "\(prefix):epoch"] }
 }
 
 extension RedisCarrier {
@@ -163,29 +122,24 @@ extension RedisCarrier {
     }
     let length = log.keepsLatest ? configuration.latestRecords : configuration.records
     let expiry = log.keepsLatest ? 0 : Int64(configuration.expiry / .milliseconds(1))
-    let words = [
-      "EVAL", RedisCarrier.keep, "2", log.key, log.epochKey, newEpoch,
-      log.keepsLatest ? "=" : "~", "\(length)", "\(expiry)",
-    ]
-    let answer = try await send([words], record)[0].list.map(\.text)
-    guard answer.count == 2, let position = Position(answer[1], epoch: answer[0]) else {
+    let words = [newEpoch, log.keepsLatest ? "=" : "~", "\(length)", "\(expiry)"]
+    let answer = try await run(RedisCarrier.append, log.keys, words, record)
+    guard let place = Position(answer.text(0)) else {
       throw CarrierError.refused("The server has answered something else.")
     }
-    return position
+    return place
   }
 
-  /// Asks for the epoch and for records, together.
-  private func ask(_ log: Log, _ command: String...) async throws -> (Position, [Record]) {
-    let replies = try await send(
-      [["SET", log.epochKey, newEpoch, "NX"], ["GET", log.epochKey], command])
-    let epoch = replies[1].text
-    guard let beginning = Position("0-0", epoch: epoch) else {
-      throw CarrierError.refused("\(log.epochKey) is used for something else.")
+  /// Asks for records, and for the beginning of the stream.
+  private func ask(_ log: Log, _ words: String...) async throws -> (Position, [Record]) {
+    let answer = try await run(RedisCarrier.read, log.keys, [newEpoch] + words)
+    guard let beginning = Position("\(answer.text(0)) 0-0") else {
+      throw CarrierError.refused("\(log.keys[1]) is used for something else.")
     }
-    let records = replies[2].list.compactMap { entry in
-      // What is no record is told by who reads it.
-      Position(entry.list.first?.text, epoch: epoch).map {
-        Record(position: $0, bytes: entry.list.last?.list.last?.content ?? [])
+    let records = stride(from: 1, to: answer.count - 1, by: 2).compactMap { index in
+      Position("\(answer.text(0)) \(answer.text(index))").map {
+        // What is no record is told by who reads it.
+        Record(position: $0, bytes: answer[index + 1].map { Array(buffer: $0) } ?? [])
       }
     }
     return (beginning, records)
@@ -193,90 +147,33 @@ extension RedisCarrier {
 
   /// Returns the end of the topic's stream.
   public func end(of log: Log) async throws -> Position {
-    let (beginning, records) = try await ask(log, "XREVRANGE", log.key, "+", "-", "COUNT", "1")
+    let (beginning, records) = try await ask(log, "XREVRANGE", "+", "-", "1")
     return records.last?.position ?? beginning
   }
 
   /// Returns what is heard, or else reads the stream.
   public func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
     while true {
-      try await listen(log)
-      if let record = try await wait(for: log.key, after: position) { return [record] }
+      let session = try session()
+      try await session.listen(log.key)
+      if let record = try await session.next(log.key, after: position) { return [record] }
       if Task.isCancelled {
         release(log)
         throw CancellationError()
       }
-      let records = try await catchUp(log, after: position, limit: limit)
+      let isStart = position.number == 0
+      let count = limit + (isStart ? 0 : 1)
+      var (beginning, records) = try await ask(
+        log, "XRANGE", isStart ? "-" : position.id, "+", "\(count)")
+      guard beginning.epoch == position.epoch else { throw CarrierError.beganAnew(beginning) }
+      if !isStart, !records.isEmpty, records[0].position != position {
+        state.withLock { _ = $0.incomplete.insert(log.key) }
+      }
+      let isAll = records.count < count
+      records = Array(records.filter { $0.position > position }.prefix(limit))
+      session.follow(log.key, from: isAll ? records.last?.position ?? position : nil)
       if !records.isEmpty { return records }
     }
-  }
-
-  private func listen(_ log: Log) async throws {
-    let session = try await session()
-    let isNew = state.withLock { state in
-      defer { state.topics[log.key] = state.topics[log.key] ?? Topic() }
-      return state.topics[log.key] == nil
-    }
-    guard isNew else { return }
-    do {
-      for case .error(let reason) in try await session.listener.send([["SUBSCRIBE", log.key]]) {
-        throw CarrierError.refused(reason)
-      }
-    } catch {
-      forget(log.key)
-      throw state.withLock { $0.isClosed } ? CarrierError.closed : error
-    }
-  }
-
-  /// Reads the stream from a place on. If that was all, the topic is heard from there on.
-  private func catchUp(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
-    let isStart = position.number == 0
-    let count = limit + (isStart ? 0 : 1)
-    var (beginning, records) = try await ask(
-      log, "XRANGE", log.key, isStart ? "-" : position.id, "+", "COUNT", "\(count)")
-    guard beginning.epoch == position.epoch else { throw CarrierError.beganAnew(beginning) }
-    let isAll = records.count < count
-    let isComplete = isStart || records.isEmpty || records[0].position == position
-    records = Array(records.filter { $0.position > position }.prefix(limit))
-    state.withLock { state in
-      state.topics[log.key]?.place = isAll ? records.last?.position ?? position : nil
-      if !isComplete { state.incomplete.insert(log.key) }
-    }
-    return records
-  }
-
-  /// Waits for the next record behind a place; returns nil if the stream has to be read.
-  private func wait(for key: String, after place: Position) async throws -> Record? {
-    try await withCheckedThrowingContinuation { done in
-      let waits = state.withLock { state in
-        guard !Task.isCancelled, let topic = state.topics[key], topic.place == place,
-          topic.heard <= place
-        else { return false }
-        state.topics[key]?.waiter = done
-        return true
-      }
-      if !waits { done.resume(returning: nil) }
-    }
-  }
-
-  /// A record was stored, on a thread of the connection's.
-  private func hear(_ channel: ByteBuffer, _ content: ByteBuffer) {
-    let parts = content.readableBytesView.split(
-      separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
-    let words = parts.map { String(decoding: $0.prefix(50), as: UTF8.self) }
-    guard parts.count == 3, let position = Position(words[1], epoch: words[0]) else { return }
-    let key = String(buffer: channel)
-    let (waiter, isNext) = state.withLock { state in
-      guard var topic = state.topics[key] else { return (nil as Waiter?, false) }
-      defer { state.topics[key] = topic }
-      let isNext = topic.place?.epoch == position.epoch
-      // What was read already.
-      if isNext, let place = topic.place, position <= place { return (nil, false) }
-      topic.heard = position
-      if !isNext { topic.place = nil } else if topic.waiter != nil { topic.place = position }
-      return (topic.waiter.take(), isNext)
-    }
-    waiter?.resume(returning: isNext ? Record(position: position, bytes: Array(parts[2])) : nil)
   }
 
   /// Returns whether all was there when the stream was read.
@@ -286,38 +183,22 @@ extension RedisCarrier {
 
   /// Hears the topic no longer.
   public func release(_ log: Log) {
-    forget(log.key)
-    guard let session = state.withLock({ $0.session }) else { return }
-    Task {
-      _ = try await session.value.listener.send([["UNSUBSCRIBE", log.key]])
-      // Who has come back meanwhile subscribes once more: his subscription may have been the earlier one.
-      forget(log.key)
+    let session = state.withLock { state in
+      state.incomplete.remove(log.key)
+      return state.session
     }
-  }
-
-  private func forget(_ key: String) {
-    let topic = state.withLock { state in
-      state.incomplete.remove(key)
-      return state.topics.removeValue(forKey: key)
-    }
-    topic?.waiter?.resume(returning: nil)
+    session?.release(log.key)
   }
 
   /// Keeps a value in a key with an expiry.
   public func register(
     _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
   ) async throws -> [String: [UInt8]] {
-    let set = "\(prefix):here"
-    let time = "\(Int64(expiry / .milliseconds(1)))"
-    let commands =
-      value == nil
-      ? [["SREM", set, name], ["DEL", "\(set):\(name)"]]
-      : [["SADD", set, name], ["PEXPIRE", set, time], ["PSETEX", "\(set):\(name)", time]]
-    _ = try await send(commands, value)
-    let names = try await send([["SMEMBERS", set]])[0].list.compactMap(\.text)
-    let values = try await send(names.map { ["GET", "\(set):\($0)"] }).map(\.content)
-    let all = Dictionary(zip(names, values)) { one, _ in one }
-    _ = try await send(names.filter { all[$0] == .some(nil) }.map { ["SREM", set, $0] })
-    return all.compactMapValues(\.self)
+    let time = value == nil ? 0 : Int64(expiry / .milliseconds(1))
+    let all = try await run(
+      RedisCarrier.register, ["\(prefix):here"], [name, "\(time)"], value ?? [])
+    return stride(from: 1, to: all.count, by: 2).reduce(into: [:]) { values, index in
+      values[all.text(index - 1)] = all[index].map { Array(buffer: $0) }
+    }
   }
 }

@@ -4,32 +4,22 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// What a server answers, in RESP2.
-enum Reply: Sendable {
-  case bytes(ByteBuffer)
-  case list([Reply])
-  case null
-  case error(String)
-
-  var text: String? { if case .bytes(let bytes) = self { String(buffer: bytes) } else { nil } }
-  var list: [Reply] { if case .list(let list) = self { list } else { [] } }
-}
-
 /// Gives answers to who waits for them, in the order of the commands. On the connection's thread.
 private final class Answers: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
-  struct Failure: Error, CustomStringConvertible {
-    var description = "It does not answer as Redis does."
-  }
+  private typealias Answer = Result<RedisConnection.Words, any Error>
 
-  var waiting: Deque<EventLoopPromise<Reply>> = []
+  var waiting: Deque<EventLoopPromise<RedisConnection.Words>> = []
   var lastAnswer = NIODeadline.now()
-  private var buffer = ByteBuffer()
   /// Why the connection has ended.
-  var reason: String?
+  var error: CarrierError?
+  private var buffer = ByteBuffer()
   private let hear: RedisConnection.Hear?
+  private let end: @Sendable (CarrierError) -> Void
 
-  init(hear: RedisConnection.Hear?) { self.hear = hear }
+  init(hear: RedisConnection.Hear?, end: @escaping @Sendable (CarrierError) -> Void) {
+    (self.hear, self.end) = (hear, end)
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var part = unwrapInboundIn(data)
@@ -37,62 +27,71 @@ private final class Answers: ChannelInboundHandler {
     lastAnswer = .now()
     do {
       var rest = buffer
-      while let reply = try read(&rest) {
+      while let answer = try read(&rest) {
         buffer = rest
-        take(reply)
+        if let hear, case .success(let words) = answer, words.count == 3,
+          words.text(0) == "message", let channel = words[1], let content = words[2]
+        {
+          hear(channel, content)
+        } else {
+          waiting.popFirst()?.completeWith(answer)
+        }
       }
       buffer.discardReadBytes()
     } catch { errorCaught(context: context, error: error) }
   }
 
-  private func take(_ reply: Reply) {
-    guard let hear, reply.list.count == 3, reply.list[0].text == "message",
-      case .bytes(let channel) = reply.list[1], case .bytes(let content) = reply.list[2]
-    else { return waiting.popFirst()?.succeed(reply) ?? () }
-    hear(channel, content)
-  }
-
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    reason = "\(error)"
+    self.error = self.error ?? error as? CarrierError ?? .disconnected("\(error)")
     context.close(promise: nil)
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    let error = CarrierError.disconnected(reason ?? "The connection was lost.")
+    let error = error ?? .disconnected("The connection was lost.")
+    end(error)
     while let answer = waiting.popFirst() { answer.fail(error) }
   }
 
-  /// Takes a reply out of bytes; nil if it is not complete.
-  private func read(_ bytes: inout ByteBuffer, depth: Int = 0) throws -> Reply? {
+  /// Takes an answer out of bytes; nil if it is not complete.
+  private func read(_ bytes: inout ByteBuffer, depth: Int = 0) throws -> Answer? {
     let start = bytes.readableBytesView.prefix(1 << 16)
     guard let end = start.firstIndex(of: UInt8(ascii: "\n")) else {
       if start.count < 1 << 16 { return nil }
-      throw Failure()
+      throw CarrierError.disconnected("The server has answered without an end.")
     }
     let line = bytes.readString(length: end + 1 - start.startIndex)?.dropLast() ?? ""
     let rest = line.dropFirst()
-    switch line.first {
-    case "+", ":": return .bytes(ByteBuffer(substring: rest))
-    case "-": return .error(String(rest))
-    case "$",
-      "*" where depth < 8:
-      guard let size = Int(rest), size <= 1 << 30 else { throw Failure() }
-      if size < 0 { return .null }
-      if line.first == "$" {
-        guard bytes.readableBytes >= size + 2 else { return nil }
-        defer { bytes.moveReaderIndex(forwardBy: 2) }
-        return bytes.readSlice(length: size).map(Reply.bytes)
+    switch (line.first, Int(rest)) {
+    case ("+", _), (":", _): return .success([ByteBuffer(substring: rest)])
+    case ("-", _): return .failure(CarrierError.refused(String(rest)))
+    case ("$", -1), ("*", -1): return .success([nil])
+    case ("$", let size?) where (0...1 << 30).contains(size):
+      guard bytes.readableBytes >= size + 2 else { return nil }
+      defer { bytes.moveReaderIndex(forwardBy: 2) }
+      return .success([bytes.readSlice(length: size)])
+    case ("*", let size?) where size >= 0 && depth < 8:
+      var words: RedisConnection.Words = []
+      for _ in 0..<size {
+        guard let part = try read(&bytes, depth: depth + 1) else { return nil }
+        words += (try? part.get()) ?? []
       }
-      var list: [Reply] = []
-      while list.count < size, let reply = try read(&bytes, depth: depth + 1) { list.append(reply) }
-      return list.count == size ? .list(list) : nil
-    default: throw Failure()
+      return .success(words)
+    default: throw CarrierError.disconnected("The server does not answer as Redis does.")
     }
+  }
+}
+
+extension RedisConnection.Words {
+  /// The text of a word; empty if it is not there.
+  func text(_ index: Int) -> String {
+    indices.contains(index) ? self[index].map { String(buffer: $0) } ?? "" : ""
   }
 }
 
 /// A connection on which commands are answered one after the other, and messages come in between.
 struct RedisConnection: Sendable {
+  /// What a server answers, lists in lists made flat; nil for what is not there.
+  typealias Words = [ByteBuffer?]
   /// Is told of each message of publish and subscribe: its channel and its contents.
   typealias Hear = @Sendable (ByteBuffer, ByteBuffer) -> Void
 
@@ -100,7 +99,11 @@ struct RedisConnection: Sendable {
   private let answers: NIOLoopBound<Answers>
 
   /// Connects, and says who asks.
-  static func connect(_ own: RedisConfiguration, hear: Hear? = nil) async throws -> Self {
+  ///
+  /// - Parameter end: Is told why it has ended.
+  static func connect(
+    _ own: RedisConfiguration, hear: Hear?, end: @escaping @Sendable (CarrierError) -> Void
+  ) async throws -> Self {
     let connection: Self
     do {
       connection = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -108,7 +111,7 @@ struct RedisConnection: Sendable {
         .channelOption(.tcpOption(.tcp_nodelay), value: 1)
         .connect(host: own.host, port: own.port) { channel in
           channel.eventLoop.makeCompletedFuture {
-            let answers = Answers(hear: hear)
+            let answers = Answers(hear: hear, end: end)
             let pipeline = channel.pipeline.syncOperations
             if own.isEncrypted { try pipeline.addHandler(encryption(own)) }
             try pipeline.addHandler(answers)
@@ -118,15 +121,13 @@ struct RedisConnection: Sendable {
         }
     } catch { throw CarrierError.disconnected("\(own.host):\(own.port): \(error)") }
     connection.watch()
-    var greeting: [[String]] = []
-    if let password = own.password {
-      greeting.append(["AUTH", own.user, password].compactMap(\.self))
-    }
-    if own.database != 0 { greeting.append(["SELECT", "\(own.database)"]) }
-    let replies = try await connection.send(greeting + [["CLIENT", "SETNAME", own.name]])
-    // It may do without a name.
-    for case .error(let reason) in replies.dropLast() {
-      connection.close()
+    do {
+      if let password = own.password {
+        try await connection.send(["AUTH", own.user, password].compactMap(\.self))
+      }
+      if own.database != 0 { try await connection.send(["SELECT", "\(own.database)"]) }
+    } catch CarrierError.refused(let reason) {
+      connection.fail(reason)
       throw CarrierError.disconnected(reason)
     }
     return connection
@@ -138,9 +139,9 @@ struct RedisConnection: Sendable {
       initialDelay: .seconds(1), delay: .seconds(1)
     ) { _ in
       if NIODeadline.now() - answers.value.lastAnswer < .seconds(5) {
-        Task { try await send([["PING"]]) }
+        Task { try await send(["PING"]) }
       } else {
-        channel.pipeline.fireErrorCaught(Answers.Failure(description: "No answer for 5 s."))
+        fail("The server has not answered for 5 s.")
       }
     }
     channel.closeFuture.whenComplete { _ in watch.cancel() }
@@ -159,37 +160,32 @@ struct RedisConnection: Sendable {
       context: NIOSSLContext(configuration: tls), serverHostname: isAddress ? nil : own.host)
   }
 
-  /// Sends commands together, and returns their answers.
+  /// Sends a command, and returns its answer.
   ///
-  /// - Parameter last: One more word of the last command.
+  /// - Parameter last: One more word of the command.
   @discardableResult
-  func send(_ commands: [[String]], _ last: [UInt8]? = nil) async throws -> [Reply] {
-    var bytes = ByteBuffer()
-    for (index, command) in commands.enumerated() {
-      let last = index == commands.count - 1 ? last : nil
-      bytes.writeString("*\(command.count + (last == nil ? 0 : 1))\r\n")
-      for word in command { bytes.writeString("$\(word.utf8.count)\r\n\(word)\r\n") }
-      guard let last else { continue }
-      bytes.writeString("$\(last.count)\r\n")
-      bytes.writeBytes(last)
+  func send(_ command: [String], _ last: [UInt8]? = nil) async throws -> Words {
+    var bytes = ByteBuffer(string: "*\(command.count + (last == nil ? 0 : 1))\r\n")
+    func write(_ word: some Collection<UInt8>) {
+      bytes.writeString("$\(word.count)\r\n")
+      bytes.writeBytes(word)
       bytes.writeString("\r\n")
     }
-    let promises = commands.map { _ in channel.eventLoop.makePromise(of: Reply.self) }
+    for word in command { write(word.utf8) }
+    if let last { write(last) }
+    let answer = channel.eventLoop.makePromise(of: Words.self)
     // On its own thread: so the answers come in the order of the commands.
     channel.eventLoop.execute { [bytes] in
-      answers.value.waiting += promises
-      channel.writeAndFlush(bytes).whenFailure { error in
-        let error = CarrierError.disconnected(answers.value.reason ?? "\(error)")
-        for promise in promises { promise.fail(error) }
+      answers.value.waiting.append(answer)
+      channel.writeAndFlush(bytes).whenFailure {
+        answer.fail(answers.value.error ?? .disconnected("\($0)"))
       }
     }
-    let replies = promises.map(\.futureResult)
-    return try await EventLoopFuture.whenAllSucceed(replies, on: channel.eventLoop).get()
+    return try await answer.futureResult.get()
   }
 
-  /// Calls a body when it has ended.
-  func whenClosed(_ body: @escaping @Sendable () -> Void) {
-    channel.closeFuture.whenComplete { _ in body() }
+  private func fail(_ reason: String) {
+    channel.pipeline.fireErrorCaught(CarrierError.disconnected(reason))
   }
 
   func close() { channel.close(promise: nil) }

@@ -1,0 +1,154 @@
+import MulticastCarrier
+import NIOCore
+import Synchronization
+
+/// Two connections, for commands and for what is heard, that end together: behind the same name, another server may be in
+/// charge by then.
+final class RedisSession: Sendable {
+  private typealias Waiter = CheckedContinuation<Record?, any Error>
+
+  /// A topic that is listened to.
+  private struct Topic {
+    /// Behind what was read, if that was all; nil as long as the stream has to be read.
+    var place: Position?
+    /// Behind what was heard.
+    var heard = Position(epoch: 0, number: 0)
+    var waiter: Waiter?
+  }
+
+  private struct State {
+    var connections: [Task<RedisConnection, any Error>] = []
+    /// By channel.
+    var topics: [String: Topic] = [:]
+    /// Why it has ended.
+    var error: (any Error)?
+  }
+
+  private let state = Mutex(State())
+
+  /// Connects.
+  init(_ own: RedisConfiguration) {
+    let hearing: RedisConnection.Hear = { [weak self] in self?.hear($0, $1) }
+    let connections = [nil, hearing].map { hear in
+      Task { [weak self] in
+        do {
+          return try await RedisConnection.connect(own, hear: hear) { [weak self] in self?.end($0) }
+        } catch {
+          // So that many who try again do not connect more often.
+          try? await Task.sleep(for: .milliseconds(100))
+          self?.end(error)
+          throw error
+        }
+      }
+    }
+    state.withLock { $0.connections = connections }
+  }
+
+  var hasEnded: Bool { state.withLock { $0.error != nil } }
+
+  /// Ends it. Who waits is told why.
+  func end(_ error: any Error) {
+    let (connections, topics) = state.withLock { state in
+      state.error = state.error ?? error
+      defer { (state.connections, state.topics) = ([], [:]) }
+      return (state.connections, state.topics)
+    }
+    for topic in topics.values { topic.waiter?.resume(throwing: error) }
+    for connection in connections { Task { try await connection.value.close() } }
+  }
+
+  /// Sends a command, over the connection for them or the one that listens, and returns its answer.
+  @discardableResult
+  func send(
+    _ command: [String], _ last: [UInt8]? = nil, isListening: Bool = false
+  ) async throws -> RedisConnection.Words {
+    let connection = try state.withLock { state in
+      if let error = state.error { throw error }
+      return state.connections[isListening ? 1 : 0]
+    }
+    do { return try await connection.value.send(command, last) } catch {
+      throw state.withLock { $0.error } ?? error
+    }
+  }
+
+  // MARK: What is heard
+
+  /// Listens to a topic, unless it does already.
+  func listen(_ key: String) async throws {
+    let isNew = state.withLock { state in
+      defer { state.topics[key] = state.topics[key] ?? Topic() }
+      return state.topics[key] == nil
+    }
+    guard isNew else { return }
+    do { try await send(["SUBSCRIBE", key], isListening: true) } catch {
+      forget(key)
+      throw error
+    }
+  }
+
+  /// What is stored behind a place is heard; nil if the stream has to be read further.
+  func follow(_ key: String, from place: Position?) {
+    state.withLock { $0.topics[key]?.place = place }
+  }
+
+  /// Waits for the next record behind a place; returns nil if the stream has to be read.
+  func next(_ key: String, after place: Position) async throws -> Record? {
+    try await withCheckedThrowingContinuation { done in
+      let waits = state.withLock { state in
+        guard !Task.isCancelled, let topic = state.topics[key], topic.place == place,
+          topic.heard <= place
+        else { return false }
+        state.topics[key]?.waiter = done
+        return true
+      }
+      if !waits { done.resume(returning: nil) }
+    }
+  }
+
+  /// A record was stored, on a thread of the connection's.
+  private func hear(_ channel: ByteBuffer, _ content: ByteBuffer) {
+    let parts = content.readableBytesView.split(
+      separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, let place = Position(String(decoding: parts[0], as: UTF8.self)) else {
+      return
+    }
+    let key = String(buffer: channel)
+    let (waiter, isNext) = state.withLock { state in
+      guard var topic = state.topics[key] else { return (nil as Waiter?, false) }
+      defer { state.topics[key] = topic }
+      let isNext = topic.place?.epoch == place.epoch
+      // What was read already.
+      if isNext, let read = topic.place, place <= read { return (nil, false) }
+      topic.heard = place
+      if !isNext { topic.place = nil } else if topic.waiter != nil { topic.place = place }
+      return (topic.waiter.take(), isNext)
+    }
+    waiter?.resume(returning: isNext ? Record(position: place, bytes: Array(parts[1])) : nil)
+  }
+
+  /// Listens to a topic no longer.
+  func release(_ key: String) {
+    forget(key)
+    Task {
+      try await send(["UNSUBSCRIBE", key], isListening: true)
+      // Who has come back meanwhile subscribes once more: his subscription may have been the earlier one.
+      forget(key)
+    }
+  }
+
+  private func forget(_ key: String) {
+    state.withLock { $0.topics.removeValue(forKey: key) }?.waiter?.resume(returning: nil)
+  }
+}
+
+extension Position {
+  /// What the server calls a record's place.
+  var id: String { "\(number)-\(part)" }
+
+  /// Takes an epoch and a record's place.
+  init?(_ text: String) {
+    let parts = text.split { " -".contains($0) }.compactMap { UInt64($0) }
+    guard parts.count == 3 else { return nil }
+    self.init(epoch: parts[0], number: parts[1], part: parts[2])
+  }
+}
