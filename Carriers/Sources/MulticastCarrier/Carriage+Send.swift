@@ -57,8 +57,17 @@ extension Carriage {
       return (false, state.isClosed ? .closed : .notCarried)
     }
     if let reason { count(.kept(type: line.type, reason: reason, count: 0)) }
-    // After the letters that are here already, so that they share a record.
-    if starts { home.async { Task { await self.send(line) } } }
+    if starts { sendOnce(line, waiting: 0) }
+  }
+
+  /// Begins to send when the home has nothing more to add, or there is enough for a record: what is posted in one go
+  /// shares records, and what is posted alone waits for nobody.
+  private func sendOnce(_ line: Line, waiting old: Int) {
+    home.async {
+      let (count, isEnough) = self.state.withLock { $0.outbox.waiting(line.sender.id) }
+      if count > old, !isEnough { return self.sendOnce(line, waiting: count) }
+      Task { await self.send(line) }
+    }
   }
 
   /// Sends what waits to a topic, one record after the other.

@@ -64,6 +64,12 @@ struct Outbox {
     return lanes[sender]?.isSending == false
   }
 
+  /// How many messages of the topic wait, and whether all that waits is enough for a record.
+  func waiting(_ sender: UInt64) -> (count: Int, isEnough: Bool) {
+    let count = lanes[sender]?.items.count ?? 0
+    return (count, count >= Outbox.recordMessages || bytes >= Outbox.recordBytes)
+  }
+
   /// What the topic sends next, and again until it is finished; nil if there is nothing, and then nobody sends for it any
   /// more.
   mutating func next(_ sender: UInt64) -> Packed? {
