@@ -60,7 +60,7 @@ public struct NATSConfiguration: Sendable {
       natsOptions_SetPingInterval(options, 3_000), natsOptions_SetMaxPingsOut(options, 1),
       natsOptions_SetWriteDeadline(options, 2_000),
       // What leaves together is one record already: nobody is woken to collect more.
-      natsOptions_SetSendAsap(options, true),
+      natsOptions_SetSendAsap(options, true), natsOptions_UseGlobalMessageDelivery(options, true),
     ]
     if let user { unsafe all.append(natsOptions_SetUserInfo(options, user, password ?? "")) }
     if let token { unsafe all.append(natsOptions_SetToken(options, token)) }

@@ -260,7 +260,8 @@ extension CarriageReport {
 
   @Test func whatAServerRefusesIsTold() async throws {
     // Without room.
-    let full = try await Engine(.redis, configuration: "maxmemory 100kb\nmaxmemory-policy noeviction")
+    let full = try await Engine(
+      .redis, configuration: "maxmemory 100kb\nmaxmemory-policy noeviction")
     let one = Site(try carrier(full), "one", carrying: topics)
     one.run()
     one.post(1...1)
