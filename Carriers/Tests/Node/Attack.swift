@@ -13,7 +13,11 @@ struct Attack: Sendable {
   private func carrier(
     _ engine: Engine, port: Int? = nil, isShort: Bool = false
   ) throws -> any Carrier & Registry {
-    let url = "\(kind)://127.0.0.1:\(port ?? engine.port)"
+    try carrier(port: port ?? engine.port, isShort: isShort)
+  }
+
+  private func carrier(port: Int, isShort: Bool = false) throws -> any Carrier & Registry {
+    let url = "\(kind)://127.0.0.1:\(port)"
     switch kind {
     case .nats:
       var configuration = try NATSConfiguration(url: url)
@@ -243,7 +247,9 @@ struct Attack: Sendable {
 
   func measure() async throws {
     let engine = try await Engine(kind)
-    try await Node.measure("\(kind)") { try carrier(engine) }
+    try await Node.measure("\(kind)", ["receive", "\(kind)", "\(engine.port)"], carrier(engine))
     withExtendedLifetime(engine) {}
   }
+
+  func receive(port: Int) async throws { await Node.receive(try carrier(port: port)) }
 }

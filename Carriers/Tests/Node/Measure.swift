@@ -5,116 +5,114 @@ import MulticastCarrierTesting
 import Synchronization
 
 private struct Price: Codable, Sendable {
-  let name: String
   let number: Int
+  /// When it was posted, in nanoseconds of this machine.
+  let time: UInt64
 }
 
 extension Topic where Message == Price {
   fileprivate static var price: Self { Topic("price") }
 }
 
-/// Counts what arrives, and notes when. Nobody is woken before the last one.
-private final class Received: Sendable {
-  private struct State {
-    var count = 0
-    var last = ContinuousClock.now
-    var goal = Int.max
-    var end: CheckedContinuation<ContinuousClock.Instant, Never>?
-  }
-  private let state = Mutex(State())
+private func makeCarriage(_ center: MulticastCenter, _ carrier: any Carrier) -> Carriage {
+  let carriage = Carriage(center: center, carrier: carrier, name: "\(getpid())")
+  carriage.carry(.price, as: "price")
+  return carriage
+}
 
-  var count: Int { state.withLock { $0.count } }
+/// Writes a line for each end of a burst, which is a price of number 0, with the latencies of it.
+private final class Receiver: Sendable {
+  private let latencies = Mutex<[UInt64]>([])
 
-  func add() {
-    let now = ContinuousClock.now
-    let end = state.withLock { state in
-      (state.count, state.last) = (state.count + 1, now)
-      return state.count == state.goal ? state.end.take() : nil
+  func take(_ price: Price) {
+    let latency = DispatchTime.now().uptimeNanoseconds &- price.time
+    if price.number > 0 { return latencies.withLock { $0.append(latency) } }
+    let all = latencies.withLock { all in
+      defer { all = [] }
+      return all.sorted()
     }
-    end?.resume(returning: now)
-  }
-
-  /// Returns when the last one has come.
-  func reaches(_ goal: Int) async -> ContinuousClock.Instant {
-    await withCheckedContinuation { end in
-      let last: ContinuousClock.Instant? = state.withLock { state in
-        if state.count >= goal { return state.last }
-        (state.goal, state.end) = (goal, end)
-        return nil
-      }
-      if let last { end.resume(returning: last) }
-    }
+    let (half, most) = all.isEmpty ? (0, 0) : (all[all.count / 2], all[all.count * 99 / 100])
+    FileHandle.standardOutput.write(
+      Data("done \(all.count) \(half / 1_000) \(most / 1_000)\n".utf8))
   }
 }
 
-/// What a message costs: one center posts and three receive, each with a carriage of its own, in this process.
-func measure(_ name: String, _ carrier: () throws -> any Carrier) async throws {
-  var (centers, carriages, received): ([MulticastCenter], [Carriage], [Received]) = ([], [], [])
-  for number in 0..<4 {
-    let center = MulticastCenter(carrying: .carriage)
-    let carriage = Carriage(center: center, carrier: try carrier(), name: "site \(number)")
-    carriage.carry(.price, as: "price")
-    let own = Received()
-    center.observe(.price, owner: own) { own, _ in own.add() }
-    centers.append(center)
-    carriages.append(carriage)
-    received.append(own)
-  }
-  let tasks = carriages.map { carriage in Task { await carriage.run() } }
-  while received.contains(where: { $0.count < 10 }) {
-    centers[0].post(.price, Price(name: "warm", number: 0))
-    try await Task.sleep(for: .milliseconds(20))
-  }
-  try await Task.sleep(for: .seconds(1))
-  let late = received.map { received[0].count - $0.count }
+/// Receives prices until it is killed: a process of ``measure(_:_:_:)``.
+func receive(_ carrier: any Carrier) async {
+  let (center, receiver) = (MulticastCenter(carrying: .carriage), Receiver())
+  center.observe(.price, owner: receiver) { receiver, price in receiver.take(price) }
+  await makeCarriage(center, carrier).run()
+  extendLifetime(receiver)
+}
 
-  func all() async {
-    for (index, other) in received.enumerated() where index > 0 {
-      _ = await other.reaches(received[0].count - late[index])
+/// What a message costs where one process posts and three receive.
+///
+/// - Parameter arguments: Those of a process that receives.
+func measure(_ name: String, _ arguments: [String], _ carrier: any Carrier) async throws {
+  let receivers = try (0..<3).map { _ in try Program(CommandLine.arguments[0], arguments) }
+  let center = MulticastCenter(carrying: .carriage)
+  let carriage = makeCarriage(center, carrier)
+  let task = Task { await carriage.run() }
+  func post(_ number: Int) {
+    center.post(.price, Price(number: number, time: DispatchTime.now().uptimeNanoseconds))
+  }
+  /// How many lines each receiver has written.
+  var heard: [Int] = []
+  func lines() -> [[Substring]] { receivers.map { $0.text("out").split(separator: "\n") } }
+  /// The next line of each receiver, once all have written one more.
+  func ends() async throws -> [Substring] {
+    heard = heard.map { $0 + 1 }
+    while true {
+      let lines = lines()
+      if zip(lines, heard).allSatisfy({ $0.count >= $1 }) {
+        return zip(lines, heard).map { $0[$1 - 1] }
+      }
+      try await Task.sleep(for: .milliseconds(50))
     }
   }
+  while lines().contains(where: \.isEmpty) {
+    post(0)
+    try await Task.sleep(for: .milliseconds(100))
+  }
+  // All have heard the last of these.
+  try await Task.sleep(for: .seconds(2))
+  heard = lines().map(\.count)
   for (pace, burst, pause, count) in [
-    ("200 each 20 ms", 200, 20, 20_000), ("8,000 at once", 8_000, 0, 8_000),
-    ("one each ms", 1, 1, 3_000),
+    ("200 each 20 ms", 200, 20, 40_000), ("8,000 at once", 8_000, 0, 8_000),
+    ("one each 2 ms", 1, 2, 3_000),
   ] {
-    let (start, engine) = (processorTime, engineTime)
+    let (start, engine) = (processorTime("Node") + ownTime, processorTime("-server"))
     for number in 1...count {
-      centers[0].post(.price, Price(name: "a price of something", number: number))
+      post(number)
       if pause > 0, number % burst == 0 { try await Task.sleep(for: .milliseconds(pause)) }
     }
-    await all()
-    let (own, its) = (processorTime - start, engineTime - engine)
+    post(0)
+    let ends = try await ends()
+    let all = (processorTime("Node") + ownTime - start, processorTime("-server") - engine)
     print(
       String(
-        format: "MEASURED %@, %@: %.1f µs of processor time for a message, and %.1f of the engine",
-        name, pace, own / Double(count), its / Double(count)))
+        format:
+          "MEASURED %@, %@: %.1f µs of processor time for a message, and %.1f of the engine; %@",
+        name, pace, all.0 / Double(count), all.1 / Double(count),
+        burst == 1 ? "messages, p50, p99 in µs: \(ends)" : ""))
   }
-  var times: [Duration] = []
-  for number in 0..<3_000 {
-    let start = ContinuousClock.now
-    centers[0].post(.price, Price(name: "a price of something", number: number))
-    times.append(await received[1].reaches(received[0].count - late[1]) - start)
-    await all()
-    try await Task.sleep(for: .milliseconds(1))
-  }
-  times.sort()
-  let microseconds = [1_500, 2_970].map { Int(times[$0] / .microseconds(1)) }
-  print("MEASURED \(name), one alone: p50 \(microseconds[0]) µs, p99 \(microseconds[1]) µs")
-  for task in tasks { task.cancel() }
-  for task in tasks { await task.value }
+  task.cancel()
+  await task.value
 }
 
 /// Of this process, in microseconds.
-private var processorTime: Double { Double(clock()) / Double(CLOCKS_PER_SEC) * 1e6 }
+private var ownTime: Double { Double(clock()) / Double(CLOCKS_PER_SEC) * 1e6 }
 
-/// Of the programs that this process has started, in microseconds; 0 where the system does not tell.
-private var engineTime: Double {
+/// Of the programs of a name that this process has started, in microseconds; 0 where the system does not tell.
+private func processorTime(_ name: String) -> Double {
   let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
   return all.filter { Int($0) != nil }.reduce(0) { sum, process in
     let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
     // Behind the name: the state, the parent, …, and the user's and the system's time as the 12th and 13th.
     let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-    guard fields.count > 12, Int32(fields[1]) == getpid() else { return sum }
+    guard fields.count > 12, Int32(fields[1]) == getpid(), text.contains("\(name))") else {
+      return sum
+    }
     return sum + ((Double(fields[11]) ?? 0) + (Double(fields[12]) ?? 0)) * 10_000
   }
 }

@@ -34,6 +34,7 @@ case "stuck": try await attack.stuck(isShort: false)
 case "short": try await attack.stuck(isShort: true)
 case "forged": try await attack.forged()
 case "topics": try await attack.topics()
+case "receive": try await attack.receive(port: Int(words[2]) ?? 0)
 case "measure": try await attack.measure()
 default: print("There is no attack \(words[0]).")
 }
