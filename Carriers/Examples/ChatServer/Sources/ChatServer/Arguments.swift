@@ -56,7 +56,7 @@ struct Arguments {
   }
 
   func carrier() throws -> any Carrier & Registry {
-    guard let engine else { return InMemoryCarrier() }
+    guard let engine else { return Alone() }
     if engine.hasPrefix("redis:") || engine.hasPrefix("rediss:") {
       return RedisCarrier(try .init(url: engine))
     }

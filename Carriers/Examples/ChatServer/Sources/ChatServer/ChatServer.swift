@@ -46,10 +46,13 @@ import ServiceLifecycle
     let chat = Chat(
       name: name, rooms: arguments.rooms, center: center, carriage: carriage, presence: presence)
     let origins = Origins(host: arguments.host, peers: arguments.peers)
+    let meter = CarriageMeter()
+    center.observe(.carriageState, owner: meter) { meter, state in meter.record(state) }
+    let slow = SlowConnections(limit: 100)
     let application = Application(
       router: routes(to: chat, metrics: metrics, origins: origins),
       server: .http1(
-        configuration: .init(additionalChannelHandlers: [RequestTimeout(.seconds(10))])),
+        configuration: .init(additionalChannelHandlers: [RequestTimeout(.seconds(10), slow)])),
       configuration: ApplicationConfiguration(
         address: .hostname(arguments.host, port: arguments.port), backlog: 1_024),
       onServerRunning: { channel in
@@ -75,5 +78,6 @@ import ServiceLifecycle
     {
       throw UsageError("Port \(arguments.port) is in use. Choose another one with --port.")
     }
+    extendLifetime(meter)
   }
 }

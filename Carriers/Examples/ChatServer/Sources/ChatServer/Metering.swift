@@ -1,5 +1,6 @@
 import Metrics
 import Multicast
+import MulticastCarrier
 import Synchronization
 
 /// A timer of deliveries and a counter of calls for each protocol and topic.
@@ -9,6 +10,27 @@ import Synchronization
   Timer(label: "multicast.delivery", dimensions: dimensions)
     .recordNanoseconds(nanoseconds)
   Counter(label: "multicast.calls", dimensions: dimensions).increment(by: clients)
+}
+
+/// Counts what a carriage has done, as its state tells it.
+final class CarriageMeter: Sendable {
+  private let last = Mutex<CarriageState?>(nil)
+
+  func record(_ state: CarriageState) {
+    let last = last.withLock { last in
+      defer { last = state }
+      return last
+    }
+    for (name, sum) in [
+      ("sent", \CarriageState.sent), ("received", \.received), ("repeated", \.repeated),
+      ("missing", \.missing), ("kept", \.kept),
+    ] {
+      Counter(label: "multicast.carrier.\(name)")
+        .increment(by: state[keyPath: sum] - (last?[keyPath: sum] ?? 0))
+    }
+    Gauge(label: "multicast.carrier.waiting_bytes").record(state.waitingBytes)
+    Gauge(label: "multicast.carrier.connected").record(state.connection == .connected ? 1 : 0)
+  }
 }
 
 /// Sums of all that is measured, as the text that Prometheus reads. A real server has a backend of its own
@@ -22,9 +44,13 @@ final class MetricSums: MetricsFactory {
 
   private final class Sum: CounterHandler, TimerHandler, RecorderHandler {
     let factory: MetricSums
+    let aggregates: Bool
     let name: @Sendable (String) -> String
-    init(_ factory: MetricSums, _ label: String, _ dimensions: [(String, String)]) {
-      self.factory = factory
+    init(
+      _ factory: MetricSums, _ label: String, _ dimensions: [(String, String)],
+      aggregates: Bool = true
+    ) {
+      (self.factory, self.aggregates) = (factory, aggregates)
       let label = String(label.map { $0.isLetter || $0.isNumber ? $0 : "_" })
       let shown = dimensions.map { key, value in
         let value = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
@@ -44,6 +70,7 @@ final class MetricSums: MetricsFactory {
     }
     func record(_ value: Int64) { record(Double(value)) }
     func record(_ value: Double) {
+      guard aggregates else { return factory.sums.withLock { $0[name("")] = value } }
       add(value, "_sum")
       add(1, "_count")
     }
@@ -55,7 +82,7 @@ final class MetricSums: MetricsFactory {
   func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool)
     -> any RecorderHandler
   {
-    Sum(self, label, dimensions)
+    Sum(self, label, dimensions, aggregates: aggregate)
   }
   func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
     Sum(self, label, dimensions)

@@ -1,6 +1,34 @@
 import Hummingbird
 import NIOCore
 import NIOHTTPTypes
+import Synchronization
+
+/// Connections that have not brought a whole request yet, in the order in which they began to wait.
+final class SlowConnections: Sendable {
+  /// Who waits for a shorter time is not slow.
+  static let patience = TimeAmount.seconds(1)
+
+  private let limit: Int
+  private let waiting = Mutex<[(channel: any Channel, since: NIODeadline)]>([])
+
+  /// - Parameter limit: How many may be slow. Another one ends the one that has waited for the longest time.
+  init(limit: Int) { self.limit = limit }
+
+  func add(_ channel: any Channel, at now: NIODeadline = .now()) {
+    let ended = waiting.withLock { waiting in
+      waiting.append((channel, now))
+      let isDue = waiting.prefix { now - $0.since > SlowConnections.patience }.count
+      let ended = waiting.prefix(min(isDue, max(0, waiting.count - limit))).map(\.channel)
+      waiting.removeFirst(ended.count)
+      return ended
+    }
+    for channel in ended { channel.close(promise: nil) }
+  }
+
+  func remove(_ channel: any Channel) {
+    waiting.withLock { $0.removeAll { $0.channel === channel } }
+  }
+}
 
 /// Closes a connection that does not bring a whole request in time, however often it brings a byte.
 final class RequestTimeout: ChannelDuplexHandler, RemovableChannelHandler {
@@ -10,18 +38,19 @@ final class RequestTimeout: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundOut = HTTPResponsePart
 
   private let time: TimeAmount
+  private let slow: SlowConnections
   private var deadline: Scheduled<Void>?
   /// How many whole requests wait for the end of their answers. A stream's comes when the browser goes.
   private var unanswered = 0
 
-  init(_ time: TimeAmount) { self.time = time }
+  init(_ time: TimeAmount, _ slow: SlowConnections) { (self.time, self.slow) = (time, slow) }
 
   func handlerAdded(context: ChannelHandlerContext) { waitForRequest(context) }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if case .end = unwrapInboundIn(data) {
       unanswered += 1
-      deadline?.cancel()
+      stopWaiting(context)
     }
     context.fireChannelRead(data)
   }
@@ -35,14 +64,20 @@ final class RequestTimeout: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    deadline?.cancel()
+    stopWaiting(context)
     context.fireChannelInactive()
   }
 
   private func waitForRequest(_ context: ChannelHandlerContext) {
-    deadline?.cancel()
+    stopWaiting(context)
+    slow.add(context.channel)
     deadline = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
       context.close(promise: nil)
     }
+  }
+
+  private func stopWaiting(_ context: ChannelHandlerContext) {
+    deadline?.cancel()
+    slow.remove(context.channel)
   }
 }

@@ -158,6 +158,47 @@ import Testing
     await bob.leave()
   }
 
+  @Test func threePagesAtThreeServersOutliveTheirEngine() async throws {
+    var engine = try await engine()
+    var servers: [Server] = []
+    for name in ["north", "east", "south"] {
+      servers.append(try await Server(name, "--engine", engine.url))
+    }
+    try await withChromium { chromium in
+      var pages: [Page] = []
+      for (server, name) in zip(servers, ["Ann", "Bob", "Cid"]) {
+        pages.append(try await Page(chromium, server, name))
+      }
+      func isAlone(_ page: Page) async throws -> Bool {
+        try await page.count("#alone:not([hidden])") == "1"
+      }
+      for page in pages { try await page.shows("one of 3 servers", in: "servers") }
+      try await pages[0].say("before")
+      for page in pages { try await page.shows("before", in: "log") }
+      try await engine.program.kill9()
+      for page in pages { try await eventually("it is told") { try await isAlone(page) } }
+      for (number, page) in pages.enumerated() {
+        try await page.say("meanwhile at \(number)")
+        try await page.shows("meanwhile at \(number)", in: "log")
+      }
+      engine = try await ChatServerTests.engine(again: engine)
+      for page in pages {
+        try await eventually("it is told") { try await !isAlone(page) }
+        for number in 0..<3 { try await page.shows("meanwhile at \(number)", in: "log") }
+      }
+      try await pages[2].say("after")
+      for page in pages {
+        try await page.shows("after", in: "log")
+        let log = try await page.text("log")
+        for text in ["before", "meanwhile at 0", "meanwhile at 1", "meanwhile at 2", "after"] {
+          #expect(log.components(separatedBy: text).count == 2, "Once: \(text)")
+        }
+        #expect(try await page.count("#log .notice, #log .failed") == "0")
+      }
+    }
+    withExtendedLifetime((engine, servers)) {}
+  }
+
   @Test func theSixthPageCanSend() async throws {
     let server = try await Server("one")
     try await withChromium { chromium in

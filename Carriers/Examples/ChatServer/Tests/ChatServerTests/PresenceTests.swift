@@ -83,6 +83,7 @@ import Testing
     func isComplete(_ log: Log, since position: Position) async throws -> Bool {
       try await inner.isComplete(log, since: position)
     }
+    func release(_ log: Log) { inner.release(log) }
     func close() async { await inner.close() }
   }
 }

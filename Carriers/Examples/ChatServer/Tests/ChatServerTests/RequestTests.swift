@@ -1,6 +1,11 @@
 import Foundation
 import MulticastCarrierTesting
+import NIOCore
+import NIOEmbedded
+import Synchronization
 import Testing
+
+@testable import ChatServer
 
 /// One process, in memory.
 @Suite(.timeLimit(.minutes(60))) struct RequestTests {
@@ -270,6 +275,27 @@ import Testing
     try await eventually("beats come") { ann.events("beat").count > beats + 2 }
     #expect(ann.end == nil)
     await ann.leave()
+  }
+
+  @Test func ofManySlowConnectionsTheOldestEnd() {
+    let slow = SlowConnections(limit: 3)
+    let channels = (0..<8).map { _ in EmbeddedChannel() }
+    let ended = Mutex<Set<Int>>([])
+    for (number, channel) in channels.enumerated() {
+      channel.closeFuture.whenComplete { _ in ended.withLock { _ = $0.insert(number) } }
+    }
+    let start = NIODeadline.now()
+    // Many at once are not slow yet.
+    for channel in channels[..<6] { slow.add(channel, at: start) }
+    #expect(ended.withLock { $0 } == [])
+    // One has brought its request.
+    slow.remove(channels[1])
+    slow.add(channels[6], at: start + .seconds(2))
+    for channel in channels { channel.embeddedEventLoop.run() }
+    #expect(ended.withLock { $0 } == [0, 2, 3])
+    slow.add(channels[7], at: start + .seconds(2))
+    for channel in channels { channel.embeddedEventLoop.run() }
+    #expect(ended.withLock { $0 } == [0, 2, 3, 4])
   }
 
   @Test func tellsASlowReaderWhatItMissed() async throws {

@@ -1,0 +1,187 @@
+import Foundation
+import Multicast
+import MulticastCarrier
+import MulticastCarrierTesting
+import MulticastRedis
+import Testing
+
+/// What happens to a server, its streams and its connections, by the hand of an operator or of another server.
+@Suite(.timeLimit(.minutes(30)), .enabled(if: Engine.Kind.tested.contains(.redis)))
+struct RedisTests {
+  private let topics: (Carriage) -> Void = { $0.carry(.note, as: "note") }
+
+  /// Asks the server, as an operator would.
+  @discardableResult
+  private func ask(_ engine: Engine, _ words: String...) async throws -> String {
+    let program = try Program("redis-cli", ["-p", "\(engine.port)"] + words)
+    try #require(try await program.status() == 0)
+    return program.text("out")
+  }
+
+  private func sites(_ engine: Engine, _ names: String...) async throws -> [Site] {
+    let sites = try names.map { Site(try carrier(engine), $0, carrying: topics) }
+    for site in sites { await site.start(topics: 1) }
+    return sites
+  }
+
+  /// After a failover, the address may lead to a server that takes nothing, or has no master yet.
+  @Test func aServerThatIsNotInChargeIsToldAndTriedAgain() async throws {
+    let engine = try await Engine(.redis)
+    let sites = try await sites(engine, "one", "two")
+    for (round, stale) in ["yes", "no"].enumerated() {
+      try await ask(engine, "config", "set", "replica-serve-stale-data", stale)
+      try await ask(engine, "replicaof", "127.0.0.1", "1")
+      let word = stale == "yes" ? "readonly" : "masterdown"
+      sites[0].post((1 + 10 * round)...(10 + 10 * round))
+      await sites[0].until { seen in
+        seen.reports.contains {
+          if case .refused("note", let reason) = $0 {
+            reason.lowercased().contains(word)
+          } else {
+            false
+          }
+        }
+      }
+      #expect(sites[0].carriage.condition.waitingMessages == 10)
+      try await ask(engine, "replicaof", "no", "one")
+      let seen = await sites[1].until { $0.notes(of: "one").last == 10 + 10 * round }
+      #expect(seen.notes(of: "one") == Array(1...(10 + 10 * round)) && seen.missing == 0)
+      await sites[0].until { $0.state?.isWell == true }
+    }
+    for site in sites { await site.stop() }
+    withExtendedLifetime(engine) {}
+  }
+
+  @Test func aRightThatIsMissingIsTold() async throws {
+    let engine = try await Engine(.redis)
+    let sites = try await sites(engine, "one", "two")
+    try await ask(engine, "acl", "setuser", "default", "-xadd")
+    sites[0].post(1...10)
+    await sites[0].until { seen in
+      seen.reports.contains {
+        if case .refused("note", let reason) = $0 {
+          reason.lowercased().contains("permission") || reason.lowercased().contains("noperm")
+        } else {
+          false
+        }
+      }
+    }
+    try await ask(engine, "acl", "setuser", "default", "+xadd")
+    await sites[1].until { $0.notes(of: "one") == Array(1...10) }
+    for site in sites { await site.stop() }
+    withExtendedLifetime(engine) {}
+  }
+
+  /// The connection that listens ends, and the other one lives: nobody stops hearing for that.
+  @Test func whoCannotHearAnyMoreReadsOn() async throws {
+    let engine = try await Engine(.redis)
+    let sites = try await sites(engine, "one", "two")
+    for round in 1...20 {
+      try await ask(engine, "client", "kill", "type", "pubsub")
+      sites[0].post((1 + 50 * (round - 1))...(50 * round))
+    }
+    let seen = await sites[1].until { $0.notes(of: "one").count >= 1_000 }
+    #expect(seen.notes(of: "one") == Array(1...1_000) && seen.missing == 0)
+    for site in sites { await site.stop() }
+    withExtendedLifetime(engine) {}
+  }
+
+  @Test func whatAStreamDropsUnreadIsTold() async throws {
+    let engine = try await Engine(.redis, configuration: "stream-node-max-entries 1")
+    let sites = try ["gone", "here", "reader"].map { name in
+      Site(try carrier(engine, redis: { $0.records = 5 }), name, carrying: topics)
+    }
+    let (gone, here, reader) = (sites[0], sites[1], sites[2])
+    for site in sites { await site.start(topics: 1) }
+    let gate = AsyncStream<Never>.makeStream()
+    reader.center.observe(.note, owner: reader) { _, _ in for await _ in gate.stream {} }
+    // Each in a record of its own.
+    func post(_ numbers: ClosedRange<Int>, by site: Site) async {
+      for number in numbers {
+        site.post(number...number)
+        while site.carriage.condition.sent < number { await Task.yield() }
+      }
+    }
+    await post(1...100, by: here)
+    await post(1...100, by: gone)
+    await gone.stop()
+    await post(101...110, by: here)
+    gate.continuation.finish()
+    let seen = await reader.until { seen in
+      seen.notes(of: "here").last == 110
+        && seen.reports.contains(.gap(type: "note", sender: nil, missing: nil))
+        && seen.notes(of: "here").count + Int(seen.missing) >= 110
+    }
+    #expect(seen.notes(of: "here").count + Int(seen.missing) == 110 && seen.missing > 50)
+    #expect(seen.notes(of: "here") == seen.notes(of: "here").sorted())
+    #expect(seen.reports.count { $0 == .gap(type: "note", sender: nil, missing: nil) } == 1)
+    // Nothing is told of a log that is read as fast as it is written, however short it is.
+    reader.forget()
+    for number in 111...160 {
+      await post(number...number, by: here)
+      await reader.until { $0.notes(of: "here").last == number }
+    }
+    #expect(!reader.seen.reports.contains { if case .gap = $0 { true } else { false } })
+    for site in [here, reader] { await site.stop() }
+    withExtendedLifetime(engine) {}
+  }
+
+  /// How often commands were called from outside of scripts.
+  private func commands(_ engine: Engine) async throws -> Int {
+    try await ask(engine, "info", "commandstats").split(whereSeparator: \.isNewline).reduce(0) {
+      sum, line in
+      guard let calls = line.firstMatch(of: /cmdstat_(eval|subscribe|unsubscribe):calls=([0-9]+)/)
+      else { return sum }
+      return sum + (Int(calls.2) ?? 0)
+    }
+  }
+
+  @Test func aMessageCostsOneCommandAndABurstFew() async throws {
+    let engine = try await Engine(.redis)
+    let sites = try await sites(engine, "one", "two", "three")
+    var before = try await commands(engine)
+    for number in 1...200 {
+      sites[0].post(number...number)
+      for site in sites { await site.until { $0.notes(of: "one").last == number } }
+    }
+    let alone = try await commands(engine) - before
+    // Whoever was slow reads the stream now and then.
+    #expect((200...300).contains(alone), "\(alone)")
+    before += alone
+    sites[0].post(201...10_200)
+    for site in sites { await site.until { $0.notes(of: "one").last == 10_200 } }
+    let burst = try await commands(engine) - before
+    // As many records as share them, and one reading of each by each process.
+    #expect(burst < 2_000, "\(burst)")
+    before += burst
+    // Nobody asks where nothing happens.
+    await sites[0].until { $0.state?.sent == 10_200 }
+    try await ask(engine, "client", "list")
+    #expect(try await commands(engine) - before <= 10)
+    for site in sites { await site.stop() }
+    withExtendedLifetime(engine) {}
+  }
+
+  @Test func topicsThatEndLeaveNothing() async throws {
+    let engine = try await Engine(.redis)
+    let own = try carrier(engine, redis: { $0.expiry = .seconds(1) })
+    let site = Site(own, "one", carrying: topics)
+    await site.start(topics: 1)
+    for round in 1...1_000 {
+      site.carriage.carry(Topic<Int>("short \(round)"), as: "short \(round)")
+      try await site.carriage.post(Topic<Int>("short \(round)"), round)
+      while site.carriage.condition.sent < round { await Task.yield() }
+      site.carriage.stopCarrying("short \(round)")
+    }
+    try await eventually("nobody listens to them") {
+      try await ask(engine, "pubsub", "channels").split(whereSeparator: \.isNewline).count == 1
+    }
+    // The epoch stays.
+    try await eventually("their streams have expired") {
+      try await ask(engine, "dbsize").contains("1\n")
+        && ask(engine, "keys", "*") == "multicast:epoch\n"
+    }
+    await site.stop()
+    withExtendedLifetime(engine) {}
+  }
+}
