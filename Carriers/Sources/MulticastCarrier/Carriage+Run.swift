@@ -25,7 +25,12 @@ extension Carriage: Service {
   ///
   /// What is posted afterwards stays in this process, and is reported. It does not wait for handlers.
   public func close() async {
-    await afterAllThatWasPosted()
+    // What was posted before is heard before.
+    struct End: Sendable {}
+    let topic = Topic<End>("MulticastCarrier.end of \(id)")
+    let observation = center.observe(topic, owner: self, on: home) { _, _ in }
+    _ = await center.post(topic, End()).delivered()
+    observation.cancel()
     let end = ContinuousClock.now + state.withLock { $0.outbox.limits.closing }
     while state.withLock({ $0.outbox.messages > 0 && $0.condition.connection == .connected }),
       ContinuousClock.now < end
@@ -43,15 +48,6 @@ extension Carriage: Service {
     }
     await carrier.close()
     tick()
-  }
-
-  /// Returns when the carriage has heard all that was posted before.
-  private func afterAllThatWasPosted() async {
-    struct End: Sendable {}
-    let topic = Topic<End>("MulticastCarrier.end of \(id)")
-    let observation = center.observe(topic, owner: self, on: home) { _, _ in }
-    _ = await center.post(topic, End()).delivered()
-    observation.cancel()
   }
 
   private func tick() {

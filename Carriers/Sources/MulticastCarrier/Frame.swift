@@ -84,9 +84,7 @@ struct Frame {
     bytes.append(integer: UInt32(0))
     try body(&bytes)
     let size = UInt32(bytes.count - place - 4)
-    for index in 0..<4 {
-      bytes[place + index] = UInt8(truncatingIfNeeded: size >> (24 - 8 * index))
-    }
+    for index in 0..<4 { bytes[place + index] = UInt8(size >> (24 - 8 * index) & 0xFF) }
     return bytes
   }
 }

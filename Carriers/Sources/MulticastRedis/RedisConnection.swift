@@ -14,12 +14,9 @@ private final class Answers: ChannelInboundHandler {
   /// Why the connection has ended.
   var error: CarrierError?
   private var buffer = ByteBuffer()
-  private let hear: RedisConnection.Hear?
-  private let end: @Sendable (CarrierError) -> Void
+  private weak var session: RedisSession?
 
-  init(hear: RedisConnection.Hear?, end: @escaping @Sendable (CarrierError) -> Void) {
-    (self.hear, self.end) = (hear, end)
-  }
+  init(_ session: RedisSession?) { self.session = session }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var part = unwrapInboundIn(data)
@@ -29,10 +26,10 @@ private final class Answers: ChannelInboundHandler {
       var rest = buffer
       while let answer = try read(&rest) {
         buffer = rest
-        if let hear, case .success(let words) = answer, words.count == 3,
-          words.text(0) == "message", let channel = words[1], let content = words[2]
+        if case .success(let words) = answer, words.count == 3, words.text(0) == "message",
+          let channel = words[1], let content = words[2]
         {
-          hear(channel, content)
+          session?.hear(channel, content)
         } else {
           waiting.popFirst()?.completeWith(answer)
         }
@@ -48,36 +45,37 @@ private final class Answers: ChannelInboundHandler {
 
   func channelInactive(context: ChannelHandlerContext) {
     let error = error ?? .disconnected("The connection was lost.")
-    end(error)
+    session?.end(error)
     while let answer = waiting.popFirst() { answer.fail(error) }
   }
 
   /// Takes an answer out of bytes; nil if it is not complete.
-  private func read(_ bytes: inout ByteBuffer, depth: Int = 0) throws -> Answer? {
-    let start = bytes.readableBytesView.prefix(1 << 16)
-    guard let end = start.firstIndex(of: UInt8(ascii: "\n")) else {
-      if start.count < 1 << 16 { return nil }
-      throw CarrierError.disconnected("The server has answered without an end.")
-    }
-    let line = bytes.readString(length: end + 1 - start.startIndex)?.dropLast() ?? ""
-    let rest = line.dropFirst()
-    switch (line.first, Int(rest)) {
-    case ("+", _), (":", _): return .success([ByteBuffer(substring: rest)])
-    case ("-", _): return .failure(CarrierError.refused(String(rest)))
-    case ("$", -1), ("*", -1): return .success([nil])
-    case ("$", let size?) where (0...1 << 30).contains(size):
-      guard bytes.readableBytes >= size + 2 else { return nil }
-      defer { bytes.moveReaderIndex(forwardBy: 2) }
-      return .success([bytes.readSlice(length: size)])
-    case ("*", let size?) where size >= 0 && depth < 8:
-      var words: RedisConnection.Words = []
-      for _ in 0..<size {
-        guard let part = try read(&bytes, depth: depth + 1) else { return nil }
-        words += (try? part.get()) ?? []
+  private func read(_ bytes: inout ByteBuffer) throws -> Answer? {
+    var words: RedisConnection.Words = []
+    var missing = 1
+    while missing > 0 {
+      missing -= 1
+      let start = bytes.readableBytesView.prefix(1 << 16)
+      guard let end = start.firstIndex(of: UInt8(ascii: "\n")) else {
+        if start.count < 1 << 16 { return nil }
+        throw CarrierError.disconnected("The server has answered without an end.")
       }
-      return .success(words)
-    default: throw CarrierError.disconnected("The server does not answer as Redis does.")
+      let line = bytes.readString(length: end + 1 - start.startIndex)?.dropLast() ?? ""
+      let rest = line.dropFirst()
+      switch (line.first, Int(rest)) {
+      case ("-", _) where words.isEmpty && missing == 0:
+        return .failure(CarrierError.refused(String(rest)))
+      case ("+", _), (":", _), ("-", _): words.append(ByteBuffer(substring: rest))
+      case ("$", -1), ("*", -1): words.append(nil)
+      case ("$", let size?) where (0...1 << 30).contains(size):
+        guard bytes.readableBytes >= size + 2 else { return nil }
+        words.append(bytes.readSlice(length: size))
+        bytes.moveReaderIndex(forwardBy: 2)
+      case ("*", let size?) where (0...1 << 20).contains(size): missing += size
+      default: throw CarrierError.disconnected("The server does not answer as Redis does.")
+      }
     }
+    return .success(words)
   }
 }
 
@@ -92,18 +90,13 @@ extension RedisConnection.Words {
 struct RedisConnection: Sendable {
   /// What a server answers, lists in lists made flat; nil for what is not there.
   typealias Words = [ByteBuffer?]
-  /// Is told of each message of publish and subscribe: its channel and its contents.
-  typealias Hear = @Sendable (ByteBuffer, ByteBuffer) -> Void
-
   private let channel: any Channel
   private let answers: NIOLoopBound<Answers>
 
   /// Connects, and says who asks.
   ///
-  /// - Parameter end: Is told why it has ended.
-  static func connect(
-    _ own: RedisConfiguration, hear: Hear?, end: @escaping @Sendable (CarrierError) -> Void
-  ) async throws -> Self {
+  /// - Parameter session: Is told what is heard, and why the connection has ended.
+  static func connect(_ own: RedisConfiguration, for session: RedisSession?) async throws -> Self {
     let connection: Self
     do {
       connection = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -111,9 +104,9 @@ struct RedisConnection: Sendable {
         .channelOption(.tcpOption(.tcp_nodelay), value: 1)
         .connect(host: own.host, port: own.port) { channel in
           channel.eventLoop.makeCompletedFuture {
-            let answers = Answers(hear: hear, end: end)
+            let answers = Answers(session)
             let pipeline = channel.pipeline.syncOperations
-            if own.isEncrypted { try pipeline.addHandler(encryption(own)) }
+            if own.url.scheme == "rediss" { try pipeline.addHandler(encryption(own)) }
             try pipeline.addHandler(answers)
             let bound = NIOLoopBound(answers, eventLoop: channel.eventLoop)
             return Self(channel: channel, answers: bound)
@@ -122,10 +115,11 @@ struct RedisConnection: Sendable {
     } catch { throw CarrierError.disconnected("\(own.host):\(own.port): \(error)") }
     connection.watch()
     do {
-      if let password = own.password {
-        try await connection.send(["AUTH", own.user, password].compactMap(\.self))
+      let credentials = [own.url.user, own.url.password].compactMap(\.self).filter { !$0.isEmpty }
+      if !credentials.isEmpty { try await connection.send(["AUTH"] + credentials) }
+      if own.url.path.count > 1 {
+        try await connection.send(["SELECT", String(own.url.path.dropFirst())])
       }
-      if own.database != 0 { try await connection.send(["SELECT", "\(own.database)"]) }
     } catch CarrierError.refused(let reason) {
       connection.fail(reason)
       throw CarrierError.disconnected(reason)

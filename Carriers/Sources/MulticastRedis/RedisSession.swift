@@ -28,12 +28,9 @@ final class RedisSession: Sendable {
 
   /// Connects.
   init(_ own: RedisConfiguration) {
-    let hearing: RedisConnection.Hear = { [weak self] in self?.hear($0, $1) }
-    let connections = [nil, hearing].map { hear in
+    let connections = (0..<2).map { _ in
       Task { [weak self] in
-        do {
-          return try await RedisConnection.connect(own, hear: hear) { [weak self] in self?.end($0) }
-        } catch {
+        do { return try await RedisConnection.connect(own, for: self) } catch {
           // So that many who try again do not connect more often.
           try? await Task.sleep(for: .milliseconds(100))
           self?.end(error)
@@ -106,7 +103,7 @@ final class RedisSession: Sendable {
   }
 
   /// A record was stored, on a thread of the connection's.
-  private func hear(_ channel: ByteBuffer, _ content: ByteBuffer) {
+  func hear(_ channel: ByteBuffer, _ content: ByteBuffer) {
     let parts = content.readableBytesView.split(
       separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let place = Position(String(decoding: parts[0], as: UTF8.self)) else {

@@ -16,7 +16,9 @@ import ServiceLifecycle
     do {
       let arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
       let carrier: any Carrier & Registry
-      do { carrier = try arguments.carrier() } catch { throw UsageError("\(error)") }
+      do { carrier = try arguments.carrier() } catch CarrierError.refused(let reason) {
+        throw UsageError(reason)
+      }
       try await run(arguments, carrier)
     } catch let error as UsageError {
       fail("\(error)\n\n\(Arguments.usage)", 2)

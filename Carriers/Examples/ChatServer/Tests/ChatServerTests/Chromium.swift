@@ -46,7 +46,8 @@ actor Chromium {
   /// Ends the browser with all of its processes.
   func quit() async throws {
     _ = try? await call("Browser.close")
-    try await program.end()
+    // Its processes end with it. Some versions stay after that.
+    try await program.kill9()
   }
 
   func show(_ address: String) async throws -> String {
