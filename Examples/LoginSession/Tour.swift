@@ -77,7 +77,7 @@ import Multicast
          logout, because its call site is already delivering.
 
          These two have a center of their own. Its onRecursion prints the report with the path of call
-         sites. MulticastCenter.default prints one line on standard error.
+         sites. MulticastCenter.default prints the same on standard error.
 
       """)
     let center = MulticastCenter(onRecursion: { print($0) })

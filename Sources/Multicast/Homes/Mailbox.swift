@@ -10,6 +10,9 @@ final class Mailbox: ClientHome, @unchecked Sendable {
   private struct Contents: ~Copyable {
     var letters = LetterQueue()
 
+    /// The number of letters that were taken, until all of them are handled.
+    var taken = 0
+
     /// Whether a thread has claimed the home.
     var isClaimed = false
 
@@ -57,10 +60,10 @@ extension Mailbox {
     unsafe !contents.isClaimed && !contents.letters.isEmpty
   }
 
-  /// Like ``waiting(_:)``, without letters that only look for deallocated clients.
+  /// Like ``waiting(_:)``, without letters that only look for deallocated clients, and with all that are being handled.
   func backlog(_ office: inout PostOffice.State) -> (count: Int, time: UInt64?) {
     let posts = unsafe contents.letters.all.map(\.post).filter { !($0 is SearchForDead) }
-    return unsafe (posts.count, posts.first?.trace?.age)
+    return unsafe (posts.count + contents.taken, posts.first?.trace?.age)
   }
 
   /// Notes that a drain is scheduled, if one is needed. Returns whether the caller must start it after unlocking.
@@ -89,6 +92,7 @@ extension Mailbox {
   /// Takes up to so many letters, for who has claimed the home.
   func take(_ count: Int, into batch: inout LetterQueue, _ office: inout PostOffice.State) {
     unsafe contents.letters.move(count, to: &batch)
+    unsafe contents.taken = batch.count
   }
 
   /// Takes letters for a drain. Ends its claim, and returns false, if there are none.
@@ -104,7 +108,7 @@ extension Mailbox {
   /// Ends a claim. Returns whether the caller must start a drain after unlocking.
   @inline(__always)
   func release(_ office: inout PostOffice.State) -> Bool {
-    unsafe contents.isClaimed = false
+    unsafe (contents.isClaimed, contents.taken) = (false, 0)
     if unsafe !contents.letters.isEmpty { return schedule(&office) }
     if case .task(let client?, _) = place { office.removeLane(of: client) }
     office.busy -= 1

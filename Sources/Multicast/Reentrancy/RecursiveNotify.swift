@@ -43,7 +43,7 @@ extension RecursiveNotify: CustomStringConvertible {
     }
     lines.append(
       isPost
-        ? "To fix this, post only if something has changed."
+        ? "To fix this, post only if something has changed. Let one loop post the pieces of a chain that ends."
         : "To fix this, notify only if something has changed, or post instead. A wrapper must pass its caller's call "
           + "site on. If the recursion is meant and ends, use reentrancy: .allow(depth:).")
     return lines.joined(separator: "\n")

@@ -1,7 +1,7 @@
 /// What a center does with a nested `notify`.
 ///
 /// A *nested* `notify` is made while the same listener protocol is being delivered on the same call
-/// stack, or in the same task with `awaiting:`. A `post` never nests: see <doc:Loops>.
+/// stack, or in the same task with `awaiting:`. A `post` is not refused for nesting: see <doc:Loops>.
 public enum ReentrancyPolicy: Hashable, Sendable {
   /// Refuses a nested `notify` whose own call site is already delivering. A nested `notify` from
   /// another call site is delivered. After 1,000 of these that are nested three deep or deeper under one outermost

@@ -8,8 +8,8 @@ extension MulticastCenter {
   /// center.observe(.userLogin, owner: self) { me, login in me.badge += 1 }
   /// ```
   ///
-  /// A closure written on the main actor, or in another actor whose state it uses, runs in that actor. Any
-  /// other closure runs on the posting thread. In an actor, take the owner isolated:
+  /// A closure written on the main actor runs there. Any other closure runs on the posting thread, unless it uses the state of
+  /// an actor that it is written in, which it then keeps alive for ever. In an actor, take the owner isolated:
   /// `{ (me: isolated Store, login) in me.add(login) }`.
   ///
   /// Use the parameter, never `self`: a closure that captures its owner keeps it alive for ever. A method cannot:

@@ -63,15 +63,16 @@ public struct Wiring: Hashable, Sendable {
     public internal(set) var count: Int
   }
 
-  /// The calls that wait in a home.
+  /// The calls that wait in a home, and those that it is making.
   public struct Backlog: Hashable, Sendable {
     /// The home.
     public let home: String
 
-    /// The number of letters: of what was posted there and is not handled.
+    /// The number of letters: of what was posted there and is not handled. A home takes several at once. They count until the
+    /// last of them is handled.
     public let letters: Int
 
-    /// The nanoseconds since the first of them was posted. Nil if the center has neither `onDelivery` nor a carried
+    /// The nanoseconds since the first of those that were not taken was posted. Nil if the center has neither `onDelivery` nor a carried
     /// value, because times are not measured then.
     public let nanoseconds: UInt64?
   }

@@ -57,6 +57,25 @@ struct PostEventTests {
     #expect(center.wiring.waiting.isEmpty)
   }
 
+  /// A home that hangs in its first call has taken all that waited.
+  @Test func lettersThatAHomeHasTakenCountUntilItIsDone() {
+    let place = Place("home")
+    let (began, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    center.observe(.login, owner: kept(Owner()), on: place.queue) { _, login in
+      if login.id > 1 { return }
+      began.signal()
+      goOn.wait()
+    }
+    place.queue.suspend()
+    for id in 1...3 { center.post(.login, Login(id: id)) }
+    place.queue.resume()
+    began.wait()
+    #expect(center.wiring.waiting.map(\.letters) == [3])
+    goOn.signal()
+    place.queue.sync {}
+    #expect(center.wiring.waiting.isEmpty)
+  }
+
   #if DEBUG
     @Test func aHomeThatDoesNotComeIsNamedOnce() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
