@@ -1,4 +1,5 @@
 import Multicast
+import Dispatch
 import TestSupport
 import Testing
 
