@@ -31,8 +31,7 @@ let package = Package(
       name: "Fuzz", dependencies: ["Multicast", "CoreModel"], path: "Tests/Fuzz"),
     .executableTarget(name: "Static", dependencies: ["Multicast"], path: "Tests/Static"),
     .testTarget(
-      name: "MulticastTests", dependencies: ["Multicast", "CoreModel", "TestSupport"],
-      resources: [.copy("Expected")]),
+      name: "MulticastTests", dependencies: ["Multicast", "CoreModel", "TestSupport"]),
     .testTarget(
       name: "MulticastFoundationTests", dependencies: ["MulticastFoundation", "TestSupport"]),
     .testTarget(

@@ -83,3 +83,75 @@ final class RelayObserver<Delivery: Sendable>: RelayEnding, @unchecked Sendable 
     if !deliver(delivery, center) { status.countDropped() }
   }
 }
+
+/// A token of a relay from a `NotificationCenter`. It may be ignored.
+///
+/// Releasing the token ends nothing, and the token keeps nothing alive. The relay ends with its
+/// `MulticastCenter`, with ``cancel()``, or with the sender that it was made for.
+public struct NotificationRelay: Sendable {
+  let status: RelayStatus
+  private weak var observer: (any RelayEnding)?
+
+  init<Delivery>(_ observer: RelayObserver<Delivery>) {
+    status = observer.status
+    self.observer = observer
+  }
+
+  /// Whether the relay receives notifications.
+  public var isActive: Bool { observer?.isActive ?? false }
+
+  /// The number of notifications that could not be mapped.
+  ///
+  /// It does not count notifications without listeners, nor those whose `post` was refused. It can be
+  /// read after the relay's end.
+  public var dropped: Int { status.dropped }
+
+  /// Ends the relay, and removes its observer from the `NotificationCenter`.
+  ///
+  /// After that, the relay receives no notification on this thread. A delivery on another thread finishes, and
+  /// what the relay has posted before still reaches its clients and handlers. May be called in the relay's
+  /// closures, and more than once.
+  ///
+  /// - Complexity: That of removing an observer from the `NotificationCenter`.
+  public func cancel() { observer?.cancel() }
+}
+
+/// The state of a relay, shared by its observer, its token, and Foundation's block. None of them keeps
+/// another alive. A copy is the same state. It is no object, whose properties Foundation's block would read before
+/// ``isActive`` has acquired them.
+struct RelayStatus: Sendable {
+  private enum State {
+    /// The observer is being added to the `NotificationCenter`.
+    static let starting = 0
+    static let observing = 1
+    static let ended = 2
+  }
+
+  let state = Atomic<Int>(State.starting)
+  private let drops = Atomic<Int>(0)
+
+  /// Publishes the observer to threads that read ``isActive``. Called before others can read.
+  ///
+  /// Foundation's lock does this too, but the thread sanitizer does not see that lock and would report a
+  /// false race.
+  func publish() { state.store(State.starting, ordering: .releasing) }
+
+  var isActive: Bool { state.load(ordering: .acquiring) != State.ended }
+
+  /// Records that there is an observer to remove. Returns false if the relay has ended. The caller must then
+  /// remove the observer.
+  func begin() -> Bool {
+    state.compareExchange(
+      expected: State.starting, desired: State.observing, ordering: .acquiringAndReleasing
+    ).exchanged
+  }
+
+  /// Ends the relay. Returns true to a single caller, if there is an observer to remove.
+  func end() -> Bool {
+    state.exchange(State.ended, ordering: .acquiringAndReleasing) == State.observing
+  }
+
+  var dropped: Int { drops.load(ordering: .relaxed) }
+
+  func countDropped() { drops.wrappingAdd(1, ordering: .relaxed) }
+}

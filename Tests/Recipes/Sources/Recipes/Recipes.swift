@@ -1,5 +1,19 @@
-import Multicast
 import Tracing
+import Metrics
+import Multicast
+
+/// A timer of deliveries and a counter of calls for each protocol and topic.
+@Sendable func measure(_ event: DeliveryEvent) {
+  guard case .ended(let clients, let nanoseconds) = event.phase else { return }
+  let dimensions = [("key", event.key)]
+  Timer(label: "multicast.delivery", dimensions: dimensions)
+    .recordNanoseconds(Int64(nanoseconds))
+  Counter(label: "multicast.calls", dimensions: dimensions).increment(by: clients)
+}
+
+func makeMeasuredCenter() -> MulticastCenter {
+  MulticastCenter(onDelivery: measure)
+}
 
 /// A span for each pass of a delivery, in the context of its sender.
 @Sendable func trace(_ event: DeliveryEvent) {
