@@ -66,7 +66,12 @@ extension Carriage {
     home.async {
       let (count, isEnough) = self.state.withLock { $0.outbox.waiting(line.sender.id) }
       if count > old, !isEnough { return self.sendOnce(line, waiting: count) }
-      Task { await self.send(line) }
+      if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+        // Up to its first wait on this thread: nobody is woken for that.
+        Task.immediate { await self.send(line) }
+      } else {
+        Task { await self.send(line) }
+      }
     }
   }
 
