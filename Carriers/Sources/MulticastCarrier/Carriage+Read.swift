@@ -93,7 +93,7 @@ extension Carriage {
 
   private func tellAgain(_ line: Line, _ reading: inout Reading) {
     reading.isBare = false
-    home.async { line.publishLatest(self, line) }
+    line.home.async { line.publishLatest(self, line) }
   }
 
   /// What was dropped unread shows in the numbers of its senders, unless they have said nothing since.
@@ -163,19 +163,28 @@ extension Carriage {
         }
       }
     }
-    let last = messages.lastIndex { $0 != nil }
-    for (index, message) in messages.enumerated() {
-      guard let message else { continue }
-      let item = frame.items[index]
-      let context = CarriageContext(
-        metadata: item.metadata, sender: frame.sender.name, hops: item.hops &+ 1,
-        mark: Mark(nil, by: line.sender.id))
-      if index == last {
-        await CarriageContext.$current.withValue(context) {
-          _ = await center.post(topic, message).delivered()
+    let decoded = zip(frame.items, messages).compactMap { item, message in
+      message.map { message in
+        let context = CarriageContext(
+          metadata: item.metadata, sender: frame.sender.name, hops: item.hops &+ 1,
+          mark: Mark(nil, by: line.sender.id))
+        return (context, message)
+      }
+    }
+    if decoded.count > 1 {
+      // In the home, which then hears them at once, and is not woken for each.
+      await withCheckedContinuation { done in
+        line.home.async {
+          for (context, message) in decoded.dropLast() {
+            CarriageContext.$current.withValue(context) { _ = self.center.post(topic, message) }
+          }
+          done.resume()
         }
-      } else {
-        CarriageContext.$current.withValue(context) { _ = center.post(topic, message) }
+      }
+    }
+    if let (context, message) = decoded.last {
+      await CarriageContext.$current.withValue(context) {
+        _ = await center.post(topic, message).delivered()
       }
     }
     state.withLock { $0.condition.received += UInt64(bodies.count) }

@@ -28,9 +28,10 @@ extension Carriage: Service {
     // What was posted before is heard before.
     struct End: Sendable {}
     let topic = Topic<End>("MulticastCarrier.end of \(id)")
-    let observation = center.observe(topic, owner: self, on: home) { _, _ in }
+    let homes = state.withLock { $0.lines.values.map(\.home) }
+    let observations = homes.map { center.observe(topic, owner: self, on: $0) { _, _ in } }
     _ = await center.post(topic, End()).delivered()
-    observation.cancel()
+    for observation in observations { observation.cancel() }
     let end = ContinuousClock.now + state.withLock { $0.outbox.limits.closing }
     while state.withLock({ $0.outbox.messages > 0 && $0.condition.connection == .connected }),
       ContinuousClock.now < end

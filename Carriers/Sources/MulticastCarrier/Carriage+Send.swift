@@ -63,7 +63,7 @@ extension Carriage {
   /// Begins to send when the home has nothing more to add, or there is enough for a record: what is posted in one go
   /// shares records, and what is posted alone waits for nobody.
   private func sendOnce(_ line: Line, waiting old: Int) {
-    home.async {
+    line.home.async {
       let (count, isEnough) = self.state.withLock { $0.outbox.waiting(line.sender.id) }
       if count > old, !isEnough { return self.sendOnce(line, waiting: count) }
       if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {

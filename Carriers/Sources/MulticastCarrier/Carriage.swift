@@ -79,8 +79,6 @@ public final class Carriage: Sendable {
   let name: String
   let id = UInt64.random(in: 0 ... .max) & ~Carriage.topicBits
   let logger: Logger
-  /// The home of the carriage, where it hears what is posted here.
-  let home = DispatchQueue(label: "Carriage")
   let state: Mutex<State>
 
   /// Creates a carriage that does not run yet. What is posted to its topics waits.
@@ -185,7 +183,8 @@ extension Carriage {
     }
     precondition(old == nil, "\(type) is carried already.")
     if isClosed { return line.own.end() }
-    let observation = center.observe(topic, owner: self, id: type, on: home) { carriage, message in
+    let observation = center.observe(topic, owner: self, id: type, on: line.home) {
+      carriage, message in
       carriage.heard(message, of: line, codec)
     }
     line.own.atEnd { observation.cancel() }

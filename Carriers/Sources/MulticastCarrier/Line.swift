@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// A topic that is carried, without the type of its messages.
@@ -17,6 +18,8 @@ struct Line: Sendable {
   let deliver: Deliver
   /// Publishes the latest message that the center has. At home.
   let publishLatest: @Sendable (Carriage, Line) -> Void
+  /// Where the carriage hears what is posted to the topic, and posts what comes in.
+  let home = DispatchQueue(label: "Carriage")
   let own = State()
 
   var type: String { log.type }
