@@ -86,9 +86,7 @@ public enum CarrierError: Error, Hashable, CustomStringConvertible {
 
 /// Returns an address without what stands before its last `@`: it may be a password.
 package func withoutCredentials(_ url: String) -> String {
-  guard let at = url.lastIndex(of: "@") else { return url }
-  let scheme = url.range(of: "://").map { url[..<$0.upperBound] } ?? ""
-  return "\(scheme)…\(url[at...])"
+  url.replacing(/^([a-z]+:\/\/)?.*@/) { "\($0.1 ?? "")…@" }
 }
 
 /// Calls a body once a second, as long as it returns true and its owner lives.

@@ -52,6 +52,6 @@ struct LatestRule {
   func isAhead(of other: Position) -> Bool {
     guard returned < posted else { return false }
     guard sent.count >= posted, let place else { return true }
-    return place > other
+    return place.epoch == other.epoch && place > other
   }
 }

@@ -60,15 +60,13 @@ public final class RedisCarrier: Carrier, Registry {
   /// Creates a carrier, which connects when it is used.
   public init(_ configuration: RedisConfiguration) { self.configuration = configuration }
 
-  deinit { end() }
+  deinit { state.withLock { $0.session }?.end(CarrierError.closed) }
 
   /// As configured.
   public var recordLimit: Int { configuration.recordLimit }
 
   /// Ends both connections.
-  public func close() async { end() }
-
-  private func end() {
+  public func close() async {
     let session = state.withLock { state in
       state.isClosed = true
       return state.session
@@ -131,7 +129,9 @@ extension RedisCarrier {
   }
 
   /// Asks for records, and for the beginning of the stream.
-  private func ask(_ log: Log, _ words: String...) async throws -> (Position, [Record]) {
+  private func ask(
+    _ log: Log, _ words: String...
+  ) async throws -> (beginning: Position, records: [Record]) {
     let answer = try await run(RedisCarrier.read, log.keys, [newEpoch] + words)
     guard let beginning = Position("\(answer.text(0)) 0-0") else {
       throw CarrierError.refused("\(log.keys[1]) is used for something else.")
@@ -166,7 +166,10 @@ extension RedisCarrier {
       var (beginning, records) = try await ask(
         log, "XRANGE", isStart ? "-" : position.id, "+", "\(count)")
       guard beginning.epoch == position.epoch else { throw CarrierError.beganAnew(beginning) }
-      if !isStart, !records.isEmpty, records[0].position != position {
+      // What is before it is dropped before it. If that is there, the server has lost its end in a crash.
+      if !isStart, !records.isEmpty, records[0].position != position,
+        try await ask(log, "XREVRANGE", position.id, "-", "1").records.isEmpty
+      {
         state.withLock { _ = $0.incomplete.insert(log.key) }
       }
       let isAll = records.count < count

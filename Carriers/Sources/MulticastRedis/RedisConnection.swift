@@ -113,7 +113,18 @@ struct RedisConnection: Sendable {
           }
         }
     } catch { throw CarrierError.disconnected("\(own.host):\(own.port): \(error)") }
-    connection.watch()
+    let channel = connection.channel
+    // So who only listens notices a server that stands still.
+    let watch = channel.eventLoop.scheduleRepeatedTask(
+      initialDelay: .seconds(1), delay: .seconds(1)
+    ) { _ in
+      if NIODeadline.now() - connection.answers.value.lastAnswer < .seconds(5) {
+        Task { try await connection.send(["PING"]) }
+      } else {
+        connection.fail("The server has not answered for 5 s.")
+      }
+    }
+    channel.closeFuture.whenComplete { _ in watch.cancel() }
     do {
       let credentials = [own.url.user, own.url.password].compactMap(\.self).filter { !$0.isEmpty }
       if !credentials.isEmpty { try await connection.send(["AUTH"] + credentials) }
@@ -125,20 +136,6 @@ struct RedisConnection: Sendable {
       throw CarrierError.disconnected(reason)
     }
     return connection
-  }
-
-  /// Asks once a second, so that who only listens notices a server that stands still.
-  private func watch() {
-    let watch = channel.eventLoop.scheduleRepeatedTask(
-      initialDelay: .seconds(1), delay: .seconds(1)
-    ) { _ in
-      if NIODeadline.now() - answers.value.lastAnswer < .seconds(5) {
-        Task { try await send(["PING"]) }
-      } else {
-        fail("The server has not answered for 5 s.")
-      }
-    }
-    channel.closeFuture.whenComplete { _ in watch.cancel() }
   }
 
   private static func encryption(_ own: RedisConfiguration) throws -> NIOSSLClientHandler {

@@ -126,6 +126,29 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
+  /// As after a crash, which takes what the server has not written to its disk yet.
+  @Test func anEndThatTheServerHasLostIsNoGap() async throws {
+    let engine = try await Engine(.redis)
+    let sites = try await sites(engine, "one", "two")
+    for number in 1...5 {
+      sites[0].post(number...number)
+      await sites[1].until { $0.notes(of: "one").last == number }
+    }
+    let key = "multicast:log:note"
+    let last = try await ask(engine, "xrevrange", key, "+", "-", "COUNT", "1")
+    try await ask(engine, "xdel", key, String(last.prefix { !$0.isNewline }))
+    try await ask(engine, "client", "kill", "type", "pubsub")
+    sites[0].post(6...6)
+    let seen = await sites[1].until { $0.notes(of: "one").last == 6 }
+    #expect(seen.notes(of: "one") == Array(1...6))
+    // Another record, after which what is missing would have been told.
+    sites[0].post(7...7)
+    await sites[1].until { $0.notes(of: "one").last == 7 }
+    #expect(!sites[1].seen.reports.contains { if case .gap = $0 { true } else { false } })
+    for site in sites { await site.stop() }
+    withExtendedLifetime(engine) {}
+  }
+
   /// How often commands were called from outside of scripts.
   private func commands(_ engine: Engine) async throws -> Int {
     try await ask(engine, "info", "commandstats").split(whereSeparator: \.isNewline).reduce(0) {
