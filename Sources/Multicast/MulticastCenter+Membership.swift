@@ -9,10 +9,10 @@ extension MulticastCenter {
   /// ```
   ///
   /// The client is held weakly, and needs no removal. Something else must own it: a client that only
-  /// `_ = Log(center)` makes ends at once. Active deliveries do not call it.
+  /// `_ = Log(center)` makes ends at once. A `notify` or `post` that has begun does not call it.
   ///
-  /// A client added inside an actor lives in that actor: `post` calls it there. That includes the main actor,
-  /// and does not hold where the compiler knows here that the protocol is `Sendable`. A client that adds
+  /// A client added inside an actor lives in that actor: `post` calls it there. The main actor is one of
+  /// them. A client has no home if the protocol is `Sendable` and this call is not generic over it. A client that adds
   /// itself in a nonisolated `init` has no home, and is called on every thread that notifies or posts. So is
   /// a client that is an actor.
   ///

@@ -113,7 +113,7 @@ extension MulticastCenter {
 }
 
 extension MulticastCenter {
-  /// Returns when no letter waits in this center and no home is handling one, what follows from them included.
+  /// Waits until all that was posted has been handled, and all that was posted in answer to it.
   ///
   /// <!-- example: in Settling -->
   /// ```swift
@@ -126,8 +126,8 @@ extension MulticastCenter {
   /// task will make later is not: nobody knows of it. `notify` leaves nothing to wait for.
   ///
   /// Called inside of a post's call to a client or a handler, it would wait for itself. It returns at once then, and
-  /// says so in a debug build. It does not return while a queue is suspended in which letters wait, or while clients
-  /// go on posting for ever. Cancellation ends the wait.
+  /// says so in a debug build. It does not return while a queue is suspended in which something waits, or while
+  /// anybody goes on posting faster than homes are done. Cancellation ends the wait.
   ///
   /// Posts pay nothing for this.
   ///

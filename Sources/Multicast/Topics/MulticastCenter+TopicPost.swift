@@ -8,7 +8,8 @@ extension MulticastCenter {
   ///
   /// A handler is called in the actor in which it was written, on its queue, or else on this thread. When this
   /// returns, handlers without a home and handlers whose home is here have been called, after what waited here before.
-  /// The others are called a little later. In a handler or client that `post` is calling, it returns at once, and
+  /// The others are called a little later. So are those without a home of a topic that keeps its latest message, while
+  /// another thread calls one of them. In a handler or client that `post` is calling, it returns at once, and
   /// what it posts follows in every home.
   ///
   /// What one thread or task posts arrives in every home in that order, across protocols and topics. May be

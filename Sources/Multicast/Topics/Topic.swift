@@ -21,8 +21,8 @@
 /// ```
 ///
 /// Two topics are equal if their message types and names are. `Topic<UserLogin>()` is the default topic of its
-/// message type. Write each topic in one place: two that differ in `keepsLatest` stop a debug build, and a post that nobody
-/// observes is named there if a topic of the same name has another message type.
+/// message type. Write each topic in one place. A debug build stops at two that differ in `keepsLatest`. It also reports a post
+/// that nobody observes if somebody observes a topic of that name with another message type.
 public struct Topic<Message: Sendable>: Sendable {
   /// The name; empty for the default topic.
   public let name: String
