@@ -55,10 +55,7 @@ extension Carriage {
         await line.deliver(self, line, last)
       }
       reading.isCatchingUp = false
-      // Who is behind asks once a second only.
-      if records.count < Carriage.batch || .now - reading.checkTime > .seconds(1) {
-        try await check(line, &reading)
-      }
+      try await check(line, &reading)
     } catch CarrierError.beganAnew(let start) {
       (reading.position, reading.checked) = (start, start)
       line.own.latest.withLock { $0.beginAnew() }
@@ -96,11 +93,12 @@ extension Carriage {
     line.home.async { line.publishLatest(self, line) }
   }
 
-  /// What was dropped unread shows in the numbers of its senders, unless they have said nothing since.
+  /// Once a second, if anything was read: what was dropped unread shows in the numbers of its senders, unless they
+  /// have said nothing since.
   private func check(_ line: Line, _ reading: inout Reading) async throws {
-    guard !line.log.keepsLatest, let checked = reading.checked, checked != reading.position else {
-      return
-    }
+    guard !line.log.keepsLatest, let checked = reading.checked, checked != reading.position,
+      .now - reading.checkTime > .seconds(1)
+    else { return }
     let isComplete = try await carrier.isComplete(line.log, since: checked)
     if !isComplete { tell(.gap(type: line.type, sender: nil, missing: nil)) }
     (reading.checked, reading.checkTime) = (reading.position, .now)

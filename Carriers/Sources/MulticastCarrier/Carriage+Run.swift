@@ -58,8 +58,7 @@ extension Carriage: Service {
       return (state.tally, now, state.told)
     }
     for (report, count) in reports { tell(report.with(count)) }
-    guard now != old else { return }
-    center.post(.carriageState, now)
+    if now != old { center.post(.carriageState, now) }
   }
 
   /// Tells a report. No lock is held.

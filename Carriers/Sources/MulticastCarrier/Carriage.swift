@@ -175,8 +175,8 @@ extension Carriage {
       ) { carriage, line, frame in
         await carriage.deliver(frame, of: line, to: topic, codec)
       } publishLatest: { carriage, line in
-        guard let message = carriage.center.latest(of: topic) else { return }
-        carriage.publish(message, of: line, codec, CarriageContext())
+        let message = carriage.center.latest(of: topic)
+        if let message { carriage.publish(message, of: line, codec, CarriageContext()) }
       }
       state.topics[line.topic] = line
       return (line, state.lines.updateValue(line, forKey: type), state.isRunning, state.isClosed)

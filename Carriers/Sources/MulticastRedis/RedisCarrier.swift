@@ -156,23 +156,21 @@ extension RedisCarrier {
     while true {
       let session = try session()
       try await session.listen(log.key)
-      if let record = try await session.next(log.key, after: position) { return [record] }
+      if let heard = try await session.next(log.key, after: position) { return heard }
       if Task.isCancelled {
         release(log)
         throw CancellationError()
       }
-      let isStart = position.number == 0
-      let count = limit + (isStart ? 0 : 1)
-      var (beginning, records) = try await ask(
-        log, "XRANGE", isStart ? "-" : position.id, "+", "\(count)")
+      let id = "\(position.number)-\(position.part)"
+      var (beginning, records) = try await ask(log, "XRANGE", id, "+", "\(limit + 1)")
       guard beginning.epoch == position.epoch else { throw CarrierError.beganAnew(beginning) }
       // What is before it is dropped before it. If that is there, the server has lost its end in a crash.
-      if !isStart, !records.isEmpty, records[0].position != position,
-        try await ask(log, "XREVRANGE", position.id, "-", "1").records.isEmpty
+      if position.number > 0, !records.isEmpty, records[0].position != position,
+        try await ask(log, "XREVRANGE", id, "-", "1").records.isEmpty
       {
         state.withLock { _ = $0.incomplete.insert(log.key) }
       }
-      let isAll = records.count < count
+      let isAll = records.count <= limit
       records = Array(records.filter { $0.position > position }.prefix(limit))
       session.follow(log.key, from: isAll ? records.last?.position ?? position : nil)
       if !records.isEmpty { return records }

@@ -117,9 +117,10 @@ struct RedisConnection: Sendable {
     // So who only listens notices a server that stands still.
     let watch = channel.eventLoop.scheduleRepeatedTask(
       initialDelay: .seconds(1), delay: .seconds(1)
-    ) { _ in
+    ) { [weak session] _ in
       if NIODeadline.now() - connection.answers.value.lastAnswer < .seconds(5) {
         Task { try await connection.send(["PING"]) }
+        session?.sweep()
       } else {
         connection.fail("The server has not answered for 5 s.")
       }

@@ -5,7 +5,7 @@ import Synchronization
 /// Two connections, for commands and for what is heard, that end together: behind the same name, another server may be in
 /// charge by then.
 final class RedisSession: Sendable {
-  private typealias Waiter = CheckedContinuation<Record?, any Error>
+  private typealias Waiter = CheckedContinuation<[Record]?, any Error>
 
   /// A topic that is listened to.
   private struct Topic {
@@ -14,6 +14,7 @@ final class RedisSession: Sendable {
     /// Behind what was heard.
     var heard = Position(epoch: 0, number: 0)
     var waiter: Waiter?
+    var since = ContinuousClock.now
   }
 
   private struct State {
@@ -88,14 +89,15 @@ final class RedisSession: Sendable {
     state.withLock { $0.topics[key]?.place = place }
   }
 
-  /// Waits for the next record behind a place; returns nil if the stream has to be read.
-  func next(_ key: String, after place: Position) async throws -> Record? {
+  /// Waits for the next record behind a place; returns none after some seconds, and nil if the stream has to be read.
+  func next(_ key: String, after place: Position) async throws -> [Record]? {
     try await withCheckedThrowingContinuation { done in
       let waits = state.withLock { state in
         guard !Task.isCancelled, let topic = state.topics[key], topic.place == place,
           topic.heard <= place
         else { return false }
         state.topics[key]?.waiter = done
+        state.topics[key]?.since = .now
         return true
       }
       if !waits { done.resume(returning: nil) }
@@ -120,7 +122,16 @@ final class RedisSession: Sendable {
       if !isNext { topic.place = nil } else if topic.waiter != nil { topic.place = place }
       return (topic.waiter.take(), isNext)
     }
-    waiter?.resume(returning: isNext ? Record(position: place, bytes: Array(parts[1])) : nil)
+    waiter?.resume(returning: isNext ? [Record(position: place, bytes: Array(parts[1]))] : nil)
+  }
+
+  /// Wakes who has waited for some seconds.
+  func sweep() {
+    let waiters = state.withLock { state in
+      state.topics.filter { .now - $0.value.since > .seconds(4) }.keys
+        .compactMap { state.topics[$0]?.waiter.take() }
+    }
+    for waiter in waiters { waiter.resume(returning: []) }
   }
 
   /// Listens to a topic no longer.
@@ -139,9 +150,6 @@ final class RedisSession: Sendable {
 }
 
 extension Position {
-  /// What the server calls a record's place.
-  var id: String { "\(number)-\(part)" }
-
   /// Takes an epoch and a record's place.
   init?(_ text: String) {
     let parts = text.split { " -".contains($0) }.compactMap { UInt64($0) }
