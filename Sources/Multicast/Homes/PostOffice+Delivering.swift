@@ -60,6 +60,7 @@ extension PostOffice {
   ) -> (Roster, Post?) {
     var roster = post.roster
     var dropped: Post?
+    // Whoever has removed the latest meanwhile has removed this one, too.
     let removals = unsafe post.keeper?._withUnsafeGuaranteedRef {
       $0.removals.load(ordering: .relaxed)
     }
