@@ -163,9 +163,14 @@ extension CarriageReport {
     let load = Task {
       var number = 0
       while !Task.isCancelled {
-        number += 1
-        steady.post(CollectionOfOne(number))
-        if number % 50 == 0 { try? await Task.sleep(for: .milliseconds(1)) }
+        number += 50
+        steady.post(number - 49..<number)
+        // No more than the machine can take.
+        _ = await steady.center.post(.note, Note("steady", number)).delivered()
+        while steady.carriage.condition.waitingMessages > 500, !Task.isCancelled {
+          await Task.yield()
+        }
+        try? await Task.sleep(for: .milliseconds(5))
       }
     }
     for round in 0..<20 {
