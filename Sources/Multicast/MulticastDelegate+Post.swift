@@ -84,6 +84,8 @@ extension MulticastDelegate {
 }
 
 /// A post to the clients of a listener protocol.
+///
+/// Unchecked like its superclass. It adds a constant, which is Sendable.
 @usableFromInline
 final class ClientPost<Listener>: Post, @unchecked Sendable {
   @usableFromInline let body: @Sendable (Listener) -> Void
@@ -139,6 +141,8 @@ extension MulticastDelegate where Listener: Sendable {
 }
 
 /// A post that calls and awaits the clients of a listener protocol.
+///
+/// Unchecked like its superclass. It adds a constant, which is Sendable.
 private final class AwaitingPost<Listener: Sendable>: Post, @unchecked Sendable {
   private let body: @isolated(any) @Sendable (Listener) async -> Void
 

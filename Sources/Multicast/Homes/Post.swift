@@ -142,6 +142,8 @@ final class Waiter: Sendable {
 }
 
 /// A post that says nothing: it finds the deallocated clients of a list, each at home.
+///
+/// Unchecked like its superclass. It adds nothing.
 final class SearchForDead: Post, @unchecked Sendable {
   init(in list: ClientList, from site: CallSite) {
     super.init(to: list, from: site) { box, _ in box.load() == nil ? .dead : .skipped }

@@ -2,8 +2,8 @@ import MulticastPlatform
 
 /// A value that one thread at a time may use.
 ///
-/// The lock and the value are in memory of their own, so the lock's address never changes. The thread sanitizer understands the lock on
-/// every system.
+/// The lock and the value are in memory of their own, so the lock's address never changes. The thread sanitizer
+/// understands the lock on every system.
 ///
 /// Unchecked, because the compiler does not know that ``withLock(_:)`` is the only access to the value.
 @safe

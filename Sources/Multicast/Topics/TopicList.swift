@@ -1,4 +1,6 @@
 /// The handlers of one topic. It does not know the message type: see ``TopicHandler``.
+///
+/// Unchecked like its superclass. It adds constants, which are Sendable.
 @usableFromInline
 final class TopicList: ClientList, @unchecked Sendable {
   let name: String
@@ -63,6 +65,9 @@ final class TopicList: ClientList, @unchecked Sendable {
 
 /// Refers to a topic's list, for its registry, and weakly for its tokens. A weak reference to the list itself would make its
 /// reference counting slow.
+///
+/// Unchecked, because the compiler does not know what an unmanaged reference is to: a Sendable list, which this has from
+/// `init` to `deinit`. The property never changes; ``isUnused()`` lends the reference to a variable for a moment.
 @safe final class TopicAnchor: @unchecked Sendable {
   private let own: Unmanaged<TopicList>
 

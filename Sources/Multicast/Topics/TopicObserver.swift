@@ -2,6 +2,8 @@
 ///
 /// Observing again under the same id and in the same home replaces the handler in here, which keeps its place
 /// and receives what waits there.
+///
+/// Unchecked like its superclass. What it adds is behind a lock.
 class TopicObserver: WeakBox, @unchecked Sendable {
   fileprivate struct State {
     var handler: TopicHandler
@@ -66,6 +68,8 @@ class TopicObserver: WeakBox, @unchecked Sendable {
 }
 
 /// A handler with an id. In a class of its own, because most handlers have none.
+///
+/// Unchecked like its superclass. It adds constants, which are Sendable.
 final class TopicObserverWithID: TopicObserver, @unchecked Sendable {
   private let ownID: any Hashable & Sendable
   private let ownKey: UInt

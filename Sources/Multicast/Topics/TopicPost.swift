@@ -1,4 +1,6 @@
 /// A post of a message.
+///
+/// Unchecked like its superclass. It adds a constant, which is Sendable.
 @usableFromInline
 final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
   @usableFromInline let message: Message
