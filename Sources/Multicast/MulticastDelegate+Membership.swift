@@ -57,8 +57,9 @@ extension MulticastDelegate {
     isTold: Bool
   ) -> Bool {
     withObject(of: client, file: site.file, line: site.line) { object in
-      let home = home(of: object, in: isolation, on: queue)
-      return add(ClientBox(client, object, at: home), at: site, isTold: isTold)
+      add(
+        ClientBox(client, object, at: home(of: object, in: isolation, on: queue)), at: site,
+        isTold: isTold)
     }
   }
 

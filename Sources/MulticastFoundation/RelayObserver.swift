@@ -120,36 +120,24 @@ public struct NotificationRelay: Sendable {
 /// another alive. A copy is the same state. It is no object, whose properties Foundation's block would read before
 /// ``isActive`` has acquired them.
 struct RelayStatus: Sendable {
-  private enum State {
-    /// The observer is being added to the `NotificationCenter`.
-    static let starting = 0
-    static let observing = 1
-    static let ended = 2
-  }
-
-  let state = Atomic<Int>(State.starting)
+  /// 0 while the observer is being added to the `NotificationCenter`. Then 1 more, and 2 more with each end.
+  let state = Atomic<Int>(0)
   private let drops = Atomic<Int>(0)
 
   /// Publishes the observer to threads that read ``isActive``. Called before others can read.
   ///
   /// Foundation's lock does this too, but the thread sanitizer does not see that lock and would report a
   /// false race.
-  func publish() { state.store(State.starting, ordering: .releasing) }
+  func publish() { state.store(0, ordering: .releasing) }
 
-  var isActive: Bool { state.load(ordering: .acquiring) != State.ended }
+  var isActive: Bool { state.load(ordering: .acquiring) < 2 }
 
   /// Records that there is an observer to remove. Returns false if the relay has ended. The caller must then
   /// remove the observer.
-  func begin() -> Bool {
-    state.compareExchange(
-      expected: State.starting, desired: State.observing, ordering: .acquiringAndReleasing
-    ).exchanged
-  }
+  func begin() -> Bool { state.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue == 0 }
 
   /// Ends the relay. Returns true to a single caller, if there is an observer to remove.
-  func end() -> Bool {
-    state.exchange(State.ended, ordering: .acquiringAndReleasing) == State.observing
-  }
+  func end() -> Bool { state.wrappingAdd(2, ordering: .acquiringAndReleasing).oldValue == 1 }
 
   var dropped: Int { drops.load(ordering: .relaxed) }
 

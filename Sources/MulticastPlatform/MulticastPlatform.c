@@ -21,6 +21,8 @@
 
 _Thread_local void *multicast_slot;
 
+uint64_t multicast_awaiting_count;
+
 #if defined(__linux__)
 
 /// How often a thread looks again before it sleeps. Most locks here are held for less time than this takes.

@@ -46,10 +46,10 @@ struct BoxIndex {
     return found
   }
 
-  /// Adds the last box of the list.
+  /// Adds the last box of the list, whose key is not 0.
   mutating func insertLast(of boxes: Boxes) {
     let last = boxes.count - 1
-    if last < Self.largestCountWithoutTable || key(at: last, in: boxes) == 0 { return }
+    if last < Self.largestCountWithoutTable { return }
     if boxes.count * 4 < entries.count * 3 { return insert(last, of: boxes) }
     entries = ContiguousArray(
       repeating: 0, count: 1 << (Int.bitWidth - (2 * last).leadingZeroBitCount))

@@ -6,8 +6,10 @@ extension ClientList {
   final func forEach<Failure: Error>(
     in boxes: Boxes, _ body: (WeakBox) throws(Failure) -> CallOutcome
   ) throws(Failure) -> Int {
-    var called = 0
-    for place in boxes.indices {
+    var (called, place) = (0, 0)
+    // A loop over the indices would compare each twice.
+    while place < boxes.count {
+      defer { place &+= 1 }
       switch try boxes.borrow(place, body) {
       case .called: called &+= 1
       case .dead: boxes.borrow(place) { box in _ = remove(box) }

@@ -29,7 +29,7 @@ class ClientList: @unchecked Sendable {
       roster = nil
       boxes.append(box)
       index.insertLast(of: boxes)
-      keys.insertLast(of: boxes)
+      if box.key != 0 { keys.insertLast(of: boxes) }
     }
 
     /// Ends the registration of a box. Returns false if it had ended.
@@ -170,7 +170,7 @@ extension ClientList {
   }
 
   /// Ends the registration of a box. Called with no lock held. Returns false if it had ended.
-  @usableFromInline @discardableResult
+  @usableFromInline @inline(never) @discardableResult
   final func remove(_ box: WeakBox) -> Bool {
     guard box.isRegistered, removing({ state in state.empty(box) }) else { return false }
     box.end()

@@ -1,9 +1,8 @@
+import MulticastPlatform
+
 /// A call of who awaits, in a lane. Its task, and tasks that it starts, find it.
 final class AwaitedCall: Sendable {
   @TaskLocal private static var innermost: AwaitedCall?
-
-  /// The number of active calls in the process. While it is 0, no thread pays for reading a task-local value.
-  private static let count = Atomic<Int>(0)
 
   let cause: Cause
   let office: ObjectIdentifier
@@ -19,9 +18,7 @@ final class AwaitedCall: Sendable {
 
   /// The call that this code is part of; nil if the call has returned. A task that it started may outlive it.
   @inline(__always)
-  static var current: AwaitedCall? {
-    count.load(ordering: .relaxed) == 0 ? nil : innermostUnderWay
-  }
+  static var current: AwaitedCall? { multicast_is_awaiting() ? innermostUnderWay : nil }
 
   @inline(never)
   private static var innermostUnderWay: AwaitedCall? {
@@ -39,9 +36,9 @@ final class AwaitedCall: Sendable {
     _ body: nonisolated(nonsending) () async -> Void
   ) async {
     let call = AwaitedCall(of: office, in: lane, cause: cause)
-    count.wrappingAdd(1, ordering: .relaxed)
+    multicast_count_awaiting(1)
     await $innermost.bind(call, body)
-    count.wrappingAdd(-1, ordering: .relaxed)
+    multicast_count_awaiting(-1)
     call.isUnderWay.store(false, ordering: .releasing)
   }
 }

@@ -80,7 +80,7 @@ struct Leaving: ~Copyable {
     }
     count += clients
     if unsafe post.trace != nil { make { $0.left.append((mailbox, clients)) } }
-    mailbox.put(Letter(post: post, group: group), &state)
+    mailbox.put((post, group), &state)
     if isHere || !mailbox.schedule(&state) { return }
     if unsafe drain == nil {
       unsafe drain = .passRetained(mailbox)

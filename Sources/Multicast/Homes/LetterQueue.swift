@@ -1,10 +1,6 @@
-/// A post that waits in a mailbox, for some of the clients of its list.
-struct Letter: Sendable {
-  let post: Post
-
-  /// The clients, less those that are removed or deallocated before they are called.
-  let group: Roster.Group
-}
+/// A post that waits in a mailbox, for a group of the clients of its list, less those that are removed or deallocated before
+/// they are called.
+typealias Letter = (post: Post, group: Roster.Group)
 
 /// Letters or posts in their order. They are appended at the end and taken from the front. Their memory follows their number.
 struct WaitingQueue<Element>: ~Copyable {
@@ -61,6 +57,7 @@ extension LetterQueue {
   /// Takes the first letter. The caller must release its post.
   @inline(__always)
   mutating func takeFirst() -> (post: Unmanaged<Post>, group: Roster.Group)? {
-    unsafe popFirst().map { letter in unsafe (.passRetained(letter.post), letter.group) }
+    guard let (post, group) = popFirst() else { return nil }
+    return unsafe (.passRetained(post), group)
   }
 }

@@ -75,7 +75,7 @@ extension Place {
   func isAt(_ address: UInt) -> Bool {
     switch self {
     case .actor(let reference): reference.address == address && reference.actor != nil
-    case .queue(let queue): queue.queue.address == address
+    case .queue(let queue): queue.address == address
     case .mainActor, .task, .postingThread: false
     }
   }
@@ -116,12 +116,14 @@ final class MarkedQueue: Sendable {
   static let main = MarkedQueue(.main)
 
   let queue: DispatchQueue
+  let address: UInt
 
   /// The key of a value that the queue has, and no other; nil for a global queue.
   let mark: DispatchSpecificKey<Bool>?
 
   init(_ queue: DispatchQueue) {
     self.queue = queue
+    address = queue.address
     // Dispatch stops the program if a global queue is marked.
     mark = queue.isGlobal ? nil : DispatchSpecificKey()
     if let mark { queue.setSpecific(key: mark, value: true) }

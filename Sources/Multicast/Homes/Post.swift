@@ -56,18 +56,18 @@ class Post: AtomicWord, @unchecked Sendable {
   /// Who waits until all have been called: see ``Posted/delivered()``.
   @exclusivity(unchecked) final var waiter: Waiter?
 
-  @usableFromInline
+  @usableFromInline @safe
   init(
     to list: ClientList, from site: CallSite, _ destination: Destination = .homes,
-    keeping keeper: Keeper? = nil, _ call: @escaping Call = { _, _ in .skipped }
+    keeping keeper: Unmanaged<Keeper>? = nil, _ call: @escaping Call = { _, _ in .skipped }
   ) {
+    unsafe self.keeper = keeper
+    removals = unsafe keeper?._withUnsafeGuaranteedRef { $0.removals.load(ordering: .relaxed) } ?? 0
+    roster = list.roster
     self.list = list
     self.site = site
     self.call = call
     self.destination = destination
-    unsafe self.keeper = keeper.map { unsafe .passUnretained($0) }
-    removals = keeper?.removals.load(ordering: .relaxed) ?? 0
-    roster = list.roster
     super.init(word: 0)
   }
 

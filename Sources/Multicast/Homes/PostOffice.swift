@@ -39,6 +39,7 @@ final class PostOffice: Sendable {
     fileprivate var dropped: [Mailbox] = []
 
     /// The mailbox of the actor or the queue at an address, which the caller holds.
+    @inline(__always)
     fileprivate mutating func mailbox(at address: UInt, _ place: () -> Place) -> Mailbox {
       if let recent, recent.place.isAt(address) { return recent }
       if let mailbox = mailboxes[address] {
@@ -140,7 +141,7 @@ extension PostOffice {
   /// The mailbox of a queue. That of the main queue is the main actor's.
   func mailbox(of queue: DispatchQueue) -> Mailbox {
     let address = queue.address
-    if address == MarkedQueue.main.queue.address { return mainMailbox }
+    if address == MarkedQueue.main.address { return mainMailbox }
     return withLock { state in state.mailbox(at: address) { .queue(MarkedQueue(queue)) } }
   }
 }

@@ -43,24 +43,6 @@ package struct Atomic<Value: AtomicValue>: Sendable {
   package func store(_ value: Value, ordering: AtomicOrdering) {
     unsafe object.withWord { word in unsafe multicast_store(word, value.word, ordering.rawValue) }
   }
-
-  @inlinable
-  package func exchange(_ value: Value, ordering: AtomicOrdering) -> Value {
-    Value(
-      word: unsafe object.withWord { word in
-        unsafe multicast_exchange(word, value.word, ordering.rawValue)
-      })
-  }
-
-  @inlinable
-  package func compareExchange(
-    expected: Value, desired: Value, ordering: AtomicOrdering
-  ) -> (exchanged: Bool, original: Value) {
-    let original = unsafe object.withWord { word in
-      unsafe multicast_compare_exchange(word, expected.word, desired.word, ordering.rawValue)
-    }
-    return (original == expected.word, Value(word: original))
-  }
 }
 
 extension Atomic where Value: FixedWidthInteger {

@@ -1,3 +1,5 @@
+import MulticastPlatform
+
 /// An active `notify` with `awaiting:`: a link in the chain of its task.
 ///
 /// The chain is a task-local value, because a task changes threads. Other tasks inherit task-local values,
@@ -5,11 +7,6 @@
 @usableFromInline
 final class AwaitedNotify: Sendable {
   @TaskLocal private static var innermost: AwaitedNotify?
-
-  /// The number of active ones in the process. While it is 0, no thread pays for reading a task-local value.
-  private static let count = Atomic<Int>(0)
-
-  static var areActive: Bool { count.load(ordering: .relaxed) != 0 }
 
   /// Who notifies has the list until this ends.
   let list: ObjectIdentifier
@@ -30,7 +27,7 @@ final class AwaitedNotify: Sendable {
     var outer = Self.innermost
     while let link = outer, !link.isDelivering(in: task) { outer = link.outer }
     self.outer = outer
-    Self.count.wrappingAdd(1, ordering: .relaxed)
+    multicast_count_awaiting(1)
   }
 
   /// Calls `body` once, in the caller's actor, with this link as the task's innermost one.
@@ -41,7 +38,7 @@ final class AwaitedNotify: Sendable {
   ) async throws(Failure) -> Result {
     defer {
       isDelivering.store(false, ordering: .releasing)
-      Self.count.wrappingAdd(-1, ordering: .relaxed)
+      multicast_count_awaiting(-1)
     }
     // What is bound throws nothing, so a result carries the typed error.
     let outcome = await Self.$innermost.bind(self) { () async -> Swift.Result<Result, Failure> in

@@ -1,3 +1,5 @@
+import MulticastPlatform
+
 /// Decides whether a `notify` may begin inside the active ones, and reports it if not.
 @usableFromInline
 final class ReentrancyGuard: Sendable {
@@ -33,7 +35,7 @@ extension ReentrancyGuard {
     _ notify: UnsafeMutablePointer<ActiveDelivery>, list: ClientList, _ way: DeliveryEvent.Way
   ) -> Bool {
     let chain = DeliveryChain()
-    if !chain.isEmpty || AwaitedNotify.areActive {
+    if !chain.isEmpty || multicast_is_awaiting() {
       guard allows(way, list, unsafe notify.pointee.site, in: chain) else { return false }
     }
     unsafe chain.push(notify)

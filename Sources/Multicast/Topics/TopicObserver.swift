@@ -13,6 +13,16 @@ class TopicObserver: WeakBox, @unchecked Sendable {
 
     /// The number of the last kept post that a handler has taken.
     var lastKept: UInt64 = 0
+
+    /// Notes that the handler receives a message. Returns whether it is its last one; nil if it does not receive it.
+    @inline(__always)
+    mutating func take(_ post: Post) -> Bool? {
+      if !handler.isActive || handler.newestOnly && post.isOutdated { return nil }
+      // A post that is not kept any more has no number.
+      lastKept = unsafe max(lastKept, post.number)
+      if handler.once { _ = handler.end() }
+      return handler.once
+    }
   }
 
   private let state: Locked<State>
@@ -43,19 +53,15 @@ class TopicObserver: WeakBox, @unchecked Sendable {
     }
   }
 
-  /// The handler for a message, and whether it was its last one; nil if it does not receive this one.
+  /// The handler for a message, and whether it is its last one; nil if it does not receive this one.
   @inline(__always)
-  func take(_ post: Post) -> (call: TopicHandler.Call, isLast: Bool)? {
-    state.withLock { state in
-      guard let call = state.handler.call, !state.handler.newestOnly || !post.isOutdated else {
-        return nil
-      }
-      // A post that is not kept any more has no number.
-      state.lastKept = unsafe max(state.lastKept, post.number)
-      if !state.handler.once { return (call, false) }
-      state.handler.call = nil
-      return (call, true)
-    }
+  func take(_ post: Post) -> (call: TopicHandler.Called, isLast: Bool?) {
+    state.withLock { state in (state.handler.called, state.take(post)) }
+  }
+
+  /// Like ``take(_:)``, for a handler that is awaited.
+  func takeAwaited(_ post: Post) -> (call: TopicHandler.Awaited, isLast: Bool?) {
+    state.withLock { state in (state.handler.awaited, state.take(post)) }
   }
 
   /// Where `observe` was called, in a debug build.
@@ -63,7 +69,7 @@ class TopicObserver: WeakBox, @unchecked Sendable {
 
   /// Whether the handler, or the one of this version, receives messages.
   func isActive(version: UInt32? = nil) -> Bool {
-    state.withLock { $0.handler.call != nil && $0.version == version ?? $0.version }
+    state.withLock { $0.handler.isActive && $0.version == version ?? $0.version }
   }
 }
 
@@ -100,7 +106,7 @@ extension TopicObserver {
     let mustBegin: Bool
 
     /// The old handler, to release with no lock held.
-    let old: TopicHandler.Call
+    let old: TopicHandler
   }
 
   /// Replaces the handler. Returns nil if it has ended.
@@ -111,7 +117,8 @@ extension TopicObserver {
     with handler: TopicHandler, latest: UInt64?
   ) -> Replacement? {
     state.withLock { state in
-      guard let old = state.handler.call else { return nil }
+      let old = state.handler
+      if !old.isActive { return nil }
       state.handler = handler
       state.version &+= 1
       // A post that was not taken waits in this home.
@@ -127,10 +134,10 @@ extension TopicObserver {
   /// - Returns: Whether it was active.
   @discardableResult
   func cancel(version: UInt32? = nil) -> Bool {
-    let old: TopicHandler.Call? = state.withLock { state in
-      version == nil || version == state.version ? state.handler.call.take() : nil
+    let old: TopicHandler? = state.withLock { state in
+      version == nil || version == state.version ? state.handler.end() : nil
     }
-    return old != nil
+    return old?.isActive ?? false
   }
 }
 
@@ -190,8 +197,12 @@ struct TopicHandler: Sendable {
     case awaited(Awaited)
   }
 
-  /// Nil after the last message.
-  var call: Call?
+  /// One of these receives messages, until the last one. They are not optional, because an optional function is called by
+  /// way of another one.
+  private(set) var called: Called = { _, _ in }
+  private(set) var awaited: Awaited = { _, _ in }
+
+  private(set) var isActive = true
 
   /// Whether it receives one message.
   let once: Bool
@@ -207,12 +218,21 @@ struct TopicHandler: Sendable {
   #endif
 
   init(call: Call, once: Bool, newestOnly: Bool, at site: CallSite) {
-    self.call = call
+    switch call {
+    case .called(let call): called = call
+    case .awaited(let call): awaited = call
+    }
     self.once = once
     self.newestOnly = newestOnly
     #if DEBUG
       self.site = site
     #endif
+  }
+
+  /// Ends the handler. Returns it as it was, to release with no lock held.
+  mutating func end() -> TopicHandler {
+    defer { (called, awaited, isActive) = ({ _, _ in }, { _, _ in }, false) }
+    return self
   }
 
   @inlinable

@@ -8,8 +8,8 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
   @inlinable
   init(to list: TopicList, from site: CallSite, _ message: Message) {
     self.message = message
-    super.init(to: list, from: site, keeping: list.keeper) { box, post in post.callHandler(in: box)
-    }
+    let keeper = unsafe list.keeper.map { unsafe Unmanaged.passUnretained($0) }
+    super.init(to: list, from: site, keeping: keeper, callHandler)
   }
 
   private var topic: TopicList { unsafe unsafeDowncast(list, to: TopicList.self) }
@@ -23,23 +23,26 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
   }
 
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async {
-    guard let owner = box.load(), let (call, isLast) = box.observer.take(self) else { return }
+    guard let owner = box.load() else { return }
+    let (call, isLast) = box.observer.takeAwaited(self)
+    guard let isLast else { return }
     if isLast { list.remove(box) }
-    if case .awaited(let call) = call { await call(owner, self) }
+    await call(owner, self)
     extendLifetime(owner)
   }
 }
 
-extension Post {
-  @usableFromInline
-  final func callHandler(in box: WeakBox) -> CallOutcome {
-    guard let owner = box.load() else { return .dead }
-    guard let (call, isLast) = box.observer.take(self) else { return .skipped }
-    // Before the call, in which it counts no more.
-    if isLast { list.remove(box) }
-    if case .called(let call) = call { call(owner, self) }
-    return .called
-  }
+/// Calls the handler in a box with a post of a message. A function of the module, because a closure would be called in
+/// between.
+@usableFromInline
+func callHandler(in box: WeakBox, with post: Post) -> CallOutcome {
+  guard let owner = box.load() else { return .dead }
+  let (call, isLast) = box.observer.take(post)
+  guard let isLast else { return .skipped }
+  // Before the call, in which it counts no more.
+  if isLast { post.list.remove(box) }
+  call(owner, post)
+  return .called
 }
 
 extension WeakBox {

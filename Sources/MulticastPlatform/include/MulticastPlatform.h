@@ -27,6 +27,22 @@ extern _Thread_local void *_Nullable multicast_slot;
 /// thread lives.
 MULTICAST_INLINE void *_Nullable *_Nonnull multicast_thread_slot(void) { return &multicast_slot; }
 
+// MARK: Awaited calls
+//
+// Counted here, because each use of a variable of Swift asks whether it has been made. Relaxed: a task that is part of a
+// call has seen it begin.
+
+extern uint64_t multicast_awaiting_count;
+
+/// Whether any call in the process is being awaited. While none is, no thread pays for reading a task-local value.
+MULTICAST_INLINE bool multicast_is_awaiting(void) {
+  return __atomic_load_n(&multicast_awaiting_count, __ATOMIC_RELAXED) != 0;
+}
+
+MULTICAST_INLINE void multicast_count_awaiting(int64_t change) {
+  __atomic_fetch_add(&multicast_awaiting_count, (uint64_t)change, __ATOMIC_RELAXED);
+}
+
 // MARK: The runtime
 //
 // The concurrency library has only functions that stop the program if the answer is no.
