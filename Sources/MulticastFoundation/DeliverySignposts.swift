@@ -15,8 +15,7 @@
   /// - Returns: A callback for `onDelivery`.
   @available(macOS 12, iOS 15, tvOS 15, watchOS 8, *)
   public func deliverySignposts(
-    to signposter: OSSignposter = OSSignposter(
-      subsystem: "Multicast", category: .pointsOfInterest)
+    to signposter: OSSignposter = .init(subsystem: "Multicast", category: .pointsOfInterest)
   ) -> @Sendable (DeliveryEvent) -> Void {
     { event in
       guard signposter.isEnabled else { return }

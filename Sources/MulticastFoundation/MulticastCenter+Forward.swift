@@ -15,18 +15,22 @@ extension MulticastCenter {
   /// alive. Two forwards of one topic post two notifications.
   ///
   /// A relay of the same notification to the same topic makes a loop, which is refused after 1,000 rounds.
-  /// May be called from any thread.
+  /// May be called from any thread. A wrapper passes its caller's `fileID`, `line` and `column` on, which the
+  /// center's wiring shows.
   ///
   /// - Returns: A token that ends the forward. It may be ignored.
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func forward<Message>(
     _ topic: Topic<Message>, to target: NotificationCenter = .default, as name: Notification.Name,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ userInfo: @escaping @Sendable (Message) -> [AnyHashable: Any]? = { _ in nil }
   ) -> TopicObservation {
     let forward = NotificationForward()
     let id = NotificationForward.ID(target: target, name: name.rawValue)
-    return observe(topic, owner: forward, id: id) { _, message in
+    return observe(
+      topic, owner: forward, id: id, fileID: fileID, line: line, column: column
+    ) { _, message in
       target.post(name: name, object: nil, userInfo: userInfo(message))
       extendLifetime(forward)
     }
@@ -50,10 +54,13 @@ extension MulticastCenter {
   public func forward<Message, Sender: AnyObject & Sendable>(
     _ topic: Topic<Message>, to target: NotificationCenter = .default, as name: Notification.Name,
     object sender: Sender,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ userInfo: @escaping @Sendable (Message) -> [AnyHashable: Any]? = { _ in nil }
   ) -> TopicObservation {
     let id = NotificationForward.ID(target: target, name: name.rawValue)
-    return observe(topic, owner: sender, id: id) { sender, message in
+    return observe(
+      topic, owner: sender, id: id, fileID: fileID, line: line, column: column
+    ) { sender, message in
       target.post(name: name, object: sender, userInfo: userInfo(message))
     }
   }

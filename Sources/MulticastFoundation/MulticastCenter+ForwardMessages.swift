@@ -14,18 +14,21 @@ extension MulticastCenter {
   ///
   /// The forward lives on the main actor and posts there, at its turn. The message has no subject.
   /// If `transform` returns nil, it posts nothing. Otherwise the same as
-  /// ``forward(_:to:as:_:)-(_,_,Notification.Name,_)``.
+  /// ``forward(_:to:as:fileID:line:column:_:)-(_,_,Notification.Name,_,_,_,_)``.
   ///
   /// - Returns: A token that ends the forward. It may be ignored.
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func forward<Message, Posted: NotificationCenter.MainActorMessage>(
     _ topic: Topic<Message>, to target: NotificationCenter = .default, as type: Posted.Type,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ transform: @escaping @MainActor @Sendable (Message) -> Posted?
   ) -> TopicObservation {
     let forward = NotificationForward()
     let id = NotificationForward.ID(target: target, name: String(describing: type))
-    return observe(topic, owner: forward, id: id) { @MainActor _, message in
+    return observe(
+      topic, owner: forward, id: id, fileID: fileID, line: line, column: column
+    ) { @MainActor _, message in
       if let posted = transform(message) { target.post(posted) }
       extendLifetime(forward)
     }
@@ -41,10 +44,14 @@ extension MulticastCenter {
   @discardableResult
   public func forward<Message, Posted: NotificationCenter.MainActorMessage>(
     _ topic: Topic<Message>, to target: NotificationCenter = .default, as type: Posted.Type,
-    subject: Posted.Subject, _ transform: @escaping @MainActor @Sendable (Message) -> Posted?
+    subject: Posted.Subject,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
+    _ transform: @escaping @MainActor @Sendable (Message) -> Posted?
   ) -> TopicObservation where Posted.Subject: AnyObject & Sendable {
     let id = NotificationForward.ID(target: target, name: String(describing: type))
-    return observe(topic, owner: subject, id: id) { @MainActor subject, message in
+    return observe(
+      topic, owner: subject, id: id, fileID: fileID, line: line, column: column
+    ) { @MainActor subject, message in
       if let posted = transform(message) { target.post(posted, subject: subject) }
     }
   }
@@ -63,18 +70,21 @@ extension MulticastCenter {
   ///
   /// The message is posted on the posting thread and has no subject. Foundation calls its observers
   /// a little later. If `transform` returns nil, it posts nothing. Otherwise the same as
-  /// ``forward(_:to:as:_:)-(_,_,Notification.Name,_)``.
+  /// ``forward(_:to:as:fileID:line:column:_:)-(_,_,Notification.Name,_,_,_,_)``.
   ///
   /// - Returns: A token that ends the forward. It may be ignored.
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func forward<Message, Posted: NotificationCenter.AsyncMessage>(
     _ topic: Topic<Message>, to target: NotificationCenter = .default, as type: Posted.Type,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ transform: @escaping @Sendable (Message) -> Posted?
   ) -> TopicObservation {
     let forward = NotificationForward()
     let id = NotificationForward.ID(target: target, name: String(describing: type))
-    return observe(topic, owner: forward, id: id) { _, message in
+    return observe(
+      topic, owner: forward, id: id, fileID: fileID, line: line, column: column
+    ) { _, message in
       if let posted = transform(message) { target.post(posted) }
       extendLifetime(forward)
     }
@@ -90,10 +100,14 @@ extension MulticastCenter {
   @discardableResult
   public func forward<Message, Posted: NotificationCenter.AsyncMessage>(
     _ topic: Topic<Message>, to target: NotificationCenter = .default, as type: Posted.Type,
-    subject: Posted.Subject, _ transform: @escaping @Sendable (Message) -> Posted?
+    subject: Posted.Subject,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
+    _ transform: @escaping @Sendable (Message) -> Posted?
   ) -> TopicObservation where Posted.Subject: AnyObject & Sendable {
     let id = NotificationForward.ID(target: target, name: String(describing: type))
-    return observe(topic, owner: subject, id: id) { subject, message in
+    return observe(
+      topic, owner: subject, id: id, fileID: fileID, line: line, column: column
+    ) { subject, message in
       if let posted = transform(message) { target.post(posted, subject: subject) }
     }
   }

@@ -19,14 +19,21 @@
     /// with the latest message if the topic keeps one. What comes while it has no demand is dropped, as by a
     /// `PassthroughSubject`: add `buffer(size:prefetch:whenFull:)` to keep it. The publisher never completes.
     ///
-    /// - Parameter topic: The topic. It need not have observers.
+    /// - Parameters:
+    ///   - topic: The topic. It need not have observers.
+    ///   - fileID: The call site's file, for the center's wiring. A wrapper passes its caller's on.
+    ///   - line: The call site's line.
+    ///   - column: The call site's column.
     /// - Returns: A publisher, which keeps the center. Each of its subscribers observes the topic until it cancels.
-    public func publisher<Message>(for topic: Topic<Message>) -> TopicPublisher<Message> {
-      TopicPublisher(center: self, topic: topic)
+    public func publisher<Message>(
+      for topic: Topic<Message>,
+      fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
+    ) -> TopicPublisher<Message> {
+      TopicPublisher(center: self, topic: topic, fileID: fileID, line: line, column: column)
     }
   }
 
-  /// Publishes the messages of a topic: see ``Multicast/MulticastCenter/publisher(for:)``.
+  /// Publishes the messages of a topic: see ``Multicast/MulticastCenter/publisher(for:fileID:line:column:)``.
   public struct TopicPublisher<Message: Sendable>: Publisher, Sendable {
     /// The message of the topic.
     public typealias Output = Message
@@ -36,6 +43,9 @@
 
     fileprivate let center: MulticastCenter
     fileprivate let topic: Topic<Message>
+    fileprivate let fileID: StaticString
+    fileprivate let line: Int
+    fileprivate let column: Int
 
     /// Gives a subscriber a subscription of its own.
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
@@ -77,9 +87,10 @@
       }
       guard begins else { return }
       // With no lock held, because the latest message may arrive at once.
-      let observation = publisher.center.observe(publisher.topic, owner: self) { me, message in
-        me.receive(message)
-      }
+      let observation = publisher.center.observe(
+        publisher.topic, owner: self,
+        fileID: publisher.fileID, line: publisher.line, column: publisher.column
+      ) { me, message in me.receive(message) }
       let hasEnded = lock.withLock {
         if downstream != nil { self.observation = observation }
         return downstream == nil

@@ -67,6 +67,20 @@ import Testing
     #expect(observers.map(\.id) == ["power", "otherPower"])
   }
 
+  @Test func aWiringNamesThePlaceOfTheForward() {
+    let sender = kept(Sender())
+    let first = #line + 1
+    center.forward(.power, to: target, as: .power)
+    center.forward(.power, to: target, as: .otherPower, object: sender)
+    let sites = center.wiring.topics.flatMap(\.listeners).map(\.site)
+    #if DEBUG
+      #expect(sites.map { $0?.line } == [first, first + 1])
+      #expect(Set(sites.map { $0?.fileID }) == ["MulticastFoundationTests/ForwardTests.swift"])
+    #else
+      #expect(sites == [nil, nil])
+    #endif
+  }
+
   // MARK: Life
 
   /// A forward that writes down the end of its closure.

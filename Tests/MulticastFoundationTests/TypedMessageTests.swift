@@ -181,4 +181,21 @@ import Testing
     center.post(.power, Power(level: 4))
     #expect(await messages.levels(3) == [2, 3, -4])
   }
+
+  // MARK: The wiring
+
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  @Test func aWiringNamesThePlaceOfATypedForward() {
+    let subject = kept(Sender())
+    let first = #line + 1
+    center.forward(.power, to: source, as: Shown.self) { _ in nil }
+    center.forward(.power, to: source, as: Shown.self, subject: subject) { _ in nil }
+    center.forward(.power, to: source, as: Changed.self) { _ in nil }
+    center.forward(.power, to: source, as: Changed.self, subject: subject) { _ in nil }
+    #if DEBUG
+      let sites = center.wiring.topics.flatMap(\.listeners).compactMap(\.site)
+      #expect(sites.map(\.line) == Array(first..<first + 4))
+      #expect(Set(sites.map(\.fileID)) == [CallSite().fileID])
+    #endif
+  }
 }
