@@ -152,7 +152,8 @@ extension MulticastCenter {
   /// center.observe(.userLogin, owner: store, on: .main) { _, login in print(login.id) }
   /// ```
   ///
-  /// On the main actor, leave `on: .main` out: only then may the closure use the actor's state.
+  /// A method is not named here, but called: `{ me, login in me.show(login) }`. On the main actor, leave `on: .main` out: only then
+  /// may the closure use the actor's state.
   ///
   /// Calls do not overlap, on a concurrent queue either. The main queue is the main actor. What is posted on the
   /// queue reaches the handler before `post` returns, unless the queue is global, or is running another handler.

@@ -10,8 +10,9 @@ extension MulticastCenter {
   /// owner.
   ///
   /// A method of a class on the main actor, or on another global actor, runs in that actor. Any other method runs on the
-  /// posting thread. The methods of an actor cannot be named this way. An actor takes a closure:
-  /// `{ (me: isolated Store, login) in me.add(login) }`. So does a method that awaits: `{ me, login in await me.load(login) }`. So does a handler of a `Topic<Void>`: `{ me, _ in me.logout() }`.
+  /// posting thread. Four kinds of handlers are closures instead: in an actor, `{ (me: isolated Store, login) in me.add(login) }`;
+  /// with `on: queue`, `{ me, login in me.show(login) }`; one that awaits, `{ me, login in await me.load(login) }`; and one of a
+  /// `Topic<Void>`, `{ me, _ in me.logout() }`.
   ///
   /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for the
   /// topic. If the topic keeps its latest message, the handler receives that first.

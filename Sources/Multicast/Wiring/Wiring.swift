@@ -15,10 +15,12 @@
 ///     Inbox, MainActor
 /// ```
 ///
+/// Each line names the home. `posting thread` stands for none: a `post` calls such a client on its own thread.
+///
 /// A wiring shows neither senders nor the relays of `MulticastFoundation`. Its forwards are observers. Types
 /// are named without their modules. A wiring keeps no client alive.
 ///
-/// In a debug build, an observer's line ends with the place of its `observe`. An owner that should have ended and is
+/// In a debug build, the place of `observe` follows in an observer's line. An owner that should have ended and is
 /// still there is kept by somebody, perhaps by the handler itself.
 public struct Wiring: Hashable, Sendable {
   /// The listener protocols in the order of their first uses, such as an `add`. A protocol without
@@ -53,7 +55,7 @@ public struct Wiring: Hashable, Sendable {
     public let id: String?
 
     /// The place where `post` calls them: `MainActor`, another actor's type, `queue label`, `task`, `task in` an actor's
-    /// type, or `posting thread`.
+    /// type, or `posting thread` for those without a home.
     public let home: String
 
     /// Where they observe the topic, in a debug build; nil in a release build, and for clients.

@@ -29,3 +29,23 @@ struct LoginView {
     Task { await applicationCenter.notify(UserProtocol.self) { await $0.sync() } }
   }
 }
+
+// A conformance to a protocol that knows no actor is isolated without a word about it.
+#if hasFeature(InferIsolatedConformances)
+  nonisolated protocol LoginProtocol {
+    func login()
+  }
+
+  final class Screen: LoginProtocol {
+    var count = 0
+
+    init(center: MulticastCenter) { center.add(self, for: LoginProtocol.self) }
+    func login() { count += 1 }
+  }
+
+  func notify(center: MulticastCenter, delegates: MulticastDelegate<any LoginProtocol>) {
+    let screen = Screen(center: center)
+    delegates.add(screen)
+    delegates.notify { $0.login() }
+  }
+#endif

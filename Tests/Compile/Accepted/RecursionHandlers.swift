@@ -30,3 +30,13 @@ actor Session {
   }
   var count = 0
 }
+
+// A function or a method as the handler. Elsewhere, it is Sendable only if it says so.
+#if hasFeature(InferSendableFromCaptures)
+  nonisolated func report(_ report: RecursiveNotify) {}
+
+  nonisolated func functions(log: Log) {
+    _ = MulticastCenter(onRecursion: report)
+    _ = MulticastCenter(onRecursion: log.add)
+  }
+#endif

@@ -40,3 +40,39 @@ func callSites(center: MulticastCenter, file: String) {
   // expected-error@+1 {{value of type 'String' to expected argument type 'StaticString'}}
   center.notify(UserProtocol.self, fileID: file) { $0.login(1) }
 }
+
+// What a newcomer writes: the message names the way out.
+
+nonisolated struct UserLogin: Sendable {
+  let id: Int
+}
+
+nonisolated extension Topic where Message == UserLogin {
+  static var login: Self { Topic("login") }
+}
+
+nonisolated protocol LoginProtocol: Sendable {
+  func login(_ id: Int)
+  func sync() async
+}
+
+nonisolated func topics(_ center: MulticastCenter) {
+  center.notify(.login, UserLogin(id: 1))  // expected-error {{A topic has only post}}
+  center.post(.login) { print($0) }  // expected-error {{A topic is posted with its message}}
+}
+
+// A method that is not there. Of `post` the compiler believes that a topic is meant.
+nonisolated func misspelled(_ center: MulticastCenter) async {
+  center.notify(LoginProtocol.self) { $0.logon(1) }  // expected-error {{has no member 'logon'}}
+  center.postOnMain(LoginProtocol.self) { $0.logon(1) }  // expected-error {{has no member 'logon'}}
+  // expected-error@+1 {{cannot convert value of type '(any LoginProtocol).Type' to expected}}
+  center.post(LoginProtocol.self) { $0.logon(1) }
+  center.post(LoginProtocol.self, awaiting: { await $0.logon(1) })  // expected-error {{no member}}
+}
+
+nonisolated func methodsOfTheDelegate(_ center: MulticastCenter) {
+  // expected-error@+1 {{Write: center[P.self].clients}}
+  print(center.clients(for: LoginProtocol.self).count)
+  // expected-error@+1 {{Write: center[P.self].notify(forEach: events) { … }}}
+  center.notify(LoginProtocol.self, forEach: [1, 2]) { client, id in client.login(id) }
+}
