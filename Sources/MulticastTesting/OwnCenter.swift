@@ -52,7 +52,7 @@ extension MulticastCenter {
   /// an owner, the last is named.
   ///
   /// Call it at the end of a test, when nothing else releases owners. A test with the trait `.ownCenter` does it by itself.
-  /// It waits for every home, so none may be blocked or suspended.
+  /// It waits for every home, so none may be blocked or suspended. It does not fail a test of XCTest.
   ///
   /// A debug build prints the same when any center ends, of handlers that live where it ends or nowhere.
   ///

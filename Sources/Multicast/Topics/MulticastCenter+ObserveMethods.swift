@@ -17,6 +17,9 @@ extension MulticastCenter {
   /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for the
   /// topic. If the topic keeps its latest message, the handler receives that first.
   ///
+  /// In language mode 5 with the default isolation `MainActor`, write `@MainActor` before the class: the compiler forgets an actor
+  /// that is not written.
+  ///
   /// In language mode 5 with complete concurrency checking, the compiler takes a method for something that may capture, and
   /// warns, unless the upcoming feature `InferSendableFromCaptures` is enabled.
   ///
