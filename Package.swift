@@ -36,6 +36,9 @@ let package = Package(
       name: "MulticastFoundationTests", dependencies: ["MulticastFoundation", "TestSupport"]),
     .testTarget(
       name: "MulticastTestingTests", dependencies: ["MulticastTesting", "TestSupport"]),
+    .testTarget(
+      name: "LanguageMode5Tests", dependencies: ["Multicast", "TestSupport"],
+      swiftSettings: [.swiftLanguageMode(.v5), .defaultIsolation(MainActor.self)]),
     .testTarget(name: "ExampleTests", dependencies: ["LoginSession", "DirectoryScan"]),
   ],
   swiftLanguageModes: [.v6]

@@ -17,9 +17,6 @@ extension MulticastCenter {
   /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for the
   /// topic. If the topic keeps its latest message, the handler receives that first.
   ///
-  /// In language mode 5 with the default isolation `MainActor`, write `@MainActor` before the class: the compiler forgets an actor
-  /// that is not written.
-  ///
   /// In language mode 5 with complete concurrency checking, the compiler takes a method for something that may capture, and
   /// warns, unless the upcoming feature `InferSendableFromCaptures` is enabled.
   ///
@@ -51,17 +48,21 @@ extension MulticastCenter {
 
   /// Observes a topic with a method of its owner, in language mode 5, which does not know that methods are `Sendable`.
   ///
-  /// Does the same as the method for language mode 6. Takes no closure that captures what several threads must not use.
+  /// Does the same as the method for language mode 6, with one difference: a method of no actor that is observed on the main actor
+  /// runs there, because the compiler forgets an actor that is not written, as with the default isolation `MainActor`. Takes no
+  /// closure that captures what several threads must not use.
   @available(swift, obsoleted: 6) @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
-    once: Bool = false, newestOnly: Bool = false,
+    once: Bool = false, newestOnly: Bool = false, isolation: (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ method: sending @escaping (Owner) -> @isolated(any) (Message) -> Void
   ) -> TopicObservation {
     let handle = TopicHandler.erase(IsolatedMethod(method).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
+    let context = isolation === MainActor.shared ? isolation : nil
     return observe(
-      topic, owner, id, once, newestOnly, site, .called(handle), in: method(owner).isolation)
+      topic, owner, id, once, newestOnly, site, .called(handle),
+      in: method(owner).isolation ?? context)
   }
 }
