@@ -1,7 +1,6 @@
 import Dispatch
 import Logging
 import Multicast
-import Synchronization
 
 /// Carries topics of a center to the centers of other processes, through the logs of an engine.
 ///
@@ -79,7 +78,7 @@ public final class Carriage: Sendable {
   let name: String
   let id = UInt64.random(in: 0 ... .max) & ~Carriage.topicBits
   let logger: Logger
-  let state: Mutex<State>
+  let state: Locked<State>
 
   /// Creates a carriage that does not run yet. What is posted to its topics waits.
   ///
@@ -97,7 +96,7 @@ public final class Carriage: Sendable {
     precondition(Log.isPrefix(prefix), "\(prefix) is no prefix of letters, digits, - and _.")
     (self.center, self.carrier, self.prefix, self.logger) = (center, carrier, prefix, logger)
     self.name = String(String.UnicodeScalarView(name.unicodeScalars.prefix(63)))
-    state = Mutex(State(outbox: Outbox(limits: limits)))
+    state = Locked(State(outbox: Outbox(limits: limits)))
   }
 
   /// The state of this moment.

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// A topic that is carried, without the type of its messages.
 struct Line: Sendable {
@@ -26,11 +25,11 @@ struct Line: Sendable {
 
   /// What changes.
   final class State: Sendable {
-    let latest = Mutex(LatestRule())
+    let latest = Locked(LatestRule())
     /// Behind the last record that was handled.
-    let position = Mutex<Position?>(nil)
+    let position = Locked<Position?>(nil)
     /// What ends the line; nil when it has ended.
-    private let ends = Mutex<[@Sendable () -> Void]?>([])
+    private let ends = Locked<[@Sendable () -> Void]?>([])
 
     /// Calls a body when the line ends, at once if it has ended.
     func atEnd(_ body: @escaping @Sendable () -> Void) {

@@ -1,7 +1,6 @@
 import Foundation
 import Multicast
 import ServiceLifecycle
-import Synchronization
 
 /// Who is here: the processes of a team, as keys with an expiry in the engine.
 ///
@@ -30,7 +29,7 @@ public final class Presence: Service {
   private let registry: any Registry
   private let prefix: String
   private let expiry: Duration
-  private let state = Mutex<(members: [String: Member], problem: String?)>(
+  private let state = Locked<(members: [String: Member], problem: String?)>(
     ([:], "It does not run yet."))
 
   /// Creates the presence of this process, which begins when it runs.

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import MulticastCarrier
 
 /// A real engine of a test, on a port of this machine that nobody else uses.
 public struct Engine: Sendable {
@@ -97,7 +97,7 @@ public struct Engine: Sendable {
   /// Its address.
   public var url: String { "\(kind)://127.0.0.1:\(port)" }
 
-  private static let given = Mutex<Set<Int>>([])
+  private static let given = Locked<Set<Int>>([])
 
   /// A port that nobody uses now.
   ///

@@ -21,12 +21,12 @@ package struct SplitMix: RandomNumberGenerator, Sendable {
 /// A carrier whose connection fails: before an append is stored, after it, and in the middle of reading.
 package final class FaultyCarrier: Carrier, Registry {
   private let inner: any Carrier
-  private let random: Mutex<SplitMix>
+  private let random: Locked<SplitMix>
   private let isCalm = Atomic(false)
 
   package init(_ inner: any Carrier, seed: UInt64) {
     self.inner = inner
-    random = Mutex(SplitMix(seed: seed))
+    random = Locked(SplitMix(seed: seed))
   }
 
   /// Fails no more.

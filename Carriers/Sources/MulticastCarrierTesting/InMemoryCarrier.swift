@@ -24,7 +24,7 @@ public final class InMemoryCarrier: Carrier, Registry {
     }
 
     fileprivate let length: Int
-    fileprivate let state = Mutex(State())
+    fileprivate let state = Locked(State())
 
     /// - Parameter length: How many records of a topic are kept.
     public init(length: Int = 10_000) { self.length = length }

@@ -1,9 +1,9 @@
 import Foundation
-import Synchronization
+import MulticastCarrier
 
 /// A program that a test has started, with a folder of its own. It is killed when the test lets it go.
 public final class Program: Sendable {
-  private let process: Mutex<Process>
+  private let process: Locked<Process>
   private let folder: URL
 
   /// Why a program is not there.
@@ -37,7 +37,7 @@ public final class Program: Sendable {
       process[keyPath: keyPath] = try FileHandle(forWritingTo: file)
     }
     try process.run()
-    self.process = Mutex(process)
+    self.process = Locked(process)
   }
 
   deinit {

@@ -1,4 +1,5 @@
 import Foundation
+import MulticastCarrier
 import Synchronization
 
 /// Stands between carriers and an engine, and cuts or silences their connections.
@@ -8,7 +9,7 @@ public final class Relay: Sendable {
     let client, server: Int32
     let isSilent = Atomic(false)
     /// How many of its threads have ended. The sockets are others' once both have.
-    private let ended = Mutex(0)
+    private let ended = Locked(0)
 
     init(_ client: Int32, _ server: Int32) { (self.client, self.server) = (client, server) }
 
@@ -47,7 +48,7 @@ public final class Relay: Sendable {
   /// Where carriers connect to it.
   public let port: Int
   private let listener: Int32
-  private let pairs = Mutex<[Pair]>([])
+  private let pairs = Locked<[Pair]>([])
 
   /// - Parameter target: The engine's port.
   public init(to target: Int) throws {

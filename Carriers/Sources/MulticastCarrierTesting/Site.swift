@@ -2,7 +2,6 @@ import Dispatch
 import Logging
 import Multicast
 import MulticastCarrier
-import Synchronization
 
 /// A message of the tests.
 package struct Note: Codable, Sendable, Hashable {
@@ -58,8 +57,8 @@ package final class Site: Sendable {
   package let center = MulticastCenter(carrying: .carriage)
   package let carriage: Carriage
   private let home = DispatchQueue(label: "site")
-  private let state = Mutex(State())
-  private let task = Mutex<Task<Void, Never>?>(nil)
+  private let state = Locked(State())
+  private let task = Locked<Task<Void, Never>?>(nil)
 
   /// Carries three topics in JSON: two, and one that keeps its latest.
   package convenience init(

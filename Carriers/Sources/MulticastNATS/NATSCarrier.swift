@@ -1,6 +1,5 @@
 import Foundation
 import MulticastCarrier
-import Synchronization
 
 /// A carrier over the streams of NATS JetStream, with the official C client.
 ///
@@ -18,7 +17,7 @@ public final class NATSCarrier: Carrier, Registry {
   }
 
   private let configuration: NATSConfiguration
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// Creates a carrier, which connects by itself.
   public init(_ configuration: NATSConfiguration) {

@@ -1,7 +1,6 @@
 import CNATS
 import Foundation
 import MulticastCarrier
-import Synchronization
 
 /// A connection of the C client, from its beginning to its end. It never connects again: the carrier makes another one.
 ///
@@ -30,7 +29,7 @@ final class Session: Sendable {
 
   private let queue = DispatchQueue(label: "NATSCarrier")
   private let inbox = "_INBOX.\(UInt64.random(in: 0 ... .max)).\(UInt64.random(in: 0 ... .max))."
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let ending = AsyncStream<Never>.makeStream()
 
   // MARK: - Beginning and end

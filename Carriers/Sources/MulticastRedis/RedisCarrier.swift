@@ -1,5 +1,4 @@
 import MulticastCarrier
-import Synchronization
 
 /// A carrier over the streams of Redis or Valkey, from version 5 on.
 ///
@@ -55,7 +54,7 @@ public final class RedisCarrier: Carrier, Registry {
     return all
     """
   private let configuration: RedisConfiguration
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// Creates a carrier, which connects when it is used.
   public init(_ configuration: RedisConfiguration) { self.configuration = configuration }

@@ -1,6 +1,5 @@
 import MulticastCarrier
 import NIOCore
-import Synchronization
 
 /// Two connections, for commands and for what is heard, that end together: behind the same name, another server may be in
 /// charge by then.
@@ -25,7 +24,7 @@ final class RedisSession: Sendable {
     var error: (any Error)?
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// Connects.
   init(_ own: RedisConfiguration) {

@@ -1,6 +1,5 @@
 import Multicast
 import MulticastCarrierTesting
-import Synchronization
 import Testing
 
 @testable import MulticastCarrier
@@ -10,7 +9,7 @@ private final class HookedCarrier: Carrier, Registry {
   typealias Append = @Sendable ([UInt8], Log) async throws -> Void
   typealias Read = @Sendable (Log) async throws -> Void
   private let inner: InMemoryCarrier
-  private let hooks = Mutex<(append: Append?, read: Read?)>((nil, nil))
+  private let hooks = Locked<(append: Append?, read: Read?)>((nil, nil))
 
   init(_ engine: InMemoryCarrier.Engine, append: Append? = nil, read: Read? = nil) {
     inner = InMemoryCarrier(engine)
@@ -43,7 +42,7 @@ private final class HookedCarrier: Carrier, Registry {
 
 /// A gate that is closed until it is opened.
 private final class Gate: Sendable {
-  private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>(
+  private let state = Locked<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>(
     (false, []))
   func pass() async {
     await withCheckedContinuation { done in
@@ -293,7 +292,7 @@ private func limits(messages: Int = 200_000, bytes: Int = 16 << 20) -> Carriage.
   @Test func whatTheCodecRefusesIsToldAndNoLockIsHeld() async throws {
     let topic = Topic<Int>("odd")
     func site(_ name: String) -> Site {
-      let box = Mutex<Carriage?>(nil)
+      let box = Locked<Carriage?>(nil)
       let site = Site(InMemoryCarrier(engine), name) { carriage in
         box.withLock { $0 = carriage }
         // Would wait for ever under a lock.
@@ -307,7 +306,7 @@ private func limits(messages: Int = 200_000, bytes: Int = 16 << 20) -> Carriage.
       return site
     }
     let (one, two) = (site("one"), site("two"))
-    let numbers = Mutex<[Int]>([])
+    let numbers = Locked<[Int]>([])
     let done = Gate()
     two.center.observe(topic, owner: two) { _, number in
       numbers.withLock { $0.append(number) }
@@ -509,7 +508,7 @@ private func limits(messages: Int = 200_000, bytes: Int = 16 << 20) -> Carriage.
 
   @Test func metadataAndSenderTravel() async throws {
     let (one, two) = (site("one"), site("two"))
-    let found = Mutex<[CarriageContext]>([])
+    let found = Locked<[CarriageContext]>([])
     let done = Gate()
     two.center.observe(.note, owner: two) { two, note in
       guard note.number != 2 else { return done.open() }
@@ -669,7 +668,7 @@ private func limits(messages: Int = 200_000, bytes: Int = 16 << 20) -> Carriage.
         expiry: .milliseconds(300))
       return (presence, site)
     }
-    let told = Mutex<[PresenceReport]>([])
+    let told = Locked<[PresenceReport]>([])
     let (one, site) = presence(InMemoryCarrier(engine), "one")
     let messages = site.center.messages(of: .presence)
     site.center.observe(.presence, owner: site) { _, report in told.withLock { $0.append(report) } }

@@ -4,7 +4,6 @@ import MulticastCarrier
 import MulticastCarrierTesting
 import MulticastNATS
 import MulticastRedis
-import Synchronization
 
 struct Attack: Sendable {
   let kind: Engine.Kind
@@ -152,7 +151,7 @@ struct Attack: Sendable {
   }
 
   private final class Gate: Sendable {
-    private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>(
+    private let state = Locked<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>(
       (false, []))
     func pass() async {
       await withCheckedContinuation { done in

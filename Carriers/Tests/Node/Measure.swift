@@ -2,7 +2,6 @@ import Foundation
 import Multicast
 import MulticastCarrier
 import MulticastCarrierTesting
-import Synchronization
 
 private struct Price: Codable, Sendable {
   let number: Int
@@ -22,7 +21,7 @@ private func makeCarriage(_ center: MulticastCenter, _ carrier: any Carrier) -> 
 
 /// Writes a line for each end of a burst, which is a price of number 0, with the latencies of it.
 private final class Receiver: Sendable {
-  private let latencies = Mutex<[UInt64]>([])
+  private let latencies = Locked<[UInt64]>([])
 
   func take(_ price: Price) {
     let latency = DispatchTime.now().uptimeNanoseconds &- price.time
