@@ -17,14 +17,18 @@ extension Carriage: Service {
       return carriage.state.withLock { !$0.isClosed }
     }
     try? await gracefulShutdown()
-    // In a task that is not cancelled.
-    await Task { await self.close() }.value
+    await close()
   }
 
   /// Sends what waits, for ten seconds or as the limits say, and ends.
   ///
   /// What is posted afterwards stays in this process, and is reported. It does not wait for handlers.
   public func close() async {
+    // In a task that is not cancelled.
+    await Task { await end() }.value
+  }
+
+  private func end() async {
     // What was posted before is heard before.
     struct End: Sendable {}
     let topic = Topic<End>("MulticastCarrier.end of \(id)")
@@ -32,17 +36,22 @@ extension Carriage: Service {
     let observations = homes.map { center.observe(topic, owner: self, on: $0) { _, _ in } }
     _ = await center.post(topic, End()).delivered()
     for observation in observations { observation.cancel() }
-    let end = ContinuousClock.now + state.withLock { $0.outbox.limits.closing }
-    while state.withLock({ $0.outbox.messages > 0 && $0.condition.connection == .connected }),
-      ContinuousClock.now < end
-    { try? await Task.sleep(for: .milliseconds(10)) }
-    let (lines, kept) = state.withLock { state in
+    let (idle, turn) = AsyncStream<Never>.makeStream()
+    let limit = Task {
+      try await Task.sleep(for: limits.closing)
+      turn.finish()
+    }
+    change { $0.closing.append(turn) }
+    for await _ in idle {}
+    limit.cancel()
+    let (lines, kept, queue) = change { state in
       state.isClosed = true
       state.condition.connection = .closed
       let kept = state.lines.values.map { ($0.type, state.outbox.forget($0.sender.id)) }
       state.refusals = ([:], [:])
-      return (state.lines.values, kept)
+      return (state.lines.values, kept, state.outbox.queue)
     }
+    for waiter in queue { waiter.turn.finish() }
     for line in lines { line.own.end() }
     for (type, number) in kept where number > 0 {
       count(.kept(type: type, reason: .closed, count: 0), number)

@@ -13,7 +13,8 @@ extension Carriage {
         try codec.encode(message, into: &bytes)
       }
     } catch { throw .notEncodable(String("\(error)".prefix(200))) }
-    let limit = carrier.recordLimit - Frame.headerLimit
+    let limit = min(
+      carrier.recordLimit - Frame.headerLimit, limits.waitingBytes - Outbox.overhead)
     guard item.count <= limit else { throw .tooLarge(bytes: item.count, limit: limit) }
     return item
   }
@@ -49,7 +50,7 @@ extension Carriage {
 
   private func add(_ item: [UInt8], to line: Line) {
     line.own.latest.withLock { $0.noteOwn() }
-    let (starts, reason): (Bool, CarrierError?) = state.withLock { state in
+    let (starts, reason): (Bool, CarrierError?) = change { state in
       if !state.isClosed, state.carries(line) {
         return (state.outbox.add(item, to: line.sender.id), nil)
       }
@@ -109,7 +110,7 @@ extension Carriage {
   }
 
   private func finish(_ line: Line, sent: Int) {
-    state.withLock { state in
+    change { state in
       state.condition.sent += UInt64(sent)
       state.outbox.finish(line.sender.id)
     }
@@ -138,7 +139,7 @@ extension Carriage {
       default: ("\(error)", false)
       }
     let reason = String(text.prefix(300))
-    let isNew = state.withLock { state in
+    let isNew = change { state in
       if isRefusal {
         guard state.carries(line) else { return false }
         return state.refusals[keyPath: way].updateValue(reason, forKey: line.type) != reason

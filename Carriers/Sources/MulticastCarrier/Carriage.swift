@@ -55,9 +55,17 @@ public final class Carriage: Sendable {
     var carried: UInt64 = 0
     var isRunning = false
     var isClosed = false
+    /// Those who wait until nothing waits to leave, or can.
+    var closing: [Outbox.Turn] = []
 
     /// Whether a line is carried still.
     func carries(_ line: Line) -> Bool { lines[line.type]?.sender == line.sender }
+
+    /// Those whose wait is over.
+    mutating func takeReady() -> [Outbox.Turn] {
+      let isIdle = outbox.messages == 0 || condition.connection != .connected
+      return (isClosed ? [] : outbox.admit()) + (isIdle ? closing : [])
+    }
 
     var now: CarriageState {
       var now = condition
@@ -78,6 +86,7 @@ public final class Carriage: Sendable {
   let name: String
   let id = UInt64.random(in: 0 ... .max) & ~Carriage.topicBits
   let logger: Logger
+  let limits: Limits
   let state: Locked<State>
 
   /// Creates a carriage that does not run yet. What is posted to its topics waits.
@@ -96,7 +105,15 @@ public final class Carriage: Sendable {
     precondition(Log.isPrefix(prefix), "\(prefix) is no prefix of letters, digits, - and _.")
     (self.center, self.carrier, self.prefix, self.logger) = (center, carrier, prefix, logger)
     self.name = String(String.UnicodeScalarView(name.unicodeScalars.prefix(63)))
+    self.limits = limits
     state = Locked(State(outbox: Outbox(limits: limits)))
+  }
+
+  /// Changes the state, and then wakes those whose wait is over by that.
+  func change<Result>(_ body: (inout State) -> Result) -> Result {
+    let (result, ready) = state.withLock { state in (body(&state), state.takeReady()) }
+    for turn in ready { turn.finish() }
+    return result
   }
 
   /// The state of this moment.
@@ -195,7 +212,7 @@ extension Carriage {
     guard let line = state.withLock({ $0.lines.removeValue(forKey: type) }) else { return }
     line.own.end()
     carrier.release(line.log)
-    let kept = state.withLock { state in
+    let kept = change { state in
       if state.topics[line.topic]?.sender == line.sender { state.topics[line.topic] = nil }
       (state.refusals.in[type], state.refusals.out[type]) = (nil, nil)
       return state.outbox.forget(line.sender.id)
@@ -217,11 +234,19 @@ extension Carriage {
     else { throw CarrierError.notCarried }
     var context = CarriageContext.current
     let item = try encode(message, codec, context)
-    // Looks again and again: so nothing has to be woken, whatever gives room, ends or is cancelled.
-    while !(try state.withLock { state in
+    let (room, turn) = AsyncStream<Never>.makeStream()
+    let hasRoom = try state.withLock { state in
       if state.isClosed { throw CarrierError.closed }
-      return state.outbox.reserve(item.count)
-    }) { try await Task.sleep(for: .milliseconds(10)) }
+      return state.outbox.reserve(item.count, or: turn)
+    }
+    if !hasRoom {
+      // Until its turn, or the end of the task or of the carriage.
+      for await _ in room {}
+      let isClosed = state.withLock { $0.isClosed }
+      if isClosed || Task.isCancelled, change({ $0.outbox.leave(turn) }) {
+        throw isClosed ? CarrierError.closed : CancellationError() as any Error
+      }
+    }
     let mark = Mark(item, by: line.sender.id)
     context.mark = mark
     await CarriageContext.$current.withValue(context) {
@@ -229,7 +254,7 @@ extension Carriage {
     }
     // Nobody has heard it here: it is carried no longer.
     guard mark.take(by: line.sender.id) else { return }
-    state.withLock { $0.outbox.release(item.count) }
+    change { $0.outbox.release(item.count) }
     throw CarrierError.notCarried
   }
 }

@@ -48,7 +48,7 @@ public protocol Registry: Sendable {
 
 /// Why a message is not carried, or an engine does not do what it is asked for.
 public enum CarrierError: Error, Hashable, CustomStringConvertible {
-  /// The engine takes no record of this size.
+  /// The engine takes no record of this size, or no outbox of this carriage has as much room.
   case tooLarge(bytes: Int, limit: Int)
   /// Too much waits already.
   case full
@@ -71,7 +71,7 @@ public enum CarrierError: Error, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .tooLarge(let bytes, let limit):
-      "It takes \(bytes) bytes, and the engine at most \(limit)."
+      "It takes \(bytes) bytes, and \(limit) are the most."
     case .full: "Too much waits to leave."
     case .disconnected(let reason): "The engine cannot be reached: \(reason)"
     case .refused(let reason): "The engine refuses it: \(reason)"

@@ -14,6 +14,9 @@ struct Outbox {
     var last: UInt64 { first + UInt64(items.count) - 1 }
   }
 
+  /// Ends when it is somebody's turn.
+  typealias Turn = AsyncStream<Never>.Continuation
+
   private struct Lane {
     var items: Deque<[UInt8]> = []
     /// The number of the first one.
@@ -37,6 +40,8 @@ struct Outbox {
   private var lanes: [UInt64: Lane] = [:]
   private(set) var messages = 0
   private(set) var bytes = 0
+  /// Who waits for room, each for a message of a size, in the order in which they came.
+  private(set) var queue: Deque<(size: Int, turn: Turn)> = []
 
   init(limits: Carriage.Limits) { self.limits = limits }
 
@@ -49,6 +54,27 @@ struct Outbox {
     guard hasRoom(for: size) else { return false }
     messages += 1
     bytes += size + Outbox.overhead
+    return true
+  }
+
+  /// Takes room, or a place in the queue for it. Returns whether there was room.
+  mutating func reserve(_ size: Int, or turn: Turn) -> Bool {
+    if queue.isEmpty, reserve(size) { return true }
+    queue.append((size, turn))
+    return false
+  }
+
+  /// Gives room to those in the queue whose turn it is.
+  mutating func admit() -> [Turn] {
+    var admitted: [Turn] = []
+    while let next = queue.first, reserve(next.size) { admitted.append(queue.removeFirst().turn) }
+    return admitted
+  }
+
+  /// Leaves the queue. Returns false if it has room, because it was somebody's turn.
+  mutating func leave(_ turn: Turn) -> Bool {
+    guard let place = queue.firstIndex(where: { $0.turn == turn }) else { return false }
+    queue.remove(at: place)
     return true
   }
 

@@ -63,9 +63,11 @@ private final class Gate: Sendable {
   }
 }
 
-private func limits(messages: Int = 200_000, bytes: Int = 16 << 20) -> Carriage.Limits {
+private func limits(
+  messages: Int = 200_000, bytes: Int = 16 << 20, closing: Duration = .seconds(1_000_000)
+) -> Carriage.Limits {
   var limits = Carriage.Limits()
-  (limits.waitingMessages, limits.waitingBytes) = (messages, bytes)
+  (limits.waitingMessages, limits.waitingBytes, limits.closing) = (messages, bytes, closing)
   return limits
 }
 
@@ -200,6 +202,37 @@ private func limits(messages: Int = 200_000, bytes: Int = 16 << 20) -> Carriage.
     }
   }
 
+  @Test func postsHaveRoomInTheOrderInWhichTheyWait() async throws {
+    let (one, two) = (site("one", limits: limits(messages: 1)), site("two"))
+    try await withSites(one, two) {
+      engine.isDown = true
+      try await one.carriage.post(.note, Note("one", 1))
+      var posts: [Task<Void, any Error>] = []
+      for number in 2...30 {
+        posts.append(Task { try await one.carriage.post(.note, Note("one", number)) })
+        await eventually { one.carriage.state.withLock { $0.outbox.queue.count } == number - 1 }
+      }
+      for number in [2, 10, 30] {
+        posts[number - 2].cancel()
+        await #expect(throws: CancellationError.self) { try await posts[number - 2].value }
+      }
+      engine.isDown = false
+      let numbers = (1...30).filter { ![2, 10, 30].contains($0) }
+      await two.until { $0.notes(of: "one") == numbers }
+      #expect(one.seen.notes(of: "one") == numbers)
+    }
+  }
+
+  @Test func aPostThatNeverHasRoomDoesNotWait() async throws {
+    let one = site("one", limits: limits(bytes: 1_000))
+    try await withSites(one) {
+      await #expect(throws: CarrierError.self) {
+        try await one.carriage.post(.note, Note("one", 1, String(repeating: "x", count: 1_000)))
+      }
+      try await one.carriage.post(.note, Note("one", 2))
+    }
+  }
+
   @Test func whoWaitsForRoomHearsOfTheEnd() async throws {
     let one = site("one", limits: limits(messages: 1))
     await one.start()
@@ -228,6 +261,49 @@ private func limits(messages: Int = 200_000, bytes: Int = 16 << 20) -> Carriage.
       }
       await two.until { $0.notes(of: "one") == Array(1...5_000) }
     }
+  }
+
+  /// A site whose engine stores nothing before the gate is open, and which waits at the end for something to leave.
+  private func ending(_ gate: Gate, _ limits: Carriage.Limits) async -> (Site, Task<Void, Never>) {
+    let one = Site(
+      HookedCarrier(engine, append: { _, _ in await gate.pass() }), "one", limits: limits)
+    await one.start()
+    one.post(1...3)
+    let end = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      await one.carriage.close()
+    }
+    await eventually { one.carriage.state.withLock { !$0.closing.isEmpty } }
+    return (one, end)
+  }
+
+  @Test func theEndWaitsUntilAllHasLeft() async throws {
+    let (two, gate) = (site("two"), Gate())
+    try await withSites(two) {
+      let (one, end) = await ending(gate, limits())
+      #expect(one.carriage.condition.waitingMessages == 3)
+      gate.open()
+      await end.value
+      #expect(one.carriage.condition.sent == 3)
+      await two.until { $0.notes(of: "one") == [1, 2, 3] }
+    }
+  }
+
+  @Test func theEndDoesNotWaitForAnEngineThatIsGone() async throws {
+    let gate = Gate()
+    let (one, end) = await ending(gate, limits())
+    engine.isDown = true
+    gate.open()
+    await end.value
+    await one.until { $0.reports.contains(.kept(type: "note", reason: .closed, count: 3)) }
+  }
+
+  @Test func theEndWaitsNoLongerThanItsLimit() async throws {
+    let gate = Gate()
+    let (one, end) = await ending(gate, limits(closing: .zero))
+    await end.value
+    await one.until { $0.reports.contains(.kept(type: "note", reason: .closed, count: 3)) }
+    gate.open()
   }
 
   // MARK: What cannot be carried

@@ -9,8 +9,12 @@ private final class Held {
   init(limits: Carriage.Limits) { outbox = Outbox(limits: limits) }
   var messages: Int { outbox.messages }
   var bytes: Int { outbox.bytes }
+  var queue: [Int] { outbox.queue.map(\.size) }
   func hasRoom(for size: Int) -> Bool { outbox.hasRoom(for: size) }
   func reserve(_ size: Int) -> Bool { outbox.reserve(size) }
+  func reserve(_ size: Int, or turn: Outbox.Turn) -> Bool { outbox.reserve(size, or: turn) }
+  func admit() -> [Outbox.Turn] { outbox.admit() }
+  func leave(_ turn: Outbox.Turn) -> Bool { outbox.leave(turn) }
   func release(_ size: Int) { outbox.release(size) }
   func add(_ item: [UInt8], to sender: UInt64) -> Bool { outbox.add(item, to: sender) }
   func next(_ sender: UInt64) -> Outbox.Packed? { outbox.next(sender) }
@@ -87,6 +91,23 @@ private final class HeldInflow {
     #expect(outbox.hasRoom(for: 100))
     outbox.release(10)
     #expect(outbox.bytes == 0 && outbox.messages == 0)
+  }
+
+  @Test func roomIsGivenInTurn() {
+    let outbox = Held(limits: limits(2, 1_100))
+    let turns = (0..<4).map { _ in AsyncStream<Never>.makeStream().continuation }
+    #expect(outbox.reserve(100, or: turns[0]) && outbox.reserve(100, or: turns[0]))
+    #expect(!outbox.reserve(900, or: turns[1]))
+    outbox.release(100)
+    #expect(outbox.admit().isEmpty && outbox.hasRoom(for: 1))
+    #expect(!outbox.reserve(1, or: turns[2]), "A small one does not overtake a large one.")
+    #expect(!outbox.reserve(1, or: turns[3]))
+    outbox.release(100)
+    #expect(outbox.admit() == [turns[1], turns[2]] && outbox.messages == 2)
+    #expect(!outbox.leave(turns[2]), "It has room.")
+    #expect(outbox.leave(turns[3]) && outbox.queue.isEmpty)
+    outbox.release(1)
+    #expect(outbox.admit().isEmpty)
   }
 
   @Test func aRecordThatIsTooLargeIsSplit() {
