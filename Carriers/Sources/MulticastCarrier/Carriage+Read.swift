@@ -4,7 +4,7 @@ extension Carriage {
   private static let batch = 32
 
   func startReading(_ line: Line) {
-    let reader = Task { [weak self] in
+    let reader = Task(executorPreference: line.home) { [weak self] in
       var reading = Reading()
       while !Task.isCancelled, await self?.read(line, &reading) == true {}
     }
@@ -90,7 +90,7 @@ extension Carriage {
 
   private func tellAgain(_ line: Line, _ reading: inout Reading) {
     reading.isBare = false
-    line.home.async { line.publishLatest(self, line) }
+    line.publishLatest(self, line)
   }
 
   /// Once a second, if anything was read: what was dropped unread shows in the numbers of its senders, unless they
@@ -169,16 +169,8 @@ extension Carriage {
         return (context, message)
       }
     }
-    if decoded.count > 1 {
-      // In the home, which then hears them at once, and is not woken for each.
-      await withCheckedContinuation { done in
-        line.home.async {
-          for (context, message) in decoded.dropLast() {
-            CarriageContext.$current.withValue(context) { _ = self.center.post(topic, message) }
-          }
-          done.resume()
-        }
-      }
+    for (context, message) in decoded.dropLast() {
+      CarriageContext.$current.withValue(context) { _ = center.post(topic, message) }
     }
     if let (context, message) = decoded.last {
       await CarriageContext.$current.withValue(context) {

@@ -32,7 +32,7 @@ extension Carriage: Service {
     // What was posted before is heard before.
     struct End: Sendable {}
     let topic = Topic<End>("MulticastCarrier.end of \(id)")
-    let homes = state.withLock { $0.lines.values.map(\.home) }
+    let homes = state.withLock { $0.lines.values.map(\.home.queue) }
     let observations = homes.map { center.observe(topic, owner: self, on: $0) { _, _ in } }
     _ = await center.post(topic, End()).delivered()
     for observation in observations { observation.cancel() }

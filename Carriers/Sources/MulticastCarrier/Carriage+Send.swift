@@ -58,26 +58,20 @@ extension Carriage {
       return (false, state.isClosed ? .closed : .notCarried)
     }
     if let reason { count(.kept(type: line.type, reason: reason, count: 0)) }
-    if starts { sendOnce(line, waiting: 0) }
+    if starts { Task(executorPreference: line.home) { await self.send(line) } }
   }
 
-  /// Begins to send when the home has nothing more to add, or there is enough for a record: what is posted in one go
-  /// shares records, and what is posted alone waits for nobody.
-  private func sendOnce(_ line: Line, waiting old: Int) {
-    line.home.async {
-      let (count, isEnough) = self.state.withLock { $0.outbox.waiting(line.sender.id) }
-      if count > old, !isEnough { return self.sendOnce(line, waiting: count) }
-      if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-        // Up to its first wait on this thread: nobody is woken for that.
-        Task.immediate { await self.send(line) }
-      } else {
-        Task { await self.send(line) }
-      }
-    }
-  }
-
-  /// Sends what waits to a topic, one record after the other.
+  /// Sends what waits to a topic, one record after the other. At home.
   private func send(_ line: Line) async {
+    // When the home has nothing more to add, or there is enough for a record: what is posted in one go shares records,
+    // and what is posted alone waits for nobody.
+    var waiting = (count: 0, isEnough: false)
+    repeat {
+      let old = waiting.count
+      waiting = state.withLock { $0.outbox.waiting(line.sender.id) }
+      if waiting.count == old { break }
+      await Task.yield()
+    } while !waiting.isEnough
     var failures = 0
     while let packed = state.withLock({ $0.outbox.next(line.sender.id) }) {
       let record = Frame.write(line.sender, version: line.version, oldest: line.oldest, packed)

@@ -199,7 +199,7 @@ extension Carriage {
     }
     precondition(old == nil, "\(type) is carried already.")
     if isClosed { return line.own.end() }
-    let observation = center.observe(topic, owner: self, id: type, on: line.home) {
+    let observation = center.observe(topic, owner: self, id: type, on: line.home.queue) {
       carriage, message in
       carriage.heard(message, of: line, codec)
     }

@@ -17,11 +17,22 @@ struct Line: Sendable {
   let deliver: Deliver
   /// Publishes the latest message that the center has. At home.
   let publishLatest: @Sendable (Carriage, Line) -> Void
-  /// Where the carriage hears what is posted to the topic, and posts what comes in.
-  let home = DispatchQueue(label: "Carriage")
+  let home = Home()
   let own = State()
 
   var type: String { log.type }
+
+  /// Where the carriage hears what is posted to the topic, sends it, and reads and posts what comes in. So nobody is woken
+  /// between these.
+  final class Home: TaskExecutor {
+    let queue = DispatchQueue(label: "Carriage")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      // Safe: the closure holds the executor, and runs the job once.
+      queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+  }
 
   /// What changes.
   final class State: Sendable {
