@@ -1,6 +1,7 @@
 import MulticastPlatform
 
-/// Threads that observe a topic with one owner and one id, cancel, and post: each handler replaces another one.
+/// Threads that observe a topic with one owner and one id, cancel, and post: each handler replaces another one. The owner has
+/// another handler, with another id or none, which stays.
 final class HandlerProgram: Program, @unchecked Sendable {
   private struct Handler {
     let home: Int
@@ -54,11 +55,16 @@ final class HandlerProgram: Program, @unchecked Sendable {
   private var messages: [Message] = []
   private var removals: [(begin: Int, end: Int)] = []
   private var alive = 0
+  private var heardByOther: [Int] = []
   private var topic: Topic<Int> { Topic("topic", keepsLatest: keepsLatest) }
 
   required init(seed: UInt64) {
     keepsLatest = seed % 2 == 0
     super.init(seed: seed)
+    center.observe(topic, owner: owner, id: seed % 3 == 0 ? nil : Name(number: 2), on: queues[0]) {
+      [unowned self] _, message in
+      heardByOther.append(message)
+    }
     if Bool.random(using: &generator) { observe(using: &generator) }
   }
 
@@ -245,8 +251,14 @@ final class HandlerProgram: Program, @unchecked Sendable {
     let active = handlers.count { $0.observation?.isActive ?? false }
     if active > 1 { fault("\(active) handlers are active") }
     if alive != active { fault("\(alive) handlers are alive, and \(active) active") }
+    if removals.isEmpty, heardByOther.sorted() != Array(messages.indices) {
+      fault("the owner's other handler heard \(heardByOther) of \(messages.count) messages")
+    }
+    let others = removals.isEmpty ? 1 : 0
     let registered = center.removeObservers(of: topic, owner: owner)
-    if registered != active { fault("\(registered) handlers are registered, and \(active) active") }
+    if registered != active + others {
+      fault("\(registered) handlers are registered, and \(active) active")
+    }
     center.removeAll()
     if alive > 0 { fault("\(alive) handlers are left") }
     handlers = []
