@@ -27,8 +27,9 @@ final class TopicRegistry: Sendable {
 
     /// Forgets the topics that an object does not observe any more.
     mutating func forgetTopics(of address: UInt) {
+      // In this order: who is about to observe has registered by the time at which he is not any more.
       let names = observed[address]?.filter { name in
-        anchors[name]?.list.hasBoxes(of: address) == true || !isIdle(name)
+        !isIdle(name) || anchors[name]?.list.hasBoxes(of: address) == true
       }
       observed[address] = names?.isEmpty == true ? nil : names
     }

@@ -30,8 +30,9 @@ final class RegistryProgram: Program, @unchecked Sendable {
 
   override static var operations: [String] {
     [
-      "ask", "ask", "find", "all", "observe", "observe", "cancel", "release", "post", "post",
-      "keep",
+      "ask", "find", "all", "observe", "observe", "observe", "cancel", "release", "remove",
+      "remove",
+      "post", "post", "keep",
     ]
   }
 
@@ -74,6 +75,11 @@ final class RegistryProgram: Program, @unchecked Sendable {
     case "observe": observe(topic)
     case "cancel": end(using: &random) { $0.observation?.cancel() }
     case "release": end(using: &random) { $0.owner = nil }
+    case "remove":
+      end(using: &random) { handler in
+        let count = handler.owner.map { center.remove($0) }
+        if count != 1 { fault("\(count ?? 0) handlers were removed with their owner") }
+      }
     case "post": post(topic)
     default: keep(topic % 3)
     }
