@@ -112,7 +112,7 @@ extension Carriage {
     }
     let isOwn = frame.sender.id & ~Carriage.topicBits == id
     let count = UInt64(frame.items.count)
-    let hash = record.bytes.hashValue
+    let hash = hash(record.bytes)
     let finding = reading.inflow.take(
       frame.sender.id, first: frame.first, count: frame.items.count, hash: hash)
     switch finding {
@@ -161,20 +161,18 @@ extension Carriage {
         }
       }
     }
-    let decoded = zip(frame.items, messages).compactMap { item, message in
-      message.map { message in
-        let context = CarriageContext(
-          metadata: item.metadata, sender: frame.sender.name, hops: item.hops &+ 1,
-          mark: Mark(nil, by: line.sender.id))
-        return (context, message)
-      }
-    }
-    for (context, message) in decoded.dropLast() {
-      CarriageContext.$current.withValue(context) { _ = center.post(topic, message) }
-    }
-    if let (context, message) = decoded.last {
-      await CarriageContext.$current.withValue(context) {
-        _ = await center.post(topic, message).delivered()
+    let last = messages.lastIndex { $0 != nil }
+    for (index, item) in frame.items.enumerated() {
+      guard let message = messages[index] else { continue }
+      let context = CarriageContext(
+        metadata: item.metadata, sender: frame.sender.name, hops: item.hops &+ 1,
+        mark: Mark(nil, by: line.sender.id))
+      if index != last {
+        CarriageContext.$current.withValue(context) { _ = center.post(topic, message) }
+      } else {
+        await CarriageContext.$current.withValue(context) {
+          _ = await center.post(topic, message).delivered()
+        }
       }
     }
     state.withLock { $0.condition.received += UInt64(bodies.count) }

@@ -76,7 +76,7 @@ extension Carriage {
     while let packed = state.withLock({ $0.outbox.next(line.sender.id) }) {
       let record = Frame.write(line.sender, version: line.version, oldest: line.oldest, packed)
       if line.log.keepsLatest {
-        line.own.latest.withLock { $0.noteSent(packed.last, hash: record.hashValue) }
+        line.own.latest.withLock { $0.noteSent(packed.last, hash: hash(record)) }
       }
       do {
         let place = try await carrier.append(

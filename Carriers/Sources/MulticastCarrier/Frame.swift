@@ -85,6 +85,13 @@ struct Frame {
   }
 }
 
+/// A hash of a record: that of an array would be made byte by byte.
+func hash(_ record: [UInt8]) -> Int {
+  var hasher = Hasher()
+  unsafe record.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+  return hasher.finalize()
+}
+
 extension ArraySlice<UInt8> {
   fileprivate mutating func number<Number: FixedWidthInteger>() throws(Frame.Malformed) -> Number {
     var number: UInt64 = 0

@@ -8,52 +8,31 @@ import MulticastCarrier
 /// one. A stream that is not there is made. One of the servers is used, and another one when it is lost.
 public final class NATSCarrier: Carrier, Registry {
   private struct State {
-    /// The session, or why there is none: whoever comes while it begins waits for it.
-    var session: Task<Session, any Error>?
+    var session: Session?
     var isClosed = false
-    var messageLimit = 1 << 20  // nats-server's default, until it has told its own
     /// When each stream was made, as far as this is known.
     var epochs: [String: UInt64] = [:]
+
+    var messageLimit: Int { session?.messageLimit ?? 1 << 20 }  // nats-server's default
   }
 
   private let configuration: NATSConfiguration
   private let state = Locked(State())
 
-  /// Creates a carrier, which connects by itself.
-  public init(_ configuration: NATSConfiguration) {
-    self.configuration = configuration
-    var next = begin()
-    Task { [weak self] in
-      while let session = next {
-        await (try? session.value)?.ended()
-        try? await Task.sleep(for: .milliseconds(.random(in: 100...300)))
-        next = self?.begin()
-      }
+  /// Creates a carrier, which connects when it is used.
+  public init(_ configuration: NATSConfiguration) { self.configuration = configuration }
+
+  deinit { state.withLock { $0.session }?.end(.closed) }
+
+  /// The connection, which is made if there is none.
+  private func session() throws -> Session {
+    try state.withLock { state in
+      if state.isClosed { throw CarrierError.closed }
+      if let session = state.session, !session.hasEnded { return session }
+      let session = Session(configuration, messageLimit: state.messageLimit)
+      (state.session, state.epochs) = (session, [:])
+      return session
     }
-  }
-
-  deinit {
-    let session = state.withLock { $0.session }
-    Task { try await session?.value.end(.closed) }
-  }
-
-  private func begin() -> Task<Session, any Error>? {
-    state.withLock { state in
-      if state.isClosed { return nil }
-      state.epochs = [:]
-      state.session = Task { [configuration, weak self] in
-        let session = try await Session(configuration)
-        self?.state.withLock { $0.messageLimit = session.messageLimit }
-        return session
-      }
-      return state.session
-    }
-  }
-
-  private func session() async throws -> Session {
-    let session = state.withLock { $0.isClosed ? nil : $0.session }
-    guard let session else { throw CarrierError.closed }
-    return try await session.value
   }
 
   /// Ends. What was not acknowledged by then may have been stored or not.
@@ -62,7 +41,7 @@ public final class NATSCarrier: Carrier, Registry {
       state.isClosed = true
       return state.session
     }
-    await (try? session?.value)?.close()
+    await session?.close()
   }
 
   // MARK: - Streams
@@ -95,7 +74,7 @@ public final class NATSCarrier: Carrier, Registry {
 
   /// Returns the end of the topic's stream.
   public func end(of log: Log) async throws -> Position {
-    let stream = try await stream(log, await session())
+    let stream = try await stream(log, session())
     return Position(epoch: stream.epoch, number: stream.state?.last_seq ?? 0)
   }
 
@@ -110,7 +89,7 @@ public final class NATSCarrier: Carrier, Registry {
     guard record.count <= limit else {
       throw CarrierError.tooLarge(bytes: record.count, limit: limit)
     }
-    let session = try await session()
+    let session = try session()
     let known = state.withLock { $0.epochs[log.stream] }
     let epoch = if let known { known } else { try await stream(log, session).epoch }
     do {
@@ -132,7 +111,7 @@ public final class NATSCarrier: Carrier, Registry {
 
   /// Reads with a consumer of the server's, which is made anew where it is lost.
   public func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
-    let session = try await session()
+    let session = try session()
     if session.reads(log, at: position) { return try await session.read(log, limit: limit) }
     let stream = try await stream(log, session)
     guard stream.epoch == position.epoch, position.number <= stream.state?.last_seq ?? 0 else {
@@ -153,7 +132,7 @@ public final class NATSCarrier: Carrier, Registry {
 
   /// Asks for the stream's first record, if one may have been dropped.
   public func isComplete(_ log: Log, since position: Position) async throws -> Bool {
-    let session = try await session()
+    let session = try session()
     guard let doubt = session.takeDoubt(log) else { return true }
     let first = try await stream(log, session).state?.first_seq ?? 0
     return first <= max(doubt, position.number) + 1
@@ -162,7 +141,7 @@ public final class NATSCarrier: Carrier, Registry {
   /// Ends the consumer.
   public func release(_ log: Log) {
     let session = state.withLock { $0.session }
-    Task { try await session?.value.release(log) }
+    session?.release(log)
   }
 
   // MARK: - Keys with an expiry
@@ -174,7 +153,7 @@ public final class NATSCarrier: Carrier, Registry {
     guard Log(prefix: prefix, type: name, keepsLatest: false).name == name else {
       throw CarrierError.refused("\(name) is no name.")
     }
-    let session = try await session()
+    let session = try session()
     let (own, subjects) = (prefix.replacing(".", with: "_") + "_here", prefix + ".here.")
     let age = Int64(expiry / .nanoseconds(1))
     let limits = #""max_age":\#(age),"max_msgs_per_subject":1,"storage":"memory""#

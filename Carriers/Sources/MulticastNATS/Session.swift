@@ -13,10 +13,12 @@ final class Session: Sendable {
     let connection: OpaquePointer
     let subscription: OpaquePointer?
   }
+  // Sendable: a message belongs to whoever has it.
+  @safe private struct Used: @unchecked Sendable { let message: OpaquePointer }
 
   private struct State {
     var handle: Handle?
-    var messageLimit = 0
+    var messageLimit: Int
     /// Why it has ended.
     var end: CarrierError?
     var number: UInt64 = 0
@@ -29,20 +31,28 @@ final class Session: Sendable {
 
   private let queue = DispatchQueue(label: "NATSCarrier")
   private let inbox = "_INBOX.\(UInt64.random(in: 0 ... .max)).\(UInt64.random(in: 0 ... .max))."
-  private let state = Locked(State())
-  private let ending = AsyncStream<Never>.makeStream()
+  private let state: Locked<State>
+  private let used = Locked<[Used]>([])
 
   // MARK: - Beginning and end
 
   /// Connects to the first server that answers.
-  init(_ configuration: NATSConfiguration) async throws {
-    try await withCheckedThrowingContinuation { done in
-      queue.async { done.resume(with: Result { try self.connect(configuration) }) }
+  ///
+  /// - Parameter limit: The size of the largest message, until the server has told its own.
+  init(_ configuration: NATSConfiguration, messageLimit limit: Int) {
+    state = Locked(State(messageLimit: limit))
+    queue.async {
+      do throws(CarrierError) { try self.connect(configuration) } catch {
+        // So that many who try again do not connect more often.
+        self.queue.asyncAfter(deadline: .now() + .milliseconds(200)) { self.end(error) }
+      }
     }
     eachSecond(self) { $0.sweep() }
   }
 
-  private func connect(_ configuration: NATSConfiguration) throws {
+  deinit { for used in used.withLock({ $0 }) { unsafe natsMsg_Destroy(used.message) } }
+
+  private func connect(_ configuration: NATSConfiguration) throws(CarrierError) {
     var options: OpaquePointer?
     unsafe natsOptions_Create(&options)
     defer { unsafe natsOptions_Destroy(options) }
@@ -77,6 +87,8 @@ final class Session: Sendable {
     state.withLock { ($0.handle, $0.messageLimit) = (handle, limit) }
   }
 
+  var hasEnded: Bool { state.withLock { $0.end != nil } }
+
   /// The size of the largest message that the server takes.
   var messageLimit: Int { state.withLock { $0.messageLimit } }
 
@@ -84,22 +96,20 @@ final class Session: Sendable {
   func end(_ error: CarrierError) {
     let old = state.withLock { state -> State? in
       guard state.end == nil else { return nil }
-      defer { state = State(handle: state.handle, end: error) }
+      defer {
+        state = State(handle: state.handle, messageLimit: state.messageLimit, end: error)
+      }
       return state
     }
     guard let old else { return }
     for request in old.requests.values { request.done.resume(throwing: error) }
     for consumer in old.consumers.values { consumer.waiter?.resume(throwing: error) }
-    ending.continuation.finish()
     queue.async {
       guard let handle = self.state.withLock({ $0.handle.take() }) else { return }
       unsafe natsConnection_Destroy(handle.connection)
       unsafe natsSubscription_Destroy(handle.subscription)
     }
   }
-
-  /// Returns when it has ended.
-  func ended() async { for await _ in ending.stream {} }
 
   /// Ends it, and returns when it has ended.
   func close() async {
@@ -151,7 +161,7 @@ final class Session: Sendable {
           &message, subject, self.inbox + key, bytes.bindMemory(to: CChar.self).baseAddress,
           Int32(bytes.count))
       }
-      defer { unsafe natsMsg_Destroy(message) }
+      defer { unsafe self.discard(message) }
       if status == NATS_OK, let id { status = unsafe natsMsgHeader_Set(message, "Nats-Msg-Id", id) }
       if status == NATS_OK {
         status = unsafe natsConnection_PublishMsg(handle.connection, message)
@@ -230,8 +240,22 @@ final class Session: Sendable {
 
   // MARK: - What comes in
 
+  /// Destroys a message, with others: for each time that any are destroyed, the client wakes a thread of its own.
+  private func discard(_ message: OpaquePointer?) {
+    guard let message = unsafe message else { return }
+    let size = unsafe Int(natsMsg_GetDataLength(message))
+    let old = used.withLock { used in
+      used.append(unsafe Used(message: message))
+      guard size >= 1 << 16 || used.count == 64 else { return [Used]() }
+      defer { used = [] }
+      return used
+    }
+    for used in old { unsafe natsMsg_Destroy(used.message) }
+  }
+
   /// On the client's thread.
   fileprivate func take(_ message: OpaquePointer) {
+    defer { unsafe discard(message) }
     let subject = unsafe String(cString: natsMsg_GetSubject(message))
     guard subject.hasPrefix(inbox) else { return unsafe takeRecord(message) }
     let key = String(subject.dropFirst(inbox.count))
@@ -278,7 +302,6 @@ private func onMessage(
   _: OpaquePointer?, _: OpaquePointer?, _ message: OpaquePointer?,
   _ closure: UnsafeMutableRawPointer?
 ) {
-  defer { unsafe natsMsg_Destroy(message) }
   guard let message = unsafe message else { return }
   unsafe session(closure)?.takeUnretainedValue().take(message)
 }

@@ -87,7 +87,7 @@ public final class RedisCarrier: Carrier, Registry {
   /// Runs a script.
   private func run(
     _ script: String, _ keys: [String], _ words: [String], _ last: [UInt8]? = nil
-  ) async throws -> RedisConnection.Words {
+  ) async throws -> Words {
     let session = try session()
     do {
       return try await session.send(["EVAL", script, "\(keys.count)"] + keys + words, last)

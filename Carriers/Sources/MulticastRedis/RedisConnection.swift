@@ -4,24 +4,41 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// Gives answers to who waits for them, in the order of the commands. On the connection's thread.
-private final class Answers: ChannelInboundHandler {
-  typealias InboundIn = ByteBuffer
-  private typealias Answer = Result<RedisConnection.Words, any Error>
+/// What a server answers, lists in lists made flat; nil for what is not there.
+typealias Words = [ByteBuffer?]
 
-  var waiting: Deque<EventLoopPromise<RedisConnection.Words>> = []
-  var lastAnswer = NIODeadline.now()
-  /// Why the connection has ended.
-  var error: CarrierError?
+extension Words {
+  /// The text of a word; empty if it is not there.
+  func text(_ index: Int) -> String {
+    indices.contains(index) ? self[index].map { String(buffer: $0) } ?? "" : ""
+  }
+}
+
+/// A connection on which commands are answered one after the other, and messages come in between.
+final class RedisConnection: ChannelDuplexHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundIn = (command: ByteBuffer, answer: EventLoopPromise<Words>)
+  typealias OutboundOut = ByteBuffer
+
+  /// Those who wait for answers, in the order of their commands.
+  private var waiting: Deque<EventLoopPromise<Words>> = []
   private var buffer = ByteBuffer()
+  /// Why it has ended.
+  private var error: CarrierError?
+  /// Is told what is heard, and the end.
   private weak var session: RedisSession?
 
-  init(_ session: RedisSession?) { self.session = session }
+  private init(_ session: RedisSession?) { self.session = session }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    let (command, answer) = unwrapOutboundIn(data)
+    waiting.append(answer)
+    context.write(wrapOutboundOut(command), promise: promise)
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var part = unwrapInboundIn(data)
     buffer.writeBuffer(&part)
-    lastAnswer = .now()
     do {
       var rest = buffer
       while let answer = try read(&rest) {
@@ -38,6 +55,12 @@ private final class Answers: ChannelInboundHandler {
     } catch { errorCaught(context: context, error: error) }
   }
 
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard event is IdleStateHandler.IdleStateEvent else { return }
+    let error = CarrierError.disconnected("The server has not answered for 5 s.")
+    errorCaught(context: context, error: error)
+  }
+
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     self.error = self.error ?? error as? CarrierError ?? .disconnected("\(error)")
     context.close(promise: nil)
@@ -50,8 +73,8 @@ private final class Answers: ChannelInboundHandler {
   }
 
   /// Takes an answer out of bytes; nil if it is not complete.
-  private func read(_ bytes: inout ByteBuffer) throws -> Answer? {
-    var words: RedisConnection.Words = []
+  private func read(_ bytes: inout ByteBuffer) throws -> Result<Words, any Error>? {
+    var words: Words = []
     var missing = 1
     while missing > 0 {
       missing -= 1
@@ -77,66 +100,38 @@ private final class Answers: ChannelInboundHandler {
     }
     return .success(words)
   }
-}
-
-extension RedisConnection.Words {
-  /// The text of a word; empty if it is not there.
-  func text(_ index: Int) -> String {
-    indices.contains(index) ? self[index].map { String(buffer: $0) } ?? "" : ""
-  }
-}
-
-/// A connection on which commands are answered one after the other, and messages come in between.
-struct RedisConnection: Sendable {
-  /// What a server answers, lists in lists made flat; nil for what is not there.
-  typealias Words = [ByteBuffer?]
-  private let channel: any Channel
-  private let answers: NIOLoopBound<Answers>
 
   /// Connects, and says who asks.
-  ///
-  /// - Parameter session: Is told what is heard, and why the connection has ended.
-  static func connect(_ own: RedisConfiguration, for session: RedisSession?) async throws -> Self {
-    let connection: Self
+  static func connect(
+    _ own: RedisConfiguration, for session: RedisSession?, on loop: any EventLoop
+  ) async throws -> any Channel {
+    let channel: any Channel
     do {
-      connection = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      channel = try await ClientBootstrap(group: loop)
         .connectTimeout(.seconds(2))
         .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-        .connect(host: own.host, port: own.port) { channel in
+        .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
-            let answers = Answers(session)
             let pipeline = channel.pipeline.syncOperations
             if own.url.scheme == "rediss" { try pipeline.addHandler(encryption(own)) }
-            try pipeline.addHandler(answers)
-            let bound = NIOLoopBound(answers, eventLoop: channel.eventLoop)
-            return Self(channel: channel, answers: bound)
+            try pipeline.addHandler(IdleStateHandler(readTimeout: .seconds(5)))
+            try pipeline.addHandler(RedisConnection(session))
           }
         }
+        .connect(host: own.host, port: own.port).get()
     } catch { throw CarrierError.disconnected("\(own.host):\(own.port): \(error)") }
-    let channel = connection.channel
-    // So who only listens notices a server that stands still.
-    let watch = channel.eventLoop.scheduleRepeatedTask(
-      initialDelay: .seconds(1), delay: .seconds(1)
-    ) { [weak session] _ in
-      if NIODeadline.now() - connection.answers.value.lastAnswer < .seconds(5) {
-        Task { try await connection.send(["PING"]) }
-        session?.sweep()
-      } else {
-        connection.fail("The server has not answered for 5 s.")
-      }
-    }
-    channel.closeFuture.whenComplete { _ in watch.cancel() }
     do {
       let credentials = [own.url.user, own.url.password].compactMap(\.self).filter { !$0.isEmpty }
-      if !credentials.isEmpty { try await connection.send(["AUTH"] + credentials) }
+      if !credentials.isEmpty { try await channel.ask(["AUTH"] + credentials) }
       if own.url.path.count > 1 {
-        try await connection.send(["SELECT", String(own.url.path.dropFirst())])
+        try await channel.ask(["SELECT", String(own.url.path.dropFirst())])
       }
     } catch CarrierError.refused(let reason) {
-      connection.fail(reason)
-      throw CarrierError.disconnected(reason)
+      let error = CarrierError.disconnected(reason)
+      channel.pipeline.fireErrorCaught(error)
+      throw error
     }
-    return connection
+    return channel
   }
 
   private static func encryption(_ own: RedisConfiguration) throws -> NIOSSLClientHandler {
@@ -151,12 +146,14 @@ struct RedisConnection: Sendable {
     return try NIOSSLClientHandler(
       context: NIOSSLContext(configuration: tls), serverHostname: isAddress ? nil : own.host)
   }
+}
 
+extension Channel {
   /// Sends a command, and returns its answer.
   ///
   /// - Parameter last: One more word of the command.
   @discardableResult
-  func send(_ command: [String], _ last: [UInt8]? = nil) async throws -> Words {
+  func ask(_ command: [String], _ last: [UInt8]? = nil) async throws -> Words {
     var bytes = ByteBuffer(string: "*\(command.count + (last == nil ? 0 : 1))\r\n")
     func write(_ word: some Collection<UInt8>) {
       bytes.writeString("$\(word.count)\r\n")
@@ -165,20 +162,10 @@ struct RedisConnection: Sendable {
     }
     for word in command { write(word.utf8) }
     if let last { write(last) }
-    let answer = channel.eventLoop.makePromise(of: Words.self)
-    // On its own thread: so the answers come in the order of the commands.
-    channel.eventLoop.execute { [bytes] in
-      answers.value.waiting.append(answer)
-      channel.writeAndFlush(bytes).whenFailure {
-        answer.fail(answers.value.error ?? .disconnected("\($0)"))
-      }
+    let answer = eventLoop.makePromise(of: Words.self)
+    writeAndFlush((command: bytes, answer: answer)).whenFailure {
+      answer.fail(CarrierError.disconnected("\($0)"))
     }
     return try await answer.futureResult.get()
   }
-
-  private func fail(_ reason: String) {
-    channel.pipeline.fireErrorCaught(CarrierError.disconnected(reason))
-  }
-
-  func close() { channel.close(promise: nil) }
 }

@@ -1,5 +1,6 @@
 import MulticastCarrier
 import NIOCore
+import NIOPosix
 
 /// Two connections, for commands and for what is heard, that end together: behind the same name, another server may be in
 /// charge by then.
@@ -17,7 +18,8 @@ final class RedisSession: Sendable {
   }
 
   private struct State {
-    var connections: [Task<RedisConnection, any Error>] = []
+    /// For commands, and to listen.
+    var connections: [Task<any Channel, any Error>] = []
     /// By channel.
     var topics: [String: Topic] = [:]
     /// Why it has ended.
@@ -28,9 +30,11 @@ final class RedisSession: Sendable {
 
   /// Connects.
   init(_ own: RedisConfiguration) {
+    // On one thread, which so hears what is stored together with the answer to who has stored it.
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
     let connections = (0..<2).map { _ in
       Task { [weak self] in
-        do { return try await RedisConnection.connect(own, for: self) } catch {
+        do { return try await RedisConnection.connect(own, for: self, on: loop) } catch {
           // So that many who try again do not connect more often.
           try? await Task.sleep(for: .milliseconds(100))
           self?.end(error)
@@ -39,6 +43,12 @@ final class RedisSession: Sendable {
       }
     }
     state.withLock { $0.connections = connections }
+    // So a server that stands still is noticed.
+    eachSecond(self) { session in
+      session.sweep()
+      for connection in connections { _ = try? await connection.value.ask(["PING"]) }
+      return !session.hasEnded
+    }
   }
 
   var hasEnded: Bool { state.withLock { $0.error != nil } }
@@ -51,19 +61,19 @@ final class RedisSession: Sendable {
       return (state.connections, state.topics)
     }
     for topic in topics.values { topic.waiter?.resume(throwing: error) }
-    for connection in connections { Task { try await connection.value.close() } }
+    for connection in connections { Task { try await connection.value.close(promise: nil) } }
   }
 
   /// Sends a command, over the connection for them or the one that listens, and returns its answer.
   @discardableResult
   func send(
     _ command: [String], _ last: [UInt8]? = nil, isListening: Bool = false
-  ) async throws -> RedisConnection.Words {
+  ) async throws -> Words {
     let connection = try state.withLock { state in
       if let error = state.error { throw error }
       return state.connections[isListening ? 1 : 0]
     }
-    do { return try await connection.value.send(command, last) } catch {
+    do { return try await connection.value.ask(command, last) } catch {
       throw state.withLock { $0.error } ?? error
     }
   }
@@ -125,7 +135,7 @@ final class RedisSession: Sendable {
   }
 
   /// Wakes who has waited for some seconds.
-  func sweep() {
+  private func sweep() {
     let waiters = state.withLock { state in
       state.topics.filter { .now - $0.value.since > .seconds(4) }.keys
         .compactMap { state.topics[$0]?.waiter.take() }
