@@ -47,13 +47,15 @@ import Testing
     // Nobody who is Sendable has the home in which it was added.
     center.add(worker, for: WorkerProtocol.self)
     center.observe(Topic<Int>(), owner: owner, in: .none, of: Homes(), write)
+    let threads = Collected<UInt>()
     onNewThread {
       center.post(PingProtocol.self) { $0.ping(1) }
       center.post(WorkerProtocol.self) { $0.work(2) }
       center.post(Topic<Int>(), 3)
-      let here = "on \(Process.currentThread)"
-      #expect(journal.read() == "1 \(here) 2 \(here) 3 \(here)")
+      threads.add(Process.currentThread)
     }
+    let there = "on \(threads.take()[0])"
+    #expect(journal.read() == "1 \(there) 2 \(there) 3 \(there)")
   }
 
   // MARK: - Queues
@@ -68,6 +70,7 @@ import Testing
         #expect(place.isCurrent)
         #expect(underWay.wrappingAdd(1, ordering: .relaxed).newValue == 1)
         calls.add(number)
+        Process.letOthersRun()
         underWay.wrappingAdd(-1, ordering: .relaxed)
       }
     }
