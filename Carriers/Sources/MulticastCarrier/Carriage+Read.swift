@@ -36,7 +36,7 @@ extension Carriage {
         tellAgain(line, &reading)
       }
       let records = try await carrier.read(line.log, after: position, limit: Carriage.batch)
-      succeeded(line, \.in)
+      note(nil, line, \.in)
       // Where an engine tells the end of all topics, reading shows it.
       if reading.isBare, records.isEmpty { tellAgain(line, &reading) }
       reading.isBare = false
@@ -61,11 +61,10 @@ extension Carriage {
       line.own.latest.withLock { $0.beginAnew() }
       tell(.beganAnew(type: line.type))
       reading.isBare = line.log.keepsLatest
-    } catch CarrierError.closed {
-      return false
     } catch {
+      // Before the carrier is closed, its lines end.
       guard !Task.isCancelled else { return false }
-      failed(error, line, \.in)
+      note(error, line, \.in)
       await Carriage.pause(&reading.failures)
     }
     return true
@@ -73,7 +72,7 @@ extension Carriage {
 
   private func begin(_ line: Line, _ reading: inout Reading) async throws {
     let end = try await carrier.end(of: line.log)
-    succeeded(line, \.in)
+    note(nil, line, \.in)
     let beginning = Position(epoch: end.epoch, number: 0)
     let position: Position
     switch line.start {
@@ -161,20 +160,15 @@ extension Carriage {
         }
       }
     }
-    let last = messages.lastIndex { $0 != nil }
-    for (index, item) in frame.items.enumerated() {
-      guard let message = messages[index] else { continue }
+    var last: Posted?
+    for (item, message) in zip(frame.items, messages) {
+      guard let message else { continue }
       let context = CarriageContext(
         metadata: item.metadata, sender: frame.sender.name, hops: item.hops &+ 1,
         mark: Mark(nil, by: line.sender.id))
-      if index != last {
-        CarriageContext.$current.withValue(context) { _ = center.post(topic, message) }
-      } else {
-        await CarriageContext.$current.withValue(context) {
-          _ = await center.post(topic, message).delivered()
-        }
-      }
+      CarriageContext.$current.withValue(context) { last = center.post(topic, message) }
     }
+    await last?.delivered()
     state.withLock { $0.condition.received += UInt64(bodies.count) }
   }
 }

@@ -12,9 +12,8 @@ extension Carriage: Service {
       return Array(state.lines.values)
     }
     for line in lines { startReading(line) }
-    eachSecond(self) { carriage in
-      carriage.tick()
-      return carriage.state.withLock { !$0.isClosed }
+    Task { [weak self] in
+      repeat { try? await Task.sleep(for: .seconds(1)) } while self?.tick() == true
     }
     try? await gracefulShutdown()
     await close()
@@ -44,23 +43,19 @@ extension Carriage: Service {
     change { $0.closing.append(turn) }
     for await _ in idle {}
     limit.cancel()
-    let (lines, kept, queue) = change { state in
-      state.isClosed = true
+    let lines = change { state in
       state.condition.connection = .closed
-      let kept = state.lines.values.map { ($0.type, state.outbox.forget($0.sender.id)) }
       state.refusals = ([:], [:])
-      return (state.lines.values, kept, state.outbox.queue)
+      return state.lines.values
     }
-    for waiter in queue { waiter.turn.finish() }
-    for line in lines { line.own.end() }
-    for (type, number) in kept where number > 0 {
-      count(.kept(type: type, reason: .closed, count: 0), number)
-    }
+    for line in lines { end(line, .closed) }
     await carrier.close()
     tick()
   }
 
-  private func tick() {
+  /// Tells what has come up in a second. Returns whether there is more to come.
+  @discardableResult
+  private func tick() -> Bool {
     let (reports, now, old) = state.withLock { state in
       let now = state.now
       defer { (state.told, state.tally) = (now, [:]) }
@@ -68,6 +63,7 @@ extension Carriage: Service {
     }
     for (report, count) in reports { tell(report.with(count)) }
     if now != old { center.post(.carriageState, now) }
+    return now.connection != .closed
   }
 
   /// Tells a report. No lock is held.

@@ -9,8 +9,8 @@ extension Carriage {
     guard context.hops <= Carriage.hopLimit else { throw .loop }
     let item: [UInt8]
     do {
-      item = try Frame.item(hops: context.hops, context.metadata) { bytes in
-        try codec.encode(message, into: &bytes)
+      item = try Frame.item(hops: context.hops, context.metadata) {
+        try codec.encode(message, into: &$0)
       }
     } catch { throw .notEncodable(String("\(error)".prefix(200))) }
     let limit = min(
@@ -82,8 +82,11 @@ extension Carriage {
         let place = try await carrier.append(
           record, to: line.log, id: "\(line.sender.id)-\(packed.first)")
         line.own.latest.withLock { $0.noteStored(at: place) }
-        finish(line, sent: packed.items.count)
-        succeeded(line, \.out)
+        change { state in
+          state.condition.sent += UInt64(packed.items.count)
+          state.outbox.finish(line.sender.id)
+        }
+        note(nil, line, \.out)
         failures = 0
       } catch CarrierError.closed {
         return
@@ -93,20 +96,13 @@ extension Carriage {
           continue
         }
         _ = line.own.latest.withLock { $0.noteReturn() }
-        finish(line, sent: 0)
+        change { $0.outbox.finish(line.sender.id) }
         let reason = CarrierError.tooLarge(bytes: packed.items[0].count, limit: limit)
         count(.kept(type: line.type, reason: reason, count: 0))
       } catch {
-        failed(error, line, \.out)
+        note(error, line, \.out)
         await Carriage.pause(&failures)
       }
-    }
-  }
-
-  private func finish(_ line: Line, sent: Int) {
-    change { state in
-      state.condition.sent += UInt64(sent)
-      state.outbox.finish(line.sender.id)
     }
   }
 
@@ -115,35 +111,27 @@ extension Carriage {
   /// In or out.
   typealias Way = WritableKeyPath<(in: [String: String], out: [String: String]), [String: String]>
 
-  func succeeded(_ line: Line, _ way: Way) {
-    let isNew = state.withLock { state in
-      state.refusals[keyPath: way][line.type] = nil
-      guard state.condition.connection != .connected, !state.isClosed else { return false }
-      state.condition.connection = .connected
-      return true
-    }
-    if isNew { tell(.connected) }
-  }
-
-  func failed(_ error: any Error, _ line: Line, _ way: Way) {
-    let (text, isRefusal) =
+  /// The engine has done what it was asked for, or has not: what is new of that is told.
+  func note(_ error: (any Error)?, _ line: Line, _ way: Way) {
+    let text: String? =
       switch error {
-      case CarrierError.refused(let text): (text, true)
-      case CarrierError.disconnected(let text): (text, false)
-      default: ("\(error)", false)
+      case CarrierError.refused(let text)?, CarrierError.disconnected(let text)?: text
+      default: error.map { "\($0)" }
       }
-    let reason = String(text.prefix(300))
-    let isNew = change { state in
-      if isRefusal {
-        guard state.carries(line) else { return false }
-        return state.refusals[keyPath: way].updateValue(reason, forKey: line.type) != reason
+    let reason = text.map { String($0.prefix(300)) }
+    let news: CarriageReport? = change { state in
+      if let reason, case CarrierError.refused? = error {
+        guard state.carries(line) else { return nil }
+        let old = state.refusals[keyPath: way].updateValue(reason, forKey: line.type)
+        return old == reason ? nil : .refused(type: line.type, reason: reason)
       }
-      let old = state.condition.connection
-      if !state.isClosed { state.condition.connection = .disconnected(reason) }
-      return state.condition.connection != old
+      if reason == nil { state.refusals[keyPath: way][line.type] = nil }
+      let connection = reason.map { CarriageState.Connection.disconnected($0) } ?? .connected
+      guard !state.isClosed, state.condition.connection != connection else { return nil }
+      state.condition.connection = connection
+      return reason.map { .disconnected($0) } ?? .connected
     }
-    guard isNew else { return }
-    tell(isRefusal ? .refused(type: line.type, reason: reason) : .disconnected(reason))
+    if let news { tell(news) }
   }
 
   /// Waits, longer and longer, up to a second.

@@ -54,7 +54,7 @@ public final class Carriage: Sendable {
     var tally: [CarriageReport: UInt64] = [:]
     var carried: UInt64 = 0
     var isRunning = false
-    var isClosed = false
+    var isClosed: Bool { condition.connection == .closed }
     /// Those who wait until nothing waits to leave, or can.
     var closing: [Outbox.Turn] = []
 
@@ -64,7 +64,7 @@ public final class Carriage: Sendable {
     /// Those whose wait is over.
     mutating func takeReady() -> [Outbox.Turn] {
       let isIdle = outbox.messages == 0 || condition.connection != .connected
-      return (isClosed ? [] : outbox.admit()) + (isIdle ? closing : [])
+      return (isClosed ? outbox.queue.map(\.turn) : outbox.admit()) + (isIdle ? closing : [])
     }
 
     var now: CarriageState {
@@ -210,14 +210,19 @@ extension Carriage {
   /// Carries a topic no longer. What waits to it stays here, and is reported.
   public func stopCarrying(_ type: String) {
     guard let line = state.withLock({ $0.lines.removeValue(forKey: type) }) else { return }
-    line.own.end()
+    end(line, .notCarried)
     carrier.release(line.log)
-    let kept = change { state in
+    state.withLock { state in
       if state.topics[line.topic]?.sender == line.sender { state.topics[line.topic] = nil }
       (state.refusals.in[type], state.refusals.out[type]) = (nil, nil)
-      return state.outbox.forget(line.sender.id)
     }
-    if kept > 0 { count(.kept(type: type, reason: .notCarried, count: 0), kept) }
+  }
+
+  /// Ends a line. What waits to it stays here.
+  func end(_ line: Line, _ reason: CarrierError) {
+    line.own.end()
+    let kept = change { $0.outbox.forget(line.sender.id) }
+    if kept > 0 { count(.kept(type: line.type, reason: reason, count: 0), kept) }
   }
 
   /// Posts a message that is certain to leave, with the codec of its topic: waits for room, as long as the engine cannot be

@@ -118,12 +118,8 @@ extension ArraySlice<UInt8> {
 
 extension [UInt8] {
   fileprivate mutating func append(number: some BinaryInteger) {
-    var rest = UInt64(number)
-    while rest >= 0x80 {
-      append(UInt8(rest & 0x7F) | 0x80)
-      rest >>= 7
-    }
-    append(UInt8(rest))
+    append(UInt8(number & 0x7F) | (number < 0x80 ? 0 : 0x80))
+    if number >= 0x80 { append(number: number >> 7) }
   }
 
   fileprivate mutating func append(chunk: some Collection<UInt8>) {

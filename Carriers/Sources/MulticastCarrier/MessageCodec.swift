@@ -44,12 +44,7 @@ public struct JSONCodec<Message: Codable & Sendable>: MessageCodec {
 
   /// Decodes them as one array: a decoder costs as much as a small message.
   public func decode(together bodies: [ArraySlice<UInt8>]) throws -> [Message] {
-    var array = Data(capacity: bodies.reduce(2) { $0 + $1.count + 1 })
-    for (index, body) in bodies.enumerated() {
-      array.append(UInt8(ascii: index == 0 ? "[" : ","))
-      array.append(contentsOf: body)
-    }
-    array.append(UInt8(ascii: "]"))
+    let array = Data("[".utf8) + bodies.joined(separator: ",".utf8) + Data("]".utf8)
     return try decoder.decode([Message].self, from: array)
   }
 }

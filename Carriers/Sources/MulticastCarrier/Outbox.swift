@@ -103,14 +103,13 @@ struct Outbox {
       lanes[sender]?.isSending = false
       return nil
     }
-    var count = max(lane.underWay, min(lane.alone, 1))
+    var (count, bytes) = (max(lane.underWay, min(lane.alone, 1)), 0)
     if count == 0 {
-      var bytes = 0
-      for item in lane.items.prefix(Outbox.recordMessages) {
+      let fitting = lane.items.prefix(Outbox.recordMessages).prefix { item in
         bytes += item.count
-        if count > 0, bytes > Outbox.recordBytes { break }
-        count += 1
+        return bytes <= Outbox.recordBytes
       }
+      count = max(1, fitting.count)
     }
     lanes[sender]?.underWay = count
     return Packed(first: lane.first, items: Array(lane.items.prefix(count)))
