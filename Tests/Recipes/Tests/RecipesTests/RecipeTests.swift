@@ -59,16 +59,20 @@ final class Client: UserProtocol {
     extendLifetime(client)
   }
 
-  @Test(arguments: ["Measuring", "Spanning"])
-  func theDocumentationShowsWhatIsTested(_ name: String) throws {
+  @Test(arguments: ["Metrics", "Tracing"])
+  func theDocumentationShowsWhatIsTested(_ system: String) throws {
     let package = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let recipe = try String(
-      contentsOf: package.appending(path: "Sources/Recipes/\(name).swift"), encoding: .utf8)
+    let recipes = try String(
+      contentsOf: package.appending(path: "Sources/Recipes/Recipes.swift"), encoding: .utf8)
     let article = try String(
       contentsOf: package.appending(
         path: "../../Sources/Multicast/Multicast.docc/Articles/SeeingDeliveries.md"),
       encoding: .utf8)
-    #expect(article.contains("```swift\n\(recipe)```"))
+    let block = try #require(
+      article.components(separatedBy: "```").first { $0.contains("\nimport \(system)\n") })
+    let recipe = block.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
+      .drop { line in line.isEmpty || line.hasPrefix("import ") }.joined(separator: "\n")
+    #expect(recipe.contains("MulticastCenter") && recipes.contains(recipe))
   }
 }
