@@ -1,3 +1,5 @@
+import Foundation
+
 /// An adapter to the logs of an engine: the one protocol that an engine conforms to.
 ///
 /// The engine numbers, stores and replays. The carrier connects, and connects again after each loss, until it is closed.
@@ -84,19 +86,55 @@ public enum CarrierError: Error, Hashable, CustomStringConvertible {
   }
 }
 
-/// Returns an address without what stands before its last `@`: it may be a password.
-package func withoutCredentials(_ url: String) -> String {
-  url.replacing(/^([a-z]+:\/\/)?.*@/) { "\($0.1 ?? "")…@" }
+/// Takes apart an address of an engine, which is refused without what stands before its last `@`: it may be a password.
+package func address(
+  _ url: String, _ schemes: [String], like example: String
+) throws(CarrierError) -> URLComponents {
+  guard let parts = URLComponents(string: url), schemes.contains(parts.scheme ?? ""),
+    parts.host?.isEmpty == false, (0...65_535).contains(parts.port ?? 0)
+  else {
+    let shown = url.replacing(/^([a-z]+:\/\/)?.*@/) { "\($0.1 ?? "")…@" }
+    throw .refused("\(shown) is no address like \(example).")
+  }
+  return parts
 }
 
-/// Calls a body once a second, as long as it returns true and its owner lives.
-package func eachSecond<Owner: AnyObject & Sendable>(
-  _ owner: Owner, _ body: @escaping @Sendable (Owner) async -> Bool
-) {
-  Task { [weak owner] in
-    repeat {
-      try? await Task.sleep(for: .seconds(1))
-      guard let owner, await body(owner) else { return }
-    } while true
+/// What a carrier has of an engine from a connection to its loss.
+package protocol EngineSession: AnyObject, Sendable {
+  /// Whether it is of no use any more.
+  var hasEnded: Bool { get }
+  /// Ends it. Whoever waits is told why.
+  func end(_ error: CarrierError)
+}
+
+/// The session of a carrier: made when it is needed, and anew when it has ended, until the carrier is closed.
+package final class Sessions<Session: EngineSession>: Sendable {
+  private let make: @Sendable () -> Session
+  private let state = Locked<(session: Session?, isClosed: Bool)>((nil, false))
+
+  package init(_ make: @escaping @Sendable () -> Session) { self.make = make }
+
+  deinit { last?.end(.closed) }
+
+  /// The last one that was made.
+  package var last: Session? { state.withLock { $0.session } }
+
+  /// Returns one that lasts.
+  package func current() throws -> Session {
+    try state.withLock { state in
+      if state.isClosed { throw CarrierError.closed }
+      if let session = state.session, !session.hasEnded { return session }
+      let session = make()
+      state.session = session
+      return session
+    }
+  }
+
+  /// Makes none any more. Returns the last one, which is to be ended.
+  package func close() -> Session? {
+    state.withLock { state in
+      state.isClosed = true
+      return state.session
+    }
   }
 }

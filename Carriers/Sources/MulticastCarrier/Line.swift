@@ -44,11 +44,7 @@ struct Line: Sendable {
 
     /// Calls a body when the line ends, at once if it has ended.
     func atEnd(_ body: @escaping @Sendable () -> Void) {
-      let hasEnded = ends.withLock { ends in
-        ends?.append(body)
-        return ends == nil
-      }
-      if hasEnded { body() }
+      if ends.withLock({ $0?.append(body) }) == nil { body() }
     }
 
     func end() { ends.withLock { $0.take() }?.forEach { $0() } }

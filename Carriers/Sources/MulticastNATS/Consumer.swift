@@ -11,8 +11,8 @@ struct Consumer {
     /// So many records are to be asked for.
     case pull(subject: String, name: String, Int)
     case deliver(Waiter, [Record])
-    /// It is not the next record.
-    case wrong(name: String)
+    /// It is of no use any more, which is told if it never was.
+    case end(name: String, CarrierError?)
   }
 
   let log: Log
@@ -29,7 +29,7 @@ struct Consumer {
   private var asked = 0
   private var since = ContinuousClock.now
   /// Whether the server has ever answered.
-  private(set) var hasWorked = false
+  private var hasWorked = false
   private var records: [Record] = []
   private var number: UInt64 = 0
   /// Whether the server has sent all that there is, and sends what comes at once.
@@ -56,7 +56,7 @@ struct Consumer {
   mutating func take(
     _ bytes: [UInt8], _ place: UInt64, _ number: UInt64, _ pending: UInt64
   ) -> Step {
-    guard number == self.number + 1 else { return .wrong(name: name) }
+    guard number == self.number + 1 else { return end("A record is missing.") }
     let last = (records.last?.position ?? position).number
     if !isLive, last > 0 { doubt = doubt ?? last }
     records.append(Record(position: Position(epoch: position.epoch, number: place), bytes: bytes))
@@ -66,10 +66,17 @@ struct Consumer {
     return pending > 0 && asked > 0 ? .wait : deliver()
   }
 
-  /// The server sends no more.
-  mutating func finish() -> Step {
+  /// The server has said something in place of a record.
+  mutating func take(_ status: String) -> Step {
+    if status == "100" { return .wait }
+    // There was nothing, or a part of what was asked for.
+    guard ["404", "408"].contains(status) else { return end(status) }
     (asked, isLive, hasWorked) = (0, false, true)
     return deliver()
+  }
+
+  private func end(_ reason: String) -> Step {
+    .end(name: name, hasWorked ? nil : .refused("The consumer ends: \(reason)"))
   }
 
   private mutating func deliver() -> Step {

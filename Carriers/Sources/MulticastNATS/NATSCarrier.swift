@@ -7,42 +7,19 @@ import MulticastCarrier
 /// own, which keeps the last eight records of each of them for ever, and what processes tell of themselves has a third
 /// one. A stream that is not there is made. One of the servers is used, and another one when it is lost.
 public final class NATSCarrier: Carrier, Registry {
-  private struct State {
-    var session: Session?
-    var isClosed = false
-    /// When each stream was made, as far as this is known.
-    var epochs: [String: UInt64] = [:]
-
-    var messageLimit: Int { session?.messageLimit ?? 1 << 20 }  // nats-server's default
-  }
-
   private let configuration: NATSConfiguration
-  private let state = Locked(State())
+  private let sessions: Sessions<Session>
+  private let messageLimit: Locked<Int>
 
   /// Creates a carrier, which connects when it is used.
-  public init(_ configuration: NATSConfiguration) { self.configuration = configuration }
-
-  deinit { state.withLock { $0.session }?.end(.closed) }
-
-  /// The connection, which is made if there is none.
-  private func session() throws -> Session {
-    try state.withLock { state in
-      if state.isClosed { throw CarrierError.closed }
-      if let session = state.session, !session.hasEnded { return session }
-      let session = Session(configuration, messageLimit: state.messageLimit)
-      (state.session, state.epochs) = (session, [:])
-      return session
-    }
+  public init(_ configuration: NATSConfiguration) {
+    let limit = Locked(1 << 20)  // nats-server's default
+    (self.configuration, messageLimit) = (configuration, limit)
+    sessions = Sessions { Session(configuration, messageLimit: limit) }
   }
 
   /// Ends. What was not acknowledged by then may have been stored or not.
-  public func close() async {
-    let session = state.withLock { state in
-      state.isClosed = true
-      return state.session
-    }
-    await session?.close()
-  }
+  public func close() async { await sessions.close()?.close() }
 
   // MARK: - Streams
 
@@ -68,20 +45,20 @@ public final class NATSCarrier: Carrier, Registry {
       : #""max_bytes":\#(bytes),"max_age":\#(age)"#
     let answer = try await stream(
       log.stream, log.subjects, #""storage":"file",\#(limits)"#, session)
-    state.withLock { $0.epochs[log.stream] = answer.epoch }
+    session.epochs.withLock { $0[log.stream] = answer.epoch }
     return answer
   }
 
   /// Returns the end of the topic's stream.
   public func end(of log: Log) async throws -> Position {
-    let stream = try await stream(log, session())
+    let stream = try await stream(log, sessions.current())
     return Position(epoch: stream.epoch, number: stream.state?.last_seq ?? 0)
   }
 
   // MARK: - Out and in
 
   /// The server's `max_payload`, less 1 KiB for what stands before a record.
-  public var recordLimit: Int { state.withLock { $0.messageLimit } - 1_024 }
+  public var recordLimit: Int { messageLimit.withLock(\.self) - 1_024 }
 
   /// Stores a record, and waits for the server's acknowledgement.
   public func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position {
@@ -89,8 +66,8 @@ public final class NATSCarrier: Carrier, Registry {
     guard record.count <= limit else {
       throw CarrierError.tooLarge(bytes: record.count, limit: limit)
     }
-    let session = try session()
-    let known = state.withLock { $0.epochs[log.stream] }
+    let session = try sessions.current()
+    let known = session.epochs.withLock { $0[log.stream] }
     let epoch = if let known { known } else { try await stream(log, session).epoch }
     do {
       // The server knows identifiers of the whole stream.
@@ -104,14 +81,14 @@ public final class NATSCarrier: Carrier, Registry {
       throw CarrierError.tooLarge(bytes: record.count, limit: size > 0 ? size : limit)
     } catch {
       // Perhaps the stream was deleted: it is looked at before the next attempt.
-      state.withLock { $0.epochs[log.stream] = nil }
+      session.epochs.withLock { $0[log.stream] = nil }
       throw error
     }
   }
 
   /// Reads with a consumer of the server's, which is made anew where it is lost.
   public func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
-    let session = try session()
+    let session = try sessions.current()
     if session.reads(log, at: position) { return try await session.read(log, limit: limit) }
     let stream = try await stream(log, session)
     guard stream.epoch == position.epoch, position.number <= stream.state?.last_seq ?? 0 else {
@@ -132,17 +109,14 @@ public final class NATSCarrier: Carrier, Registry {
 
   /// Asks for the stream's first record, if one may have been dropped.
   public func isComplete(_ log: Log, since position: Position) async throws -> Bool {
-    let session = try session()
+    let session = try sessions.current()
     guard let doubt = session.takeDoubt(log) else { return true }
     let first = try await stream(log, session).state?.first_seq ?? 0
     return first <= max(doubt, position.number) + 1
   }
 
   /// Ends the consumer.
-  public func release(_ log: Log) {
-    let session = state.withLock { $0.session }
-    session?.release(log)
-  }
+  public func release(_ log: Log) { sessions.last?.release(log) }
 
   // MARK: - Keys with an expiry
 
@@ -153,7 +127,7 @@ public final class NATSCarrier: Carrier, Registry {
     guard Log(prefix: prefix, type: name, keepsLatest: false).name == name else {
       throw CarrierError.refused("\(name) is no name.")
     }
-    let session = try session()
+    let session = try sessions.current()
     let (own, subjects) = (prefix.replacing(".", with: "_") + "_here", prefix + ".here.")
     let age = Int64(expiry / .nanoseconds(1))
     let limits = #""max_age":\#(age),"max_msgs_per_subject":1,"storage":"memory""#

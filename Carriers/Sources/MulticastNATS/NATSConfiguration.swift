@@ -34,12 +34,7 @@ public struct NATSConfiguration: Sendable {
   /// - Throws: `CarrierError.refused`, if a URL is none.
   public init(urls: [String]) throws {
     for url in urls {
-      guard let parts = URLComponents(string: url), ["nats", "tls"].contains(parts.scheme),
-        parts.host?.isEmpty == false
-      else {
-        throw CarrierError.refused(
-          "\(withoutCredentials(url)) is no address like nats://user:password@host:port.")
-      }
+      _ = try address(url, ["nats", "tls"], like: "nats://user:password@host:port")
     }
     self.urls = urls
   }
@@ -54,7 +49,8 @@ public struct NATSConfiguration: Sendable {
     var servers = unsafe pointers.map { unsafe UnsafePointer($0) }
     var all = unsafe [
       natsOptions_SetServers(options, &servers, Int32(servers.count)),
-      natsOptions_SetName(options, name),
+      natsOptions_SetName(options, name), natsOptions_SetUserInfo(options, user, password),
+      natsOptions_SetToken(options, token),
       // Each connection is another one, so that whatever ends it is told in the same way.
       natsOptions_SetAllowReconnect(options, false), natsOptions_SetTimeout(options, 2_000),
       natsOptions_SetPingInterval(options, 3_000), natsOptions_SetMaxPingsOut(options, 1),
@@ -62,8 +58,6 @@ public struct NATSConfiguration: Sendable {
       // What leaves together is one record already: nobody is woken to collect more.
       natsOptions_SetSendAsap(options, true), natsOptions_UseGlobalMessageDelivery(options, true),
     ]
-    if let user { unsafe all.append(natsOptions_SetUserInfo(options, user, password ?? "")) }
-    if let token { unsafe all.append(natsOptions_SetToken(options, token)) }
     if let file = credentialsFile {
       unsafe all.append(natsOptions_SetUserCredentialsFromFiles(options, file, nil))
     }

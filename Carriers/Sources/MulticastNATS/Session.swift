@@ -6,7 +6,7 @@ import MulticastCarrier
 ///
 /// All that comes in comes to one subscription: answers under the number of their request, records under the subject of
 /// their topic, and what the server says of a consumer under its name.
-final class Session: Sendable {
+final class Session: EngineSession {
   // Sendable: the client guards what the pointers lead to with locks of its own. They are made, used and destroyed on
   // the queue, and nothing on the queue finds them in the state after they were destroyed.
   @safe private struct Handle: @unchecked Sendable {
@@ -18,7 +18,6 @@ final class Session: Sendable {
 
   private struct State {
     var handle: Handle?
-    var messageLimit: Int
     /// Why it has ended.
     var end: CarrierError?
     var number: UInt64 = 0
@@ -31,23 +30,28 @@ final class Session: Sendable {
 
   private let queue = DispatchQueue(label: "NATSCarrier")
   private let inbox = "_INBOX.\(UInt64.random(in: 0 ... .max)).\(UInt64.random(in: 0 ... .max))."
-  private let state: Locked<State>
+  private let state = Locked(State())
   private let used = Locked<[Used]>([])
+  private let messageLimit: Locked<Int>
+  /// When each stream was made, as far as this is known.
+  let epochs = Locked<[String: UInt64]>([:])
 
   // MARK: - Beginning and end
 
   /// Connects to the first server that answers.
   ///
-  /// - Parameter limit: The size of the largest message, until the server has told its own.
-  init(_ configuration: NATSConfiguration, messageLimit limit: Int) {
-    state = Locked(State(messageLimit: limit))
+  /// - Parameter messageLimit: The size of the largest message, which the server tells.
+  init(_ configuration: NATSConfiguration, messageLimit: Locked<Int>) {
+    self.messageLimit = messageLimit
     queue.async {
       do throws(CarrierError) { try self.connect(configuration) } catch {
         // So that many who try again do not connect more often.
         self.queue.asyncAfter(deadline: .now() + .milliseconds(200)) { self.end(error) }
       }
     }
-    eachSecond(self) { $0.sweep() }
+    Task { [weak self] in
+      repeat { try? await Task.sleep(for: .seconds(1)) } while self?.sweep() == true
+    }
   }
 
   deinit { for used in used.withLock({ $0 }) { unsafe natsMsg_Destroy(used.message) } }
@@ -83,25 +87,17 @@ final class Session: Sendable {
     // What may wait is limited by what was asked for.
     unsafe natsSubscription_SetPendingLimits(subscription, -1, -1)
     let handle = unsafe Handle(connection: connection, subscription: subscription)
-    let limit = unsafe Int(natsConnection_GetMaxPayload(connection))
-    state.withLock { ($0.handle, $0.messageLimit) = (handle, limit) }
+    messageLimit.withLock { $0 = unsafe Int(natsConnection_GetMaxPayload(connection)) }
+    state.withLock { $0.handle = handle }
   }
 
   var hasEnded: Bool { state.withLock { $0.end != nil } }
 
-  /// The size of the largest message that the server takes.
-  var messageLimit: Int { state.withLock { $0.messageLimit } }
-
-  /// Ends it. Whoever waits is told why.
   func end(_ error: CarrierError) {
-    let old = state.withLock { state -> State? in
-      guard state.end == nil else { return nil }
-      defer {
-        state = State(handle: state.handle, messageLimit: state.messageLimit, end: error)
-      }
+    let old = state.withLock { state in
+      defer { state = State(handle: state.handle, end: state.end ?? error) }
       return state
     }
-    guard let old else { return }
     for request in old.requests.values { request.done.resume(throwing: error) }
     for consumer in old.consumers.values { consumer.waiter?.resume(throwing: error) }
     queue.async {
@@ -210,7 +206,7 @@ final class Session: Sendable {
       let body = #"{"batch":\#(count),"expires":5000000000}"#
       publish(Array(body.utf8), to: subject, key: "c" + name)
     case .deliver(let waiter, let records): waiter.resume(returning: records)
-    case .wrong(let name): takeStatus("a record is missing", ofConsumer: name)
+    case .end(let name, let error): end(ofConsumer: name, error)
     case nil, .wait: break
     }
   }
@@ -260,24 +256,15 @@ final class Session: Sendable {
     guard subject.hasPrefix(inbox) else { return unsafe takeRecord(message) }
     let key = String(subject.dropFirst(inbox.count))
     let status = unsafe status(of: message)
-    if key.hasPrefix("c") { return takeStatus(status ?? "", ofConsumer: String(key.dropFirst())) }
+    if key.hasPrefix("c") {
+      let name = String(key.dropFirst())
+      return perform(state.withLock { $0.consumers[name]?.take(status ?? "") })
+    }
     let none = CarrierError.refused("JetStream does not answer, or no stream has the subject.")
     if status != nil { return answer(key, .failure(none)) }
     let content = unsafe Data(bytes(of: message))
     let result = Result { try JSONDecoder().decode(Answer.self, from: content) }
     answer(key, result.mapError { .refused("\($0)") })
-  }
-
-  private func takeStatus(_ status: String, ofConsumer name: String) {
-    switch status {
-    case "100": return
-    // There was nothing, or a part of what was asked for.
-    case "404", "408": perform(state.withLock { $0.consumers[name]?.finish() })
-    // It is made anew where it has worked, without a word.
-    default:
-      let hasWorked = state.withLock { $0.consumers[name]?.hasWorked }
-      end(ofConsumer: name, hasWorked == true ? nil : .refused("The consumer ends: \(status)"))
-    }
   }
 
   private func takeRecord(_ message: OpaquePointer) {

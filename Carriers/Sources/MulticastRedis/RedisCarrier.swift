@@ -6,13 +6,6 @@ import MulticastCarrier
 /// without asking: a second connection hears it. Who has just come, was slow or has lost a connection reads the stream
 /// until nothing is between what was read and what is heard.
 public final class RedisCarrier: Carrier, Registry {
-  private struct State {
-    var session: RedisSession?
-    /// Topics of which something was dropped before it was read.
-    var incomplete: Set<String> = []
-    var isClosed = false
-  }
-
   private static let epoch = """
     local epoch = redis.call('GET', KEYS[2])
     if not epoch then epoch = ARGV[1] redis.call('SET', KEYS[2], epoch) end
@@ -54,47 +47,33 @@ public final class RedisCarrier: Carrier, Registry {
     return all
     """
   private let configuration: RedisConfiguration
-  private let state = Locked(State())
+  private let sessions: Sessions<RedisSession>
+  /// Topics of which something was dropped before it was read.
+  private let incomplete = Locked<Set<String>>([])
 
   /// Creates a carrier, which connects when it is used.
-  public init(_ configuration: RedisConfiguration) { self.configuration = configuration }
-
-  deinit { state.withLock { $0.session }?.end(CarrierError.closed) }
+  public init(_ configuration: RedisConfiguration) {
+    self.configuration = configuration
+    sessions = Sessions { RedisSession(configuration) }
+  }
 
   /// As configured.
   public var recordLimit: Int { configuration.recordLimit }
 
   /// Ends both connections.
-  public func close() async {
-    let session = state.withLock { state in
-      state.isClosed = true
-      return state.session
-    }
-    session?.end(CarrierError.closed)
-  }
-
-  /// The connections, which are made if there are none.
-  private func session() throws -> RedisSession {
-    try state.withLock { state in
-      if state.isClosed { throw CarrierError.closed }
-      if let session = state.session, !session.hasEnded { return session }
-      let session = RedisSession(configuration)
-      state.session = session
-      return session
-    }
-  }
+  public func close() async { sessions.close()?.end(.closed) }
 
   /// Runs a script.
   private func run(
     _ script: String, _ keys: [String], _ words: [String], _ last: [UInt8]? = nil
   ) async throws -> Words {
-    let session = try session()
+    let session = try sessions.current()
     do {
       return try await session.send(["EVAL", script, "\(keys.count)"] + keys + words, last)
     } catch CarrierError.refused(let reason) {
       // Behind the same name, another server may be in charge now.
       if ["READONLY", "LOADING", "MASTERDOWN", "NOAUTH"].contains(where: reason.contains) {
-        session.end(CarrierError.disconnected(reason))
+        session.end(.disconnected(reason))
       }
       throw CarrierError.refused(reason)
     }
@@ -153,7 +132,7 @@ extension RedisCarrier {
   /// Returns what is heard, or else reads the stream.
   public func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
     while true {
-      let session = try session()
+      let session = try sessions.current()
       try await session.listen(log.key)
       if let heard = try await session.next(log.key, after: position) { return heard }
       if Task.isCancelled {
@@ -167,7 +146,7 @@ extension RedisCarrier {
       if position.number > 0, !records.isEmpty, records[0].position != position,
         try await ask(log, "XREVRANGE", id, "-", "1").records.isEmpty
       {
-        state.withLock { _ = $0.incomplete.insert(log.key) }
+        incomplete.withLock { _ = $0.insert(log.key) }
       }
       let isAll = records.count <= limit
       records = Array(records.filter { $0.position > position }.prefix(limit))
@@ -178,16 +157,13 @@ extension RedisCarrier {
 
   /// Returns whether all was there when the stream was read.
   public func isComplete(_ log: Log, since position: Position) async throws -> Bool {
-    state.withLock { $0.incomplete.remove(log.key) == nil }
+    incomplete.withLock { $0.remove(log.key) == nil }
   }
 
   /// Hears the topic no longer.
   public func release(_ log: Log) {
-    let session = state.withLock { state in
-      state.incomplete.remove(log.key)
-      return state.session
-    }
-    session?.release(log.key)
+    incomplete.withLock { _ = $0.remove(log.key) }
+    sessions.last?.release(log.key)
   }
 
   /// Keeps a value in a key with an expiry.

@@ -24,13 +24,7 @@ public struct RedisConfiguration: Sendable {
   ///   stands in brackets. A password is `redis://:password@host`. What a URL cannot have is encoded: `%40` for `@`.
   /// - Throws: `CarrierError.refused`, if the URL is none.
   public init(url: String) throws {
-    guard let parts = URLComponents(string: url), ["redis", "rediss"].contains(parts.scheme),
-      parts.host?.isEmpty == false, (0...65_535).contains(parts.port ?? 0)
-    else {
-      throw CarrierError.refused(
-        "\(withoutCredentials(url)) is no address like redis://user:password@host:port.")
-    }
-    self.url = parts
+    self.url = try address(url, ["redis", "rediss"], like: "redis://user:password@host:port")
   }
 
   var host: String { (url.host ?? "").trimmingCharacters(in: ["[", "]"]) }

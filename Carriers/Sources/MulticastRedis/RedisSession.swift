@@ -4,7 +4,7 @@ import NIOPosix
 
 /// Two connections, for commands and for what is heard, that end together: behind the same name, another server may be in
 /// charge by then.
-final class RedisSession: Sendable {
+final class RedisSession: EngineSession {
   private typealias Waiter = CheckedContinuation<[Record]?, any Error>
 
   /// A topic that is listened to.
@@ -14,7 +14,6 @@ final class RedisSession: Sendable {
     /// Behind what was heard.
     var heard = Position(epoch: 0, number: 0)
     var waiter: Waiter?
-    var since = ContinuousClock.now
   }
 
   private struct State {
@@ -23,7 +22,7 @@ final class RedisSession: Sendable {
     /// By channel.
     var topics: [String: Topic] = [:]
     /// Why it has ended.
-    var error: (any Error)?
+    var error: CarrierError?
   }
 
   private let state = Locked(State())
@@ -37,24 +36,21 @@ final class RedisSession: Sendable {
         do { return try await RedisConnection.connect(own, for: self, on: loop) } catch {
           // So that many who try again do not connect more often.
           try? await Task.sleep(for: .milliseconds(100))
-          self?.end(error)
+          self?.end(error as? CarrierError ?? .disconnected("\(error)"))
           throw error
         }
       }
     }
     state.withLock { $0.connections = connections }
-    // So a server that stands still is noticed.
-    eachSecond(self) { session in
-      session.sweep()
-      for connection in connections { _ = try? await connection.value.ask(["PING"]) }
-      return !session.hasEnded
+    // More often than a connection is given up that nothing comes from.
+    Task { [weak self] in
+      repeat { try? await Task.sleep(for: .seconds(3)) } while await self?.sweep() == true
     }
   }
 
   var hasEnded: Bool { state.withLock { $0.error != nil } }
 
-  /// Ends it. Who waits is told why.
-  func end(_ error: any Error) {
+  func end(_ error: CarrierError) {
     let (connections, topics) = state.withLock { state in
       state.error = state.error ?? error
       defer { (state.connections, state.topics) = ([], [:]) }
@@ -106,7 +102,6 @@ final class RedisSession: Sendable {
           topic.heard <= place
         else { return false }
         state.topics[key]?.waiter = done
-        state.topics[key]?.since = .now
         return true
       }
       if !waits { done.resume(returning: nil) }
@@ -134,13 +129,14 @@ final class RedisSession: Sendable {
     waiter?.resume(returning: isNext ? [Record(position: place, bytes: Array(parts[1]))] : nil)
   }
 
-  /// Wakes who has waited for some seconds.
-  private func sweep() {
-    let waiters = state.withLock { state in
-      state.topics.filter { .now - $0.value.since > .seconds(4) }.keys
-        .compactMap { state.topics[$0]?.waiter.take() }
+  /// Wakes who waits, and shows whether the server stands still. Returns whether the session lasts.
+  private func sweep() async -> Bool {
+    let (connections, waiters) = state.withLock { state in
+      (state.connections, state.topics.keys.compactMap { state.topics[$0]?.waiter.take() })
     }
     for waiter in waiters { waiter.resume(returning: []) }
+    for connection in connections { _ = try? await connection.value.ask(["PING"]) }
+    return !hasEnded
   }
 
   /// Listens to a topic no longer.
