@@ -1,8 +1,8 @@
 import Multicast
 
-extension Carriage {
-  private static let batch = 32
+private let batch = 32
 
+extension Carriage {
   func startReading(_ line: Line) {
     let reader = Task(executorPreference: line.home) { [weak self] in
       var reading = Reading()
@@ -31,16 +31,13 @@ extension Carriage {
         try await begin(line, &reading)
         return true
       }
-      // What others have said to it meanwhile is later.
-      if reading.isBare, try await carrier.end(of: line.log).number == 0 {
-        tellAgain(line, &reading)
-      }
-      let records = try await carrier.read(line.log, after: position, limit: Carriage.batch)
+      // Where an engine tells the end of all topics, reading shows whether there is nothing.
+      let isEmpty = try await reading.isBare ? carrier.end(of: line.log).number == 0 : false
+      let records = try await isEmpty ? [] : carrier.read(line.log, after: position, limit: batch)
       note(nil, line, \.in)
-      // Where an engine tells the end of all topics, reading shows it.
-      if reading.isBare, records.isEmpty { tellAgain(line, &reading) }
-      reading.isBare = false
-      reading.failures = 0
+      // What others have said to it meanwhile is later.
+      if reading.isBare, records.isEmpty { line.publishLatest(self, line) }
+      (reading.isBare, reading.failures) = (false, 0)
       var last: Frame?
       for record in records {
         if let frame = take(record, of: line, &reading) {
@@ -74,22 +71,17 @@ extension Carriage {
     let end = try await carrier.end(of: line.log)
     note(nil, line, \.in)
     let beginning = Position(epoch: end.epoch, number: 0)
-    let position: Position
-    switch line.start {
-    // What is repeated shows if all that there is is read: it is not much.
-    case .end: position = line.log.keepsLatest ? beginning : end
-    case .beginning: position = beginning
-    case .after(let place): position = place
-    }
+    let position =
+      switch line.start {
+      // What is repeated shows if all that there is is read: it is not much.
+      case .end: line.log.keepsLatest ? beginning : end
+      case .beginning: beginning
+      case .after(let place): place
+      }
     reading.isCatchingUp = line.log.keepsLatest && end > position
     reading.inflow = Inflow(isWhole: !line.log.keepsLatest && end == beginning)
     (reading.position, reading.checked) = (position, position)
     tell(.began(type: line.type))
-  }
-
-  private func tellAgain(_ line: Line, _ reading: inout Reading) {
-    reading.isBare = false
-    line.publishLatest(self, line)
   }
 
   /// Once a second, if anything was read: what was dropped unread shows in the numbers of its senders, unless they
@@ -151,13 +143,14 @@ extension Carriage {
     _ frame: Frame, of line: Line, to topic: Topic<Message>, _ codec: some MessageCodec<Message>
   ) async {
     let bodies = frame.items.map(\.body)
-    var messages: [Message?] = bodies.count == 1 ? [] : (try? codec.decode(together: bodies)) ?? []
+    var messages: [Message?] = (try? codec.decode(bodies)) ?? []
     if messages.count != bodies.count {
       messages = bodies.map { body in
-        do { return try codec.decode(body) } catch {
-          skip(line, "It cannot be decoded: \("\(error)".prefix(200))")
-          return nil
-        }
+        do {
+          if let message = try codec.decode([body]).first { return message }
+          skip(line, "Its codec makes no message of it.")
+        } catch { skip(line, "It cannot be decoded: \("\(error)".prefix(200))") }
+        return nil
       }
     }
     var last: Posted?

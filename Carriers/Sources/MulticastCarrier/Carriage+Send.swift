@@ -65,13 +65,11 @@ extension Carriage {
   private func send(_ line: Line) async {
     // When the home has nothing more to add, or there is enough for a record: what is posted in one go shares records,
     // and what is posted alone waits for nobody.
-    var waiting = (count: 0, isEnough: false)
-    repeat {
-      let old = waiting.count
-      waiting = state.withLock { $0.outbox.waiting(line.sender.id) }
-      if waiting.count == old { break }
+    var old = 0
+    while let count = state.withLock({ $0.outbox.waiting(line.sender.id) }), count > old {
+      old = count
       await Task.yield()
-    } while !waiting.isEnough
+    }
     var failures = 0
     while let packed = state.withLock({ $0.outbox.next(line.sender.id) }) {
       let record = Frame.write(line.sender, version: line.version, oldest: line.oldest, packed)

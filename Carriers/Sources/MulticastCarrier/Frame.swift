@@ -38,9 +38,7 @@ struct Frame {
     guard rest.starts(with: Frame.magic) else { throw Malformed() }
     rest = rest.dropFirst(Frame.magic.count)
     sender = Sender(id: try rest.number(), name: try rest.text())
-    version = try rest.number()
-    oldest = try rest.number()
-    first = try rest.number()
+    (version, oldest, first) = (try rest.number(), try rest.number(), try rest.number())
     let count: Int = try rest.number()
     guard first > 0, first < 1 << 62, count > 0, count <= rest.count / Frame.itemSize else {
       throw Malformed()
@@ -63,12 +61,11 @@ struct Frame {
     bytes.reserveCapacity(packed.items.reduce(headerLimit) { $0 + $1.count })
     bytes.append(number: sender.id)
     bytes.append(chunk: sender.name.utf8)
-    bytes.append(number: version)
-    bytes.append(number: oldest)
-    bytes.append(number: packed.first)
-    bytes.append(number: packed.items.count)
-    for item in packed.items { bytes.append(contentsOf: item) }
-    return bytes
+    let count = UInt64(packed.items.count)
+    for number in [UInt64(version), UInt64(oldest), packed.first, count] {
+      bytes.append(number: number)
+    }
+    return packed.items.reduce(into: bytes) { $0 += $1 }
   }
 
   /// Writes a message.

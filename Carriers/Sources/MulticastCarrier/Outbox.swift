@@ -90,10 +90,10 @@ struct Outbox {
     return lanes[sender]?.isSending == false
   }
 
-  /// How many messages of the topic wait, and whether all that waits is enough for a record.
-  func waiting(_ sender: UInt64) -> (count: Int, isEnough: Bool) {
+  /// How many messages of the topic wait; nil if all that waits is enough for a record.
+  func waiting(_ sender: UInt64) -> Int? {
     let count = lanes[sender]?.items.count ?? 0
-    return (count, count >= Outbox.recordMessages || bytes >= Outbox.recordBytes)
+    return count < Outbox.recordMessages && bytes < Outbox.recordBytes ? count : nil
   }
 
   /// What the topic sends next, and again until it is finished; nil if there is nothing, and then nobody sends for it any

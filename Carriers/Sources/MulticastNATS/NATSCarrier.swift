@@ -45,7 +45,7 @@ public final class NATSCarrier: Carrier, Registry {
       : #""max_bytes":\#(bytes),"max_age":\#(age)"#
     let answer = try await stream(
       log.stream, log.subjects, #""storage":"file",\#(limits)"#, session)
-    session.epochs.withLock { $0[log.stream] = answer.epoch }
+    session.streams.withLock { $0[log.stream] = answer }
     return answer
   }
 
@@ -62,26 +62,23 @@ public final class NATSCarrier: Carrier, Registry {
 
   /// Stores a record, and waits for the server's acknowledgement.
   public func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position {
-    let limit = recordLimit
+    let session = try sessions.current()
+    let known = session.streams.withLock { $0[log.stream] }
+    let stream = if let known { known } else { try await stream(log, session) }
+    let limit = min(recordLimit, stream.recordLimit)
     guard record.count <= limit else {
       throw CarrierError.tooLarge(bytes: record.count, limit: limit)
     }
-    let session = try sessions.current()
-    let known = session.epochs.withLock { $0[log.stream] }
-    let epoch = if let known { known } else { try await stream(log, session).epoch }
     do {
       // The server knows identifiers of the whole stream.
       let answer = try await session.request(log.subject, record, id: "\(log.name)-\(id)").checked()
       guard let number = answer.seq, answer.stream == log.stream else {
         throw CarrierError.refused("It was stored in another stream: \(answer.stream ?? "?")")
       }
-      return Position(epoch: epoch, number: number)
-    } catch CarrierError.tooLarge {
-      let size = try await stream(log, session).config?.max_msg_size ?? 0
-      throw CarrierError.tooLarge(bytes: record.count, limit: size > 0 ? size : limit)
+      return Position(epoch: stream.epoch, number: number)
     } catch {
-      // Perhaps the stream was deleted: it is looked at before the next attempt.
-      session.epochs.withLock { $0[log.stream] = nil }
+      // Perhaps the stream was deleted or changed: it is looked at before the next attempt.
+      session.streams.withLock { $0[log.stream] = nil }
       throw error
     }
   }
@@ -103,8 +100,8 @@ public final class NATSCarrier: Carrier, Registry {
       """#
     ).checked()
     guard let name = answer.name else { throw CarrierError.refused("There is no consumer.") }
-    session.add(Consumer(log, name, after: position))
-    return try await session.read(log, limit: limit)
+    let consumer = Consumer(log, name, after: position)
+    return try await session.read(log, limit: limit, with: consumer)
   }
 
   /// Asks for the stream's first record, if one may have been dropped.
@@ -153,7 +150,6 @@ public final class NATSCarrier: Carrier, Registry {
 struct Answer: Decodable {
   struct Refusal: Decodable {
     let code: Int
-    let err_code: Int?
     let description: String?
   }
   struct State: Decodable {
@@ -175,8 +171,10 @@ struct Answer: Decodable {
     (created ?? "").utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
   }
 
+  /// The size of the largest record that a stream takes.
+  var recordLimit: Int { config?.max_msg_size.flatMap { $0 > 0 ? $0 : nil } ?? .max }
+
   func checked() throws(CarrierError) -> Answer {
-    if error?.err_code == 10_054 { throw .tooLarge(bytes: 0, limit: 0) }
     if let error { throw .refused(error.description ?? "It says \(error.code).") }
     return self
   }

@@ -47,6 +47,7 @@ public struct NATSConfiguration: Sendable {
     let pointers = unsafe urls.map { unsafe strdup($0) }
     defer { unsafe pointers.forEach { unsafe free($0) } }
     var servers = unsafe pointers.map { unsafe UnsafePointer($0) }
+    let isEncrypted = certificateAuthority != nil || urls.contains { $0.hasPrefix("tls:") }
     var all = unsafe [
       natsOptions_SetServers(options, &servers, Int32(servers.count)),
       natsOptions_SetName(options, name), natsOptions_SetUserInfo(options, user, password),
@@ -57,12 +58,10 @@ public struct NATSConfiguration: Sendable {
       natsOptions_SetWriteDeadline(options, 2_000),
       // What leaves together is one record already: nobody is woken to collect more.
       natsOptions_SetSendAsap(options, true), natsOptions_UseGlobalMessageDelivery(options, true),
+      natsOptions_SetSecure(options, isEncrypted),
     ]
     if let file = credentialsFile {
       unsafe all.append(natsOptions_SetUserCredentialsFromFiles(options, file, nil))
-    }
-    if certificateAuthority != nil || urls.contains(where: { $0.hasPrefix("tls:") }) {
-      unsafe all.append(natsOptions_SetSecure(options, true))
     }
     if let file = certificateAuthority {
       unsafe all.append(natsOptions_LoadCATrustedCertificates(options, file))

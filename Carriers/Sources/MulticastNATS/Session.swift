@@ -33,8 +33,8 @@ final class Session: EngineSession {
   private let state = Locked(State())
   private let used = Locked<[Used]>([])
   private let messageLimit: Locked<Int>
-  /// When each stream was made, as far as this is known.
-  let epochs = Locked<[String: UInt64]>([:])
+  /// What is known of each stream.
+  let streams = Locked<[String: Answer]>([:])
 
   // MARK: - Beginning and end
 
@@ -185,15 +185,12 @@ final class Session: EngineSession {
     return false
   }
 
-  func add(_ new: Consumer) {
-    state.withLock { ($0.consumers[new.name], $0.names[new.log]) = (new, new.name) }
-  }
-
   /// Returns what has come to a topic's consumer, or comes within a few seconds.
-  func read(_ log: Log, limit: Int) async throws -> [Record] {
+  func read(_ log: Log, limit: Int, with new: Consumer? = nil) async throws -> [Record] {
     try await withCheckedThrowingContinuation { done in
       let (step, end) = state.withLock { state in
-        (state.names[log].flatMap { state.consumers[$0]?.read(done, limit) }, state.end)
+        if let new { (state.consumers[new.name], state.names[log]) = (new, new.name) }
+        return (state.names[log].flatMap { state.consumers[$0]?.read(done, limit) }, state.end)
       }
       if let end { return done.resume(throwing: end) }
       perform(step ?? .deliver(done, []))
@@ -317,7 +314,6 @@ private func bytes(of message: OpaquePointer) -> [UInt8] {
 
 /// What the client says of an error on this thread.
 private func error(_ status: natsStatus) -> CarrierError {
-  if status == NATS_MAX_PAYLOAD { return .tooLarge(bytes: 0, limit: 0) }
   let name = unsafe String(cString: natsStatus_GetText(status))
   let text = unsafe nats_GetLastError(nil).map { unsafe String(cString: $0) } ?? ""
   return .disconnected(text.isEmpty ? name : "\(name): \(text)")

@@ -133,7 +133,6 @@ extension RedisCarrier {
   public func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
     while true {
       let session = try sessions.current()
-      try await session.listen(log.key)
       if let heard = try await session.next(log.key, after: position) { return heard }
       if Task.isCancelled {
         release(log)

@@ -23,8 +23,6 @@ final class RedisConnection: ChannelDuplexHandler {
   /// Those who wait for answers, in the order of their commands.
   private var waiting: Deque<EventLoopPromise<Words>> = []
   private var buffer = ByteBuffer()
-  /// Why it has ended.
-  private var error: CarrierError?
   /// Is told what is heard, and the end.
   private weak var session: RedisSession?
 
@@ -61,15 +59,16 @@ final class RedisConnection: ChannelDuplexHandler {
     errorCaught(context: context, error: error)
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    self.error = self.error ?? error as? CarrierError ?? .disconnected("\(error)")
-    context.close(promise: nil)
+  func channelInactive(context: ChannelHandlerContext) {
+    errorCaught(context: context, error: CarrierError.disconnected("The connection was lost."))
   }
 
-  func channelInactive(context: ChannelHandlerContext) {
-    let error = error ?? .disconnected("The connection was lost.")
+  /// It has ended, if it had not yet.
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    let error = error as? CarrierError ?? .disconnected("\(error)")
     session?.end(error)
     while let answer = waiting.popFirst() { answer.fail(error) }
+    context.close(promise: nil)
   }
 
   /// Takes an answer out of bytes; nil if it is not complete.
@@ -105,21 +104,18 @@ final class RedisConnection: ChannelDuplexHandler {
   static func connect(
     _ own: RedisConfiguration, for session: RedisSession?, on loop: any EventLoop
   ) async throws -> any Channel {
-    let channel: any Channel
-    do {
-      channel = try await ClientBootstrap(group: loop)
-        .connectTimeout(.seconds(2))
-        .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-        .channelInitializer { channel in
-          channel.eventLoop.makeCompletedFuture {
-            let pipeline = channel.pipeline.syncOperations
-            if own.url.scheme == "rediss" { try pipeline.addHandler(encryption(own)) }
-            try pipeline.addHandler(IdleStateHandler(readTimeout: .seconds(5)))
-            try pipeline.addHandler(RedisConnection(session))
-          }
+    let channel = try await ClientBootstrap(group: loop)
+      .connectTimeout(.seconds(2))
+      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let pipeline = channel.pipeline.syncOperations
+          if own.url.scheme == "rediss" { try pipeline.addHandler(encryption(own)) }
+          try pipeline.addHandler(IdleStateHandler(readTimeout: .seconds(5)))
+          try pipeline.addHandler(RedisConnection(session))
         }
-        .connect(host: own.host, port: own.port).get()
-    } catch { throw CarrierError.disconnected("\(own.host):\(own.port): \(error)") }
+      }
+      .connect(host: own.host, port: own.port).get()
     do {
       let credentials = [own.url.user, own.url.password].compactMap(\.self).filter { !$0.isEmpty }
       if !credentials.isEmpty { try await channel.ask(["AUTH"] + credentials) }
@@ -154,14 +150,12 @@ extension Channel {
   /// - Parameter last: One more word of the command.
   @discardableResult
   func ask(_ command: [String], _ last: [UInt8]? = nil) async throws -> Words {
-    var bytes = ByteBuffer(string: "*\(command.count + (last == nil ? 0 : 1))\r\n")
-    func write(_ word: some Collection<UInt8>) {
+    let words = command.map { Array($0.utf8) } + [last].compactMap(\.self)
+    var bytes = ByteBuffer(string: "*\(words.count)\r\n")
+    for word in words {
       bytes.writeString("$\(word.count)\r\n")
-      bytes.writeBytes(word)
-      bytes.writeString("\r\n")
+      bytes.writeBytes(word + Array("\r\n".utf8))
     }
-    for word in command { write(word.utf8) }
-    if let last { write(last) }
     let answer = eventLoop.makePromise(of: Words.self)
     writeAndFlush((command: bytes, answer: answer)).whenFailure {
       answer.fail(CarrierError.disconnected("\($0)"))

@@ -36,7 +36,8 @@ final class RedisSession: EngineSession {
         do { return try await RedisConnection.connect(own, for: self, on: loop) } catch {
           // So that many who try again do not connect more often.
           try? await Task.sleep(for: .milliseconds(100))
-          self?.end(error as? CarrierError ?? .disconnected("\(error)"))
+          let reason = CarrierError.disconnected("\(own.host):\(own.port): \(error)")
+          self?.end(error as? CarrierError ?? reason)
           throw error
         }
       }
@@ -76,27 +77,23 @@ final class RedisSession: EngineSession {
 
   // MARK: What is heard
 
-  /// Listens to a topic, unless it does already.
-  func listen(_ key: String) async throws {
-    let isNew = state.withLock { state in
-      defer { state.topics[key] = state.topics[key] ?? Topic() }
-      return state.topics[key] == nil
-    }
-    guard isNew else { return }
-    do { try await send(["SUBSCRIBE", key], isListening: true) } catch {
-      forget(key)
-      throw error
-    }
-  }
-
   /// What is stored behind a place is heard; nil if the stream has to be read further.
   func follow(_ key: String, from place: Position?) {
     state.withLock { $0.topics[key]?.place = place }
   }
 
-  /// Waits for the next record behind a place; returns none after some seconds, and nil if the stream has to be read.
+  /// Listens to a topic, and waits for the next record behind a place; returns none after some seconds, and nil if the
+  /// stream has to be read.
   func next(_ key: String, after place: Position) async throws -> [Record]? {
-    try await withCheckedThrowingContinuation { done in
+    let isNew = state.withLock { state in
+      defer { state.topics[key] = state.topics[key] ?? Topic() }
+      return state.topics[key] == nil
+    }
+    do { if isNew { try await send(["SUBSCRIBE", key], isListening: true) } } catch {
+      forget(key)
+      throw error
+    }
+    return try await withCheckedThrowingContinuation { done in
       let waits = state.withLock { state in
         guard !Task.isCancelled, let topic = state.topics[key], topic.place == place,
           topic.heard <= place
