@@ -8,6 +8,11 @@ import Testing
 /// Asks the server, as an operator would.
 @discardableResult
 private func ask(_ engine: Engine, _ words: String...) async throws -> String {
+  try await ask(engine, words)
+}
+
+@discardableResult
+private func ask(_ engine: Engine, _ words: [String]) async throws -> String {
   let program = try Program("redis-cli", ["-p", "\(engine.port)"] + words)
   try #require(try await program.status() == 0)
   return program.text("out")
@@ -52,21 +57,42 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
-  @Test func aRightThatIsMissingIsTold() async throws {
-    let engine = try await Engine(.redis)
+  /// What a server cannot do for now: what an operator sets, a word of its answer, and what he sets then.
+  @Test(arguments: [
+    (
+      [["acl", "setuser", "default", "-xadd"]], "run this command",
+      ["acl", "setuser", "default", "+xadd"]
+    ),
+    ([["config", "set", "maxmemory", "1"]], "oom", ["config", "set", "maxmemory", "0"]),
+    // Nobody can save there.
+    (
+      [["config", "set", "dir", "/proc"], ["config", "set", "save", "3600 1"], ["bgsave"]],
+      "misconf",
+      ["config", "set", "stop-writes-on-bgsave-error", "no"]
+    ),
+  ])
+  func whatTheServerCannotDoForNowIsTold(
+    _ set: [[String]], _ word: String, _ unset: [String]
+  ) async throws {
+    let engine = try await Engine(.redis, configuration: "enable-protected-configs local")
     let sites = try await sites(engine, "one", "two")
-    try await ask(engine, "acl", "setuser", "default", "-xadd")
+    for command in set { try await ask(engine, command) }
+    if word == "misconf" {
+      try await eventually("the server has not saved") {
+        try await ask(engine, ["info", "persistence"]).contains("last_bgsave_status:err")
+      }
+    }
     sites[0].post(1...10)
     await sites[0].until { seen in
       seen.reports.contains {
         if case .refused("note", let reason) = $0 {
-          reason.contains("can't run this command")
+          reason.lowercased().contains(word)
         } else {
           false
         }
       }
     }
-    try await ask(engine, "acl", "setuser", "default", "+xadd")
+    try await ask(engine, unset)
     await sites[1].until { $0.notes(of: "one") == Array(1...10) }
     for site in sites { await site.stop() }
     withExtendedLifetime(engine) {}
