@@ -254,4 +254,85 @@ struct NATSTests {
       await site.stop()
     }
   }
+
+  /// Who asks: not in the URL.
+  @Test(arguments: ["password", "token", "file"])
+  func thoseWhomTheServerKnowsAreLetIn(_ kind: String) async throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).creds").path
+    try Operator.credentials.write(toFile: path, atomically: true, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let rules = [
+      "password": "authorization { user: me, password: secret }",
+      "token": "authorization { token: secret }", "file": Operator.configuration,
+    ]
+    let engine = try await Engine(.nats, configuration: try #require(rules[kind]))
+    let stranger = try carrier(engine)
+    await #expect(throws: CarrierError.self) {
+      try await stranger.end(of: Log(prefix: "p", type: "note", keepsLatest: false))
+    }
+    await stranger.close()
+    let sites = try ["one", "two"].map { name in
+      let own = try carrier(engine) { configuration in
+        switch kind {
+        case "password": (configuration.user, configuration.password) = ("me", "secret")
+        case "token": configuration.token = "secret"
+        default: configuration.credentialsFile = path
+        }
+      }
+      return Site(own, name, carrying: topics)
+    }
+    for site in sites { await site.start(topics: 1) }
+    sites[0].post(1...10)
+    await sites[1].until { $0.notes(of: "one") == Array(1...10) }
+    for site in sites { await site.stop() }
+    withExtendedLifetime(engine) {}
+  }
+}
+
+/// An operator, an account of his with JetStream, a system account and a user, whose names and keys are of these tests
+/// alone. They have no end.
+private enum Operator {
+  static let configuration = """
+    operator: eyJ0eXAiOiJKV1QiLCJhbGciOiJlZDI1NTE5LW5rZXkifQ.eyJqdGkiOiIxIiwiaWF0IjoxNzAwMDAwMDAwLCJpc3M\
+    iOiJPREhIRUc0U1Q1NklUSjZaNDI3V0daVEQzQVFOV0xKRFNNR0I3RFNVT1pKTjc3Q1VUWjQ0WkZaVyIsIm5hbWUiO\
+    iJ0ZXN0Iiwic3ViIjoiT0RISEVHNFNUNTZJVEo2WjQyN1dHWlREM0FRTldMSkRTTUdCN0RTVU9aSk43N0NVVFo0NFp\
+    GWlciLCJuYXRzIjp7InR5cGUiOiJvcGVyYXRvciIsInZlcnNpb24iOjJ9fQ.tWsC7hwyU2VSM-\
+    5CO99_ntrvCvvE7gIbnzAsNDQcU6-VdyGzXXeAy1iZwK0WJ-D2j3h2MSXv1hYUl8r2DA-FBQ
+    system_account: AAW7SLII7CMJBWCSO3T2DEJBOU23HNJQHZN7TV4YMXK6RPQWOSDM5HND
+    resolver: MEMORY
+    resolver_preload: {
+    ACR7MCCLE75RFW4ZPDXBBLAENDOAFC4YS3LOXGLZ5JOKDH2LKJAPC4WH: \
+    eyJ0eXAiOiJKV1QiLCJhbGciOiJlZDI1NTE5LW5rZXkifQ.eyJqdGkiOiIxIiwiaWF0IjoxNzAwMDAwMDAwLCJpc3M\
+    iOiJPREhIRUc0U1Q1NklUSjZaNDI3V0daVEQzQVFOV0xKRFNNR0I3RFNVT1pKTjc3Q1VUWjQ0WkZaVyIsIm5hbWUiO\
+    iJ0ZXN0Iiwic3ViIjoiQUNSN01DQ0xFNzVSRlc0WlBEWEJCTEFFTkRPQUZDNFlTM0xPWEdMWjVKT0tESDJMS0pBUEM\
+    0V0giLCJuYXRzIjp7InR5cGUiOiJhY2NvdW50IiwibGltaXRzIjp7InN1YnMiOi0xLCJkYXRhIjotMSwicGF5bG9hZ\
+    CI6LTEsImltcG9ydHMiOi0xLCJleHBvcnRzIjotMSwid2lsZGNhcmRzIjp0cnVlLCJjb25uIjotMSwibGVhZiI6LTE\
+    sIm1lbV9zdG9yYWdlIjotMSwiZGlza19zdG9yYWdlIjotMSwic3RyZWFtcyI6LTEsImNvbnN1bWVyIjotMX0sInZlc\
+    nNpb24iOjJ9fQ.TOhOpdiB5hesH37mxsTY3P-\
+    S5tYOvVav_ZclqNwC7n4tnJpCJpMrf6h8K4fhq9by7TnGnGbdtlPACoftxCPSDw
+    AAW7SLII7CMJBWCSO3T2DEJBOU23HNJQHZN7TV4YMXK6RPQWOSDM5HND: \
+    eyJ0eXAiOiJKV1QiLCJhbGciOiJlZDI1NTE5LW5rZXkifQ.eyJqdGkiOiIxIiwiaWF0IjoxNzAwMDAwMDAwLCJpc3M\
+    iOiJPREhIRUc0U1Q1NklUSjZaNDI3V0daVEQzQVFOV0xKRFNNR0I3RFNVT1pKTjc3Q1VUWjQ0WkZaVyIsIm5hbWUiO\
+    iJzeXN0ZW0iLCJzdWIiOiJBQVc3U0xJSTdDTUpCV0NTTzNUMkRFSkJPVTIzSE5KUUhaTjdUVjRZTVhLNlJQUVdPU0R\
+    NNUhORCIsIm5hdHMiOnsidHlwZSI6ImFjY291bnQiLCJsaW1pdHMiOnsic3VicyI6LTEsImRhdGEiOi0xLCJwYXlsb\
+    2FkIjotMSwiaW1wb3J0cyI6LTEsImV4cG9ydHMiOi0xLCJ3aWxkY2FyZHMiOnRydWUsImNvbm4iOi0xLCJsZWFmIjo\
+    tMX0sInZlcnNpb24iOjJ9fQ.RWOs-Q0GtNOppEb_KE6koECEOKU6_7ZOPr38jNWininBLTjdZGSW6wTA-\
+    qihCloFHlDnh-b1pxm0_-FsP8rCCw
+    }
+    """
+  static let credentials = """
+    -----BEGIN NATS USER JWT-----
+    eyJ0eXAiOiJKV1QiLCJhbGciOiJlZDI1NTE5LW5rZXkifQ.eyJqdGkiOiIxIiwiaWF0IjoxNzAwMDAwMDAwLCJpc3M\
+    iOiJBQ1I3TUNDTEU3NVJGVzRaUERYQkJMQUVORE9BRkM0WVMzTE9YR0xaNUpPS0RIMkxLSkFQQzRXSCIsIm5hbWUiO\
+    iJ0ZXN0Iiwic3ViIjoiVUFTNjJSWTZDQU42UDdMTVBET0FORkpTSEpEUTZaSEFUUEM3SllCNVVTQlRRVE1PUk5TN1B\
+    MTE0iLCJuYXRzIjp7InR5cGUiOiJ1c2VyIiwic3VicyI6LTEsImRhdGEiOi0xLCJwYXlsb2FkIjotMSwidmVyc2lvb\
+    iI6Mn19.jnYH6VTqTzVpjDLjfV7UpUNxTDbsBv63BB0EhB5jpCZ9TU-\
+    rP0gKQWuQR7gzclrxTB5AKJFGEtSC_XjbNDLwCA
+    ------END NATS USER JWT------
+
+    -----BEGIN USER NKEY SEED-----
+    SUAAJ6EZNWTWHN5JNGYQFDXDAB2WT2XTUY2UQ3O2WII5KEWILOO7R67BBI
+    ------END USER NKEY SEED------
+
+    """
 }

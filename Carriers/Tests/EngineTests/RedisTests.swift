@@ -63,7 +63,6 @@ struct RedisTests {
       [["acl", "setuser", "default", "-xadd"]], "run this command",
       ["acl", "setuser", "default", "+xadd"]
     ),
-    ([["config", "set", "maxmemory", "1"]], "oom", ["config", "set", "maxmemory", "0"]),
     // Nobody can save there.
     (
       [["config", "set", "dir", "/proc"], ["config", "set", "save", "3600 1"], ["bgsave"]],
