@@ -207,7 +207,7 @@ extension Carriage {
     if isRunning { startReading(line) }
   }
 
-  /// Carries a topic no longer. What waits to it stays here, and is reported.
+  /// Carries a topic no longer. What waits to it stays here, and is reported; so is what is under way, which may leave.
   public func stopCarrying(_ type: String) {
     guard let line = state.withLock({ $0.lines.removeValue(forKey: type) }) else { return }
     end(line, .notCarried)
