@@ -154,8 +154,8 @@ extension Carriage {
       }
     }
     var last: Posted?
-    for (item, message) in zip(frame.items, messages) {
-      guard let message else { continue }
+    for (place, item) in frame.items.enumerated() {
+      guard let message = messages[place] else { continue }
       let context = CarriageContext(
         metadata: item.metadata, sender: frame.sender.name, hops: item.hops &+ 1,
         mark: Mark(nil, by: line.sender.id))
