@@ -58,7 +58,8 @@ struct Consumer {
   ) -> Step {
     guard number == self.number + 1 else { return end("A record is missing.") }
     let last = (records.last?.position ?? position).number
-    if !isLive, last > 0 { doubt = doubt ?? last }
+    // Between two records that follow each other, nothing was.
+    if !isLive, last > 0, place > last + 1 { doubt = doubt ?? last }
     records.append(Record(position: Position(epoch: position.epoch, number: place), bytes: bytes))
     (self.number, asked, hasWorked) = (number, max(0, asked - 1), true)
     isLive = pending == 0 && asked > 0

@@ -34,6 +34,45 @@ extension CarriageReport {
   }
 }
 
+/// What a log of five records drops before a reader has read it is told to him.
+///
+/// - Parameter sites: One that ends, one that goes on, and the reader.
+func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
+  let (gone, here, reader) = (sites[0], sites[1], sites[2])
+  for site in sites { await site.start(topics: 1) }
+  let gate = AsyncStream<Never>.makeStream()
+  reader.center.observe(.note, owner: reader) { _, _ in for await _ in gate.stream {} }
+  // Each in a record of its own.
+  func post(_ numbers: ClosedRange<Int>, by site: Site) async {
+    for number in numbers {
+      site.post(number...number)
+      while site.carriage.condition.sent < number { await Task.yield() }
+    }
+  }
+  await post(1...100, by: here)
+  await post(1...100, by: gone)
+  await gone.stop()
+  await post(101...110, by: here)
+  gate.continuation.finish()
+  // Of whoever speaks again, the numbers tell how many. Of whoever does not, nobody knows.
+  let seen = await reader.until { seen in
+    seen.notes(of: "here").last == 110
+      && seen.reports.contains(.gap(type: "note", sender: nil, missing: nil))
+      && seen.notes(of: "here").count + Int(seen.missing) >= 110
+  }
+  #expect(seen.notes(of: "here").count + Int(seen.missing) == 110 && seen.missing > 50)
+  #expect(seen.notes(of: "here") == seen.notes(of: "here").sorted())
+  #expect(seen.reports.count { $0 == .gap(type: "note", sender: nil, missing: nil) } == 1)
+  // Nothing is told of a log that is read as fast as it is written, however short it is.
+  reader.forget()
+  for number in 111...160 {
+    await post(number...number, by: here)
+    await reader.until { $0.notes(of: "here").last == number }
+  }
+  #expect(!reader.seen.reports.contains { if case .gap = $0 { true } else { false } })
+  for site in [here, reader] { await site.stop() }
+}
+
 @Suite(.timeLimit(.minutes(30))) struct ConformanceTests {
   @Test(arguments: Engine.Kind.tested) func conforms(_ kind: Engine.Kind) async throws {
     let engine = try await Engine(kind)

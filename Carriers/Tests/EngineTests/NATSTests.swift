@@ -3,8 +3,9 @@ import Foundation
 import Multicast
 import MulticastCarrier
 import MulticastCarrierTesting
-import MulticastNATS
 import Testing
+
+@testable import MulticastNATS
 
 /// What happens to streams and consumers of JetStream, by the hand of an operator or of the server.
 @Suite(.timeLimit(.minutes(30)), .enabled(if: Engine.Kind.tested.contains(.nats)))
@@ -156,11 +157,15 @@ struct NATSTests {
     for site in [one, two] { await site.stop() }
   }
 
-  /// Lets a handler wait.
-  private final class Gate: Sendable {
-    private let stream = AsyncStream<Never>.makeStream()
-    func pass() async { for await _ in stream.stream {} }
-    func open() { stream.continuation.finish() }
+  /// A server that has been asked anew may have dropped what came before, unless it cannot have been anything.
+  @Test(arguments: [(6, nil), (8, 5)])
+  func onlyWhatMayHaveBeenDroppedIsDoubted(_ place: UInt64, _ doubt: UInt64?) {
+    let log = Log(prefix: "p", type: "note", keepsLatest: false)
+    var consumer = Consumer(log, "name", after: Position(epoch: 1, number: 5))
+    // Of what was before it began, the carriage knows.
+    #expect(consumer.doubt.take() == 0)
+    _ = consumer.take([1], place, 1, 0)
+    #expect(consumer.doubt == doubt)
   }
 
   @Test func whatAStreamDropsUnreadIsTold() async throws {
@@ -168,39 +173,7 @@ struct NATSTests {
     let sites = try ["gone", "here", "reader"].map {
       Site(try carrier(engine), $0, carrying: topics)
     }
-    let (gone, here, reader) = (sites[0], sites[1], sites[2])
-    for site in sites { await site.start(topics: 1) }
-    let gate = Gate()
-    reader.center.observe(.note, owner: gate) { gate, _ in await gate.pass() }
-    // Each in a record of its own.
-    func post(_ numbers: ClosedRange<Int>, by site: Site) async {
-      for number in numbers {
-        site.post(number...number)
-        while site.carriage.condition.sent < number { await Task.yield() }
-      }
-    }
-    await post(1...100, by: here)
-    await post(1...100, by: gone)
-    await gone.stop()
-    await post(101...110, by: here)
-    gate.open()
-    // Of whoever speaks again, the numbers tell how many. Of whoever does not, nobody knows.
-    let seen = await reader.until { seen in
-      seen.notes(of: "here").last == 110
-        && seen.reports.contains(.gap(type: "note", sender: nil, missing: nil))
-        && seen.notes(of: "here").count + Int(seen.missing) >= 110
-    }
-    #expect(seen.notes(of: "here").count + Int(seen.missing) == 110 && seen.missing > 50)
-    #expect(seen.notes(of: "here") == seen.notes(of: "here").sorted())
-    #expect(seen.reports.count { $0 == .gap(type: "note", sender: nil, missing: nil) } == 1)
-    // Nothing is told of a log that is read as fast as it is written, however short it is.
-    reader.forget()
-    for number in 111...160 {
-      await post(number...number, by: here)
-      await reader.until { $0.notes(of: "here").last == number }
-    }
-    #expect(!reader.seen.reports.contains { if case .gap = $0 { true } else { false } })
-    for site in [here, reader] { await site.stop() }
+    await checkThatWhatIsDroppedIsTold(sites)
   }
 
   /// Three servers, each of which is killed and comes back: whoever used it goes on with another one.

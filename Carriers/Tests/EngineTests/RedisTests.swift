@@ -116,38 +116,7 @@ struct RedisTests {
     let sites = try ["gone", "here", "reader"].map { name in
       Site(try carrier(engine, redis: { $0.records = 5 }), name, carrying: topics)
     }
-    let (gone, here, reader) = (sites[0], sites[1], sites[2])
-    for site in sites { await site.start(topics: 1) }
-    let gate = AsyncStream<Never>.makeStream()
-    reader.center.observe(.note, owner: reader) { _, _ in for await _ in gate.stream {} }
-    // Each in a record of its own.
-    func post(_ numbers: ClosedRange<Int>, by site: Site) async {
-      for number in numbers {
-        site.post(number...number)
-        while site.carriage.condition.sent < number { await Task.yield() }
-      }
-    }
-    await post(1...100, by: here)
-    await post(1...100, by: gone)
-    await gone.stop()
-    await post(101...110, by: here)
-    gate.continuation.finish()
-    let seen = await reader.until { seen in
-      seen.notes(of: "here").last == 110
-        && seen.reports.contains(.gap(type: "note", sender: nil, missing: nil))
-        && seen.notes(of: "here").count + Int(seen.missing) >= 110
-    }
-    #expect(seen.notes(of: "here").count + Int(seen.missing) == 110 && seen.missing > 50)
-    #expect(seen.notes(of: "here") == seen.notes(of: "here").sorted())
-    #expect(seen.reports.count { $0 == .gap(type: "note", sender: nil, missing: nil) } == 1)
-    // Nothing is told of a log that is read as fast as it is written, however short it is.
-    reader.forget()
-    for number in 111...160 {
-      await post(number...number, by: here)
-      await reader.until { $0.notes(of: "here").last == number }
-    }
-    #expect(!reader.seen.reports.contains { if case .gap = $0 { true } else { false } })
-    for site in [here, reader] { await site.stop() }
+    await checkThatWhatIsDroppedIsTold(sites)
     withExtendedLifetime(engine) {}
   }
 

@@ -150,36 +150,14 @@ struct Attack: Sendable {
     }
   }
 
-  private final class Gate: Sendable {
-    private let state = Locked<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>(
-      (false, []))
-    func pass() async {
-      await withCheckedContinuation { done in
-        let isOpen = state.withLock { state in
-          if !state.isOpen { state.waiting.append(done) }
-          return state.isOpen
-        }
-        if isOpen { done.resume() }
-      }
-    }
-    func open() {
-      let waiting = state.withLock { state in
-        state.isOpen = true
-        defer { state.waiting = [] }
-        return state.waiting
-      }
-      for done in waiting { done.resume() }
-    }
-  }
-
   func stuck(isShort: Bool) async throws {
     let engine = try await Engine(kind)
     let sites = try await sites(engine, count: 2, isShort: isShort)
-    let gate = Gate()
-    sites[1].center.observe(.note, owner: gate) { _, _ in await gate.pass() }
+    let gate = AsyncStream<Never>.makeStream()
+    sites[1].center.observe(.note, owner: sites[1]) { _, _ in for await _ in gate.stream {} }
     await post([sites[0]], rate: 3_000, seconds: 30)
     print("MEASURED \(memory) MB at most while the handler is stuck")
-    gate.open()
+    gate.continuation.finish()
     // What was lost at the end shows when its sender speaks again.
     await sites[0].until { $0.state?.waitingMessages == 0 }
     sites[0].post(90_000..<90_001)
