@@ -39,7 +39,7 @@ extension Carriage {
       if reading.isBare, records.isEmpty { line.publishLatest(self, line) }
       (reading.isBare, reading.failures) = (false, 0)
       var last: Frame?
-      for record in records {
+      for record in records where !Task.isCancelled {
         if let frame = take(record, of: line, &reading) {
           if reading.isCatchingUp { last = frame } else { await line.deliver(self, line, frame) }
         }
@@ -47,7 +47,7 @@ extension Carriage {
         reading.position = record.position
         line.own.position.withLock { $0 = record.position }
       }
-      if var last {
+      if var last, !Task.isCancelled {
         last.items = last.items.suffix(1)
         await line.deliver(self, line, last)
       }
@@ -101,7 +101,7 @@ extension Carriage {
       skip(line, "A record that no carriage has written.")
       return nil
     }
-    let isOwn = frame.sender.id & ~Carriage.topicBits == id
+    let isOwn = frame.sender.carriage == id
     let count = UInt64(frame.items.count)
     let hash = hash(record.bytes)
     let finding = reading.inflow.take(
@@ -147,8 +147,9 @@ extension Carriage {
     if messages.count != bodies.count {
       messages = bodies.map { body in
         do {
-          if let message = try codec.decode([body]).first { return message }
-          skip(line, "Its codec makes no message of it.")
+          let alone = try codec.decode([body])
+          if alone.count == 1 { return alone[0] }
+          skip(line, "Its codec does not make one message of it.")
         } catch { skip(line, "It cannot be decoded: \("\(error)".prefix(200))") }
         return nil
       }
@@ -158,7 +159,7 @@ extension Carriage {
       guard let message = messages[place] else { continue }
       let context = CarriageContext(
         metadata: item.metadata, sender: frame.sender.name, hops: item.hops &+ 1,
-        mark: Mark(nil, by: line.sender.id))
+        mark: Mark(nil, by: line))
       CarriageContext.$current.withValue(context) { last = center.post(topic, message) }
     }
     await last?.delivered()

@@ -33,16 +33,18 @@ extension Carriage: Service {
     let topic = Topic<End>("MulticastCarrier.end of \(id)")
     let homes = state.withLock { $0.lines.values.map(\.home.queue) }
     let observations = homes.map { center.observe(topic, owner: self, on: $0) { _, _ in } }
-    _ = await center.post(topic, End()).delivered()
-    for observation in observations { observation.cancel() }
     let (idle, turn) = AsyncStream<Never>.makeStream()
     let limit = Task {
       try await Task.sleep(for: limits.closing)
       turn.finish()
     }
-    change { $0.closing.append(turn) }
+    Task {
+      _ = await center.post(topic, End()).delivered()
+      change { $0.closing.append(turn) }
+    }
     for await _ in idle {}
     limit.cancel()
+    for observation in observations { observation.cancel() }
     let lines = change { state in
       state.condition.connection = .closed
       state.refusals = ([:], [:])

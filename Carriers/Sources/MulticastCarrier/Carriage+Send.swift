@@ -22,14 +22,11 @@ extension Carriage {
   /// At home, in the order of the center.
   func heard<Message>(_ message: Message, of line: Line, _ codec: some MessageCodec<Message>) {
     let context = CarriageContext.current
-    guard let mark = context.mark, mark.take(by: line.sender.id) else {
+    guard let mark = context.mark, mark.take(by: line) else {
       return publish(message, of: line, codec, context)
     }
-    if let item = mark.item {
-      add(item, to: line)
-    } else {
-      line.own.latest.withLock { $0.noteCameIn() }
-    }
+    if let item = mark.item { return add(item, to: line) }
+    line.own.latest.withLock { $0.noteCameIn() }
   }
 
   /// At home.
@@ -93,6 +90,7 @@ extension Carriage {
           state.withLock { $0.outbox.split(line.sender.id) }
           continue
         }
+        note(nil, line, \.out)
         _ = line.own.latest.withLock { $0.noteReturn() }
         change { $0.outbox.finish(line.sender.id) }
         let reason = CarrierError.tooLarge(bytes: packed.items[0].count, limit: limit)

@@ -130,11 +130,8 @@ public final class Carriage: Sendable {
   /// Counts what is told once a second.
   func count(_ report: CarriageReport, _ count: UInt64 = 1) {
     state.withLock { state in
-      switch report {
-      case .kept: state.condition.kept += count
-      case .gap: state.condition.missing += count
-      default: break
-      }
+      if case .kept = report { state.condition.kept += count }
+      if case .gap = report { state.condition.missing += count }
       let isMuch = state.tally[report] == nil && state.tally.count >= 1_000
       state.tally[isMuch ? report.with(0, isBrief: true) : report, default: 0] += count
     }
@@ -203,11 +200,16 @@ extension Carriage {
       carriage, message in
       carriage.heard(message, of: line, codec)
     }
-    line.own.atEnd { observation.cancel() }
+    line.own.atEnd { [weak center] in
+      observation.cancel()
+      // It may be another one before the topic is carried again, and would count as new then.
+      center?.removeLatest(of: topic)
+    }
     if isRunning { startReading(line) }
   }
 
-  /// Carries a topic no longer. What waits to it stays here, and is reported; so is what is under way, which may leave.
+  /// Carries a topic no longer. What waits to it stays here, and is reported; so is what is under way, which may leave. The
+  /// center forgets the latest message, as it does when the carriage ends.
   public func stopCarrying(_ type: String) {
     guard let line = state.withLock({ $0.lines.removeValue(forKey: type) }) else { return }
     end(line, .notCarried)
@@ -252,13 +254,13 @@ extension Carriage {
         throw isClosed ? CarrierError.closed : CancellationError() as any Error
       }
     }
-    let mark = Mark(item, by: line.sender.id)
+    let mark = Mark(item, by: line)
     context.mark = mark
     await CarriageContext.$current.withValue(context) {
       _ = await center.post(topic, message).delivered()
     }
     // Nobody has heard it here: it is carried no longer.
-    guard mark.take(by: line.sender.id) else { return }
+    guard mark.take(by: line) else { return }
     change { $0.outbox.release(item.count) }
     throw CarrierError.notCarried
   }

@@ -41,14 +41,15 @@ extension CarriedValue {
 final class Mark: Sendable {
   /// The bytes of a message that is to leave; nil if the message has come in.
   let item: [UInt8]?
-  private let sender: UInt64
+  private let line: (carriage: UInt64, type: String)
   private let isTaken = Atomic(false)
 
-  /// - Parameter sender: The number of the carriage and its topic.
-  init(_ item: [UInt8]?, by sender: UInt64) { (self.item, self.sender) = (item, sender) }
+  init(_ item: [UInt8]?, by line: Line) {
+    (self.item, self.line) = (item, (line.sender.carriage, line.type))
+  }
 
-  /// Returns true once, to who has made it.
-  func take(by sender: UInt64) -> Bool {
-    sender == self.sender && !isTaken.exchange(true, ordering: .relaxed)
+  /// Returns true once, to the line that has made it, or the next one of its topic.
+  func take(by line: Line) -> Bool {
+    (line.sender.carriage, line.type) == self.line && !isTaken.exchange(true, ordering: .relaxed)
   }
 }

@@ -109,10 +109,10 @@ package protocol EngineSession: AnyObject, Sendable {
 
 /// The session of a carrier: made when it is needed, and anew when it has ended, until the carrier is closed.
 package final class Sessions<Session: EngineSession>: Sendable {
-  private let make: @Sendable () -> Session
+  private let make: @Sendable (_ isAnother: Bool) -> Session
   private let state = Locked<(session: Session?, isClosed: Bool)>((nil, false))
 
-  package init(_ make: @escaping @Sendable () -> Session) { self.make = make }
+  package init(_ make: @escaping @Sendable (_ isAnother: Bool) -> Session) { self.make = make }
 
   deinit { last?.end(.closed) }
 
@@ -124,7 +124,7 @@ package final class Sessions<Session: EngineSession>: Sendable {
     try state.withLock { state in
       if state.isClosed { throw CarrierError.closed }
       if let session = state.session, !session.hasEnded { return session }
-      let session = make()
+      let session = make(state.session != nil)
       state.session = session
       return session
     }
@@ -132,9 +132,7 @@ package final class Sessions<Session: EngineSession>: Sendable {
 
   /// Makes none any more. Returns the last one, which is to be ended.
   package func close() -> Session? {
-    state.withLock { state in
-      state.isClosed = true
-      return state.session
-    }
+    state.withLock { $0.isClosed = true }
+    return last
   }
 }

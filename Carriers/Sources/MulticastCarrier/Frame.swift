@@ -6,6 +6,7 @@ struct Frame {
   struct Sender: Hashable, Sendable, CustomStringConvertible {
     let id: UInt64
     let name: String
+    var carriage: UInt64 { id & ~Carriage.topicBits }
     var description: String { "\(name)#\(String(id, radix: 36))" }
   }
 
@@ -21,8 +22,6 @@ struct Frame {
   /// The most that a header takes.
   static let headerLimit = 300
   private static let magic = Array("MC\u{4}\u{2}".utf8)
-  /// The least that an item takes.
-  private static let itemSize = 3
 
   let sender: Sender
   let version: UInt16
@@ -40,7 +39,8 @@ struct Frame {
     sender = Sender(id: try rest.number(), name: try rest.text())
     (version, oldest, first) = (try rest.number(), try rest.number(), try rest.number())
     let count: Int = try rest.number()
-    guard first > 0, first < 1 << 62, count > 0, count <= rest.count / Frame.itemSize else {
+    // An item takes three bytes at least.
+    guard first > 0, first < 1 << 62, count > 0, count <= rest.count / 3 else {
       throw Malformed()
     }
     items.reserveCapacity(count)

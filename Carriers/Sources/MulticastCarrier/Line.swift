@@ -2,9 +2,6 @@ import Dispatch
 
 /// A topic that is carried, without the type of its messages.
 struct Line: Sendable {
-  /// Decodes and posts what one record has brought, and returns when all handlers have run.
-  typealias Deliver = @Sendable (Carriage, Line, Frame) async -> Void
-
   let topic: String
   let log: Log
   /// Another one each time that a topic is carried.
@@ -14,7 +11,8 @@ struct Line: Sendable {
   let start: Carriage.Start
   /// The `MessageCodec` of the topic.
   let codec: any Sendable
-  let deliver: Deliver
+  /// Decodes and posts what one record has brought, and returns when all handlers have run.
+  let deliver: @Sendable (Carriage, Line, Frame) async -> Void
   /// Publishes the latest message that the center has. At home.
   let publishLatest: @Sendable (Carriage, Line) -> Void
   let home = Home()

@@ -73,9 +73,7 @@ struct Outbox {
 
   /// Leaves the queue. Returns false if it has room, because it was somebody's turn.
   mutating func leave(_ turn: Turn) -> Bool {
-    guard let place = queue.firstIndex(where: { $0.turn == turn }) else { return false }
-    queue.remove(at: place)
-    return true
+    queue.firstIndex { $0.turn == turn }.map { queue.remove(at: $0) } != nil
   }
 
   mutating func release(_ size: Int) {
@@ -127,7 +125,7 @@ struct Outbox {
 
   /// Sends each message of the record on its own: one of them is too large.
   mutating func split(_ sender: UInt64) {
-    guard let count = lanes[sender]?.underWay else { return }
+    let count = lanes[sender]?.underWay ?? 0
     lanes[sender]?.alone = count
     lanes[sender]?.underWay = 0
   }

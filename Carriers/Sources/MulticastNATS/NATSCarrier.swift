@@ -15,7 +15,7 @@ public final class NATSCarrier: Carrier, Registry {
   public init(_ configuration: NATSConfiguration) {
     let limit = Locked(1 << 20)  // nats-server's default
     (self.configuration, messageLimit) = (configuration, limit)
-    sessions = Sessions { Session(configuration, messageLimit: limit) }
+    sessions = Sessions { Session(configuration, isAnother: $0, messageLimit: limit) }
   }
 
   /// Ends. What was not acknowledged by then may have been stored or not.
@@ -66,10 +66,10 @@ public final class NATSCarrier: Carrier, Registry {
     let known = session.streams.withLock { $0[log.stream] }
     let stream = if let known { known } else { try await stream(log, session) }
     let limit = min(recordLimit, stream.recordLimit)
-    guard record.count <= limit else {
-      throw CarrierError.tooLarge(bytes: record.count, limit: limit)
-    }
     do {
+      guard record.count <= limit else {
+        throw CarrierError.tooLarge(bytes: record.count, limit: limit)
+      }
       // The server knows identifiers of the whole stream.
       let answer = try await session.request(log.subject, record, id: "\(log.name)-\(id)").checked()
       guard let number = answer.seq, answer.stream == log.stream else {

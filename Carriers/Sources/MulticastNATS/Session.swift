@@ -40,14 +40,14 @@ final class Session: EngineSession {
 
   /// Connects to the first server that answers.
   ///
-  /// - Parameter messageLimit: The size of the largest message, which the server tells.
-  init(_ configuration: NATSConfiguration, messageLimit: Locked<Int>) {
+  /// - Parameters:
+  ///   - isAnother: Whether there has been one before.
+  ///   - messageLimit: The size of the largest message, which the server tells.
+  init(_ configuration: NATSConfiguration, isAnother: Bool, messageLimit: Locked<Int>) {
     self.messageLimit = messageLimit
-    queue.async {
-      do throws(CarrierError) { try self.connect(configuration) } catch {
-        // So that many who try again do not connect more often.
-        self.queue.asyncAfter(deadline: .now() + .milliseconds(200)) { self.end(error) }
-      }
+    // So that many who try again do not connect more often.
+    queue.asyncAfter(deadline: .now() + .milliseconds(isAnother ? 200 : 0)) {
+      do throws(CarrierError) { try self.connect(configuration) } catch { self.end(error) }
     }
     Task { [weak self] in
       repeat { try? await Task.sleep(for: .seconds(1)) } while self?.sweep() == true
@@ -188,9 +188,11 @@ final class Session: EngineSession {
   /// Returns what has come to a topic's consumer, or comes within a few seconds.
   func read(_ log: Log, limit: Int, with new: Consumer? = nil) async throws -> [Record] {
     try await withCheckedThrowingContinuation { done in
-      let (step, end) = state.withLock { state in
+      let (step, end) = state.withLock { state -> (Consumer.Step?, CarrierError?) in
+        // Nobody looks for the consumer of who has been released already.
+        guard state.end == nil, !Task.isCancelled else { return (nil, state.end ?? .notCarried) }
         if let new { (state.consumers[new.name], state.names[log]) = (new, new.name) }
-        return (state.names[log].flatMap { state.consumers[$0]?.read(done, limit) }, state.end)
+        return (state.names[log].flatMap { state.consumers[$0]?.read(done, limit) }, nil)
       }
       if let end { return done.resume(throwing: end) }
       perform(step ?? .deliver(done, []))
@@ -208,9 +210,9 @@ final class Session: EngineSession {
     }
   }
 
-  /// The place from which on the server may have dropped records unread, if there is one. It is told once.
+  /// The place from which on the server may have dropped records unread, if there is one: 0 if nobody knows. It is told once.
   func takeDoubt(_ log: Log) -> UInt64? {
-    state.withLock { state in state.names[log].flatMap { state.consumers[$0]?.doubt.take() } }
+    state.withLock { state in state.names[log].map { state.consumers[$0]?.doubt.take() } ?? 0 }
   }
 
   /// The topic is read no more.

@@ -54,7 +54,7 @@ public final class RedisCarrier: Carrier, Registry {
   /// Creates a carrier, which connects when it is used.
   public init(_ configuration: RedisConfiguration) {
     self.configuration = configuration
-    sessions = Sessions { RedisSession(configuration) }
+    sessions = Sessions { RedisSession(configuration, isAnother: $0) }
   }
 
   /// As configured.

@@ -55,7 +55,7 @@ final class RedisConnection: ChannelDuplexHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     guard event is IdleStateHandler.IdleStateEvent else { return }
-    let error = CarrierError.disconnected("The server has not answered for 5 s.")
+    let error = CarrierError.disconnected("The server has not answered for 8 s.")
     errorCaught(context: context, error: error)
   }
 
@@ -111,7 +111,7 @@ final class RedisConnection: ChannelDuplexHandler {
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
           if own.url.scheme == "rediss" { try pipeline.addHandler(encryption(own)) }
-          try pipeline.addHandler(IdleStateHandler(readTimeout: .seconds(5)))
+          try pipeline.addHandler(IdleStateHandler(readTimeout: .seconds(8)))
           try pipeline.addHandler(RedisConnection(session))
         }
       }

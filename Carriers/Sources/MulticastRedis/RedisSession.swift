@@ -28,14 +28,16 @@ final class RedisSession: EngineSession {
   private let state = Locked(State())
 
   /// Connects.
-  init(_ own: RedisConfiguration) {
+  ///
+  /// - Parameter isAnother: Whether there has been one before.
+  init(_ own: RedisConfiguration, isAnother: Bool) {
     // On one thread, which so hears what is stored together with the answer to who has stored it.
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let connections = (0..<2).map { _ in
       Task { [weak self] in
+        // So that many who try again do not connect more often.
+        if isAnother { try? await Task.sleep(for: .milliseconds(100)) }
         do { return try await RedisConnection.connect(own, for: self, on: loop) } catch {
-          // So that many who try again do not connect more often.
-          try? await Task.sleep(for: .milliseconds(100))
           let reason = CarrierError.disconnected("\(own.host):\(own.port): \(error)")
           self?.end(error as? CarrierError ?? reason)
           throw error
@@ -97,7 +99,12 @@ final class RedisSession: EngineSession {
       let waits = state.withLock { state in
         guard !Task.isCancelled, let topic = state.topics[key], topic.place == place,
           topic.heard <= place
-        else { return false }
+        else {
+          // What was heard is in the stream, or was in another one.
+          state.topics[key]?.place = nil
+          state.topics[key]?.heard = Topic().heard
+          return false
+        }
         state.topics[key]?.waiter = done
         return true
       }
