@@ -1,7 +1,5 @@
 import Multicast
 
-private let batch = 32
-
 extension Carriage {
   func startReading(_ line: Line) {
     let reader = Task(executorPreference: line.home) { [weak self] in
@@ -33,7 +31,7 @@ extension Carriage {
       }
       // Where an engine tells the end of all topics, reading shows whether there is nothing.
       let isEmpty = try await reading.isBare ? carrier.end(of: line.log).number == 0 : false
-      let records = try await isEmpty ? [] : carrier.read(line.log, after: position, limit: batch)
+      let records = try await isEmpty ? [] : carrier.read(line.log, after: position, limit: 32)
       note(nil, line, \.in)
       // What others have said to it meanwhile is later.
       if reading.isBare, records.isEmpty { line.publishLatest(self, line) }

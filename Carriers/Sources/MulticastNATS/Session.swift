@@ -45,8 +45,9 @@ final class Session: EngineSession {
   ///   - messageLimit: The size of the largest message, which the server tells.
   init(_ configuration: NATSConfiguration, isAnother: Bool, messageLimit: Locked<Int>) {
     self.messageLimit = messageLimit
-    // So that many who try again do not connect more often.
-    queue.asyncAfter(deadline: .now() + .milliseconds(isAnother ? 200 : 0)) {
+    queue.async {
+      // So that many who try again do not connect more often. What is published waits on the queue.
+      if isAnother { Thread.sleep(forTimeInterval: 0.2) }
       do throws(CarrierError) { try self.connect(configuration) } catch { self.end(error) }
     }
     Task { [weak self] in

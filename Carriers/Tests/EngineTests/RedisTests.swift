@@ -179,6 +179,28 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
+  /// What was heard meanwhile is in no stream any more.
+  @Test func aServerThatIsEmptiedWhileAHandlerIsSlowIsNotAskedWithoutAnEnd() async throws {
+    let engine = try await Engine(.redis)
+    let sites = try await sites(engine, "one", "two")
+    let gate = AsyncStream<Never>.makeStream()
+    sites[1].center.observe(.note, owner: sites[1]) { _, _ in for await _ in gate.stream {} }
+    for number in 1...5 {
+      sites[0].post(number...number)
+      await sites[0].until { $0.state?.sent == UInt64(number) }
+    }
+    try await ask(engine, "flushall")
+    gate.continuation.finish()
+    await sites[1].until { $0.reports.contains(.beganAnew(type: "note")) }
+    let before = try await commands(engine)
+    for _ in 1...50 { try await ask(engine, "ping") }
+    #expect(try await commands(engine) - before <= 20)
+    sites[0].post(6...6)
+    await sites[1].until { $0.notes(of: "one").last == 6 }
+    for site in sites { await site.stop() }
+    withExtendedLifetime(engine) {}
+  }
+
   @Test func topicsThatEndLeaveNothing() async throws {
     let engine = try await Engine(.redis)
     let own = try carrier(engine, redis: { $0.expiry = .seconds(1) })
