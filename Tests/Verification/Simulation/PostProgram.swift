@@ -185,7 +185,9 @@ final class PostProgram: Program, @unchecked Sendable {
     case "end home": if random.next() % 3 == 0 { endHome() } else { post(key: random.next()) }
     default:
       // Who removes a client has learned of its registration.
-      let some = synchronized { receivers.indices.randomElement(using: &random) }
+      let some = synchronized {
+        receivers.indices.randomElement(using: &random).flatMap { receivers[$0] == nil ? nil : $0 }
+      }
       guard let number = some, receivers[number]?.isBusy == false,
         history.receivers[number].removal == .max
       else { return }
@@ -397,7 +399,7 @@ final class PostProgram: Program, @unchecked Sendable {
     if kind == .named { receiver.wasHeld = true }
     receivers.append(nil)
     observe(as: receiver)
-    receivers[number] = receiver
+    synchronized { receivers[number] = receiver }
   }
 
   private func observe(as receiver: Receiver) {
@@ -432,8 +434,10 @@ final class PostProgram: Program, @unchecked Sendable {
   private func remove(_ receiver: Receiver) {
     history.beginRemoval(of: receiver.number)
     switch receiver.list {
-    case .plain: center.remove(receiver, for: (any Plain).self)
-    case .awaiting: center.remove(receiver, for: (any Awaiting).self)
+    case .plain:
+      if !center.remove(receiver, for: (any Plain).self) { fault("a receiver was not removed") }
+    case .awaiting:
+      if !center.remove(receiver, for: (any Awaiting).self) { fault("a receiver was not removed") }
     default: receiver.observation?.cancel()
     }
     history.endRemoval(of: receiver.number)
