@@ -399,7 +399,9 @@ final class PostProgram: Program, @unchecked Sendable {
     if kind == .named { receiver.wasHeld = true }
     receivers.append(nil)
     observe(as: receiver)
-    synchronized { receivers[number] = receiver }
+    var given: Receiver? = consume receiver
+    // It is not held here when another thread may learn of it.
+    synchronized { receivers[number] = given.take() }
   }
 
   private func observe(as receiver: Receiver) {
