@@ -41,25 +41,6 @@ extension MulticastCenter {
     } ?? 0
   }
 
-  #if DEBUG
-    /// If a listener protocol has no clients, tells of one that was added for its class instead.
-    @usableFromInline
-    func tellOfClasses<Listener>(insteadOf listener: Listener.Type, from site: CallSite) {
-      if withDelegate(for: listener, { $0.clientList.isEmpty }) == false { return }
-      for list in registries.all.flatMap(\.lists) {
-        guard case .listener(let key) = list.subject, key is AnyClass, key != listener,
-          let client = list.boxes.first(where: { $0.mayBeLoaded })?.load(), client is Listener
-        else { continue }
-        StandardError.tell(
-          of: site,
-          """
-          nobody hears \(listener), called at \(site), but \(type(of: client)) was added for the class \(key). To be called for \
-          the protocol, it is added for that: add(client, for: \(listener).self).
-          """)
-      }
-    }
-  #endif
-
   /// Asks every client of a listener protocol, and returns the answers in the order of the clients.
   ///
   /// Asks on this thread, as `notify` calls. The first error ends the call, and the answers are lost.

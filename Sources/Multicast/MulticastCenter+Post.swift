@@ -9,7 +9,7 @@ extension MulticastCenter {
   /// A client added in an actor is called there, and a client added on a queue on that queue. Other clients
   /// are called on this thread.
   ///
-  /// When this returns, everybody has been called who has no home, or whose home is where this is called. What
+  /// When this returns, all clients that have no home, or whose home is where this is called, have been called. What
   /// waited there came first. The others are called a little later. In a client that `post` is calling, this
   /// returns at once, and what it posts follows in every home.
   ///
@@ -39,7 +39,7 @@ extension MulticastCenter {
     #endif
     return withDelegate(for: listener) { delegate in
       delegate.post(isolation: isolation, fileID: fileID, line: line, column: column, body)
-    } ?? Posted(nil, of: nil)
+    } ?? Posted()
   }
 
   /// Calls every client of a listener protocol on the main actor, in order.
@@ -77,7 +77,7 @@ extension MulticastCenter {
     #endif
     return withDelegate(for: listener) { delegate in
       delegate.postOnMain(isolation: isolation, fileID: fileID, line: line, column: column, body)
-    } ?? Posted(nil, of: nil)
+    } ?? Posted()
   }
 
   /// Calls every client of a listener protocol in a task of its own.
@@ -108,7 +108,7 @@ extension MulticastCenter {
   ) -> Posted {
     withDelegate(for: listener) { delegate in
       delegate.post(fileID: fileID, line: line, column: column, awaiting: body)
-    } ?? Posted(nil, of: nil)
+    } ?? Posted()
   }
 }
 

@@ -23,8 +23,8 @@ extension MulticastDelegate {
   ) async throws(Failure) -> Int {
     if clientList.isEmpty { return 0 }
     let site = CallSite(fileID: fileID, line: line, column: column)
-    guard let link = reentrancyGuard.enterAwaited(list: clientList, site: site) else { return 0 }
-    return try await link.deliver { () async throws(Failure) in
+    guard let frame = loopGuard.enterAwaited(list: clientList, site: site) else { return 0 }
+    return try await frame.run { () async throws(Failure) in
       try await forEachClient(from: site, awaiting: body)
     }
   }
@@ -35,7 +35,7 @@ extension MulticastDelegate {
     from site: CallSite,
     awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) -> Int {
-    let pass = reporter?.begin(.awaiting, clientList.subject, from: site)
+    let pass = reporter?.beginPass(.awaiting, clientList.subject, from: site)
     defer { pass?.end() }
     var called = 0
     for box in clientList.boxes {
@@ -44,8 +44,8 @@ extension MulticastDelegate {
           #if DEBUG
             box.checkHome(as: Listener.self, from: site)
           #endif
-          let call = pass?.begin(box)
-          defer { call.map { pass?.end($0) } }
+          let call = pass?.beginCall(of: box)
+          defer { call.map { pass?.endCall($0) } }
           called += 1
           try await body(client)
         })

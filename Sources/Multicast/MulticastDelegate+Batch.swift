@@ -19,7 +19,7 @@ extension MulticastDelegate {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: (Listener, Events.Element) throws(Failure) -> Void
   ) throws(Failure) -> Int {
-    try deliver(from: CallSite(fileID: fileID, line: line, column: column)) {
+    try notifyEach(from: CallSite(fileID: fileID, line: line, column: column)) {
       (client, box) throws(Failure) in
       // By index, because a loop over the elements would copy each.
       var index = events.startIndex

@@ -25,7 +25,7 @@ extension MulticastDelegate {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
   ) -> Bool {
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return add(client, in: isolation, on: nil, at: site, isTold: isolation != nil)
+    return add(client, in: isolation, on: nil, at: site, isHomeGiven: isolation != nil)
   }
 
   /// Adds a client that lives on a dispatch queue, or anywhere, at the end of the list.
@@ -47,26 +47,26 @@ extension MulticastDelegate {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
   ) -> Bool {
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return add(client, in: nil, on: queue, at: site, isTold: true)
+    return add(client, in: nil, on: queue, at: site, isHomeGiven: true)
   }
 
-  /// - Parameter isTold: Whether the caller has said where the client lives.
+  /// - Parameter isHomeGiven: Whether the caller has said where the client lives.
   @inlinable
   func add(
     _ client: Listener, in isolation: (any Actor)?, on queue: DispatchQueue?, at site: CallSite,
-    isTold: Bool
+    isHomeGiven: Bool
   ) -> Bool {
     withObject(of: client, file: site.file, line: site.line) { object in
       add(
         ClientBox(client, object, at: home(of: object, in: isolation, on: queue)), at: site,
-        isTold: isTold)
+        isHomeGiven: isHomeGiven)
     }
   }
 
   @usableFromInline
-  func add(_ box: WeakBox, at site: CallSite, isTold: Bool) -> Bool {
+  func add(_ box: WeakBox, at site: CallSite, isHomeGiven: Bool) -> Bool {
     #if DEBUG
-      if !isTold, Place.mainActor.isCurrent(from: nil) { box.homelessness = Homelessness(at: site) }
+      if !isHomeGiven, MainActor.presence() == .here { box.addedOnMain = AddedOnMain(at: site) }
     #endif
     while true {
       let placement = clientList.place(box)
@@ -78,7 +78,7 @@ extension MulticastDelegate {
   @usableFromInline
   func home(
     of client: AnyObject, in isolation: (any Actor)?, on queue: DispatchQueue?
-  ) -> ClientHome? {
+  ) -> Home? {
     if let queue { return office.mailbox(of: queue) }
     // An actor's synchronous methods are nonisolated.
     guard let isolation, !isActor(client) else { return nil }

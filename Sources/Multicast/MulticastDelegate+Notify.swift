@@ -31,7 +31,7 @@ extension MulticastDelegate {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: (Listener) throws(Failure) -> Void
   ) throws(Failure) -> Int {
-    try deliver(from: CallSite(fileID: fileID, line: line, column: column)) {
+    try notifyEach(from: CallSite(fileID: fileID, line: line, column: column)) {
       (client, _) throws(Failure) in
       try body(client)
     }
@@ -43,26 +43,26 @@ extension MulticastDelegate {
   /// - Parameter body: Receives each client and its box.
   /// - Returns: The number of clients called; 0 if the guard refused.
   @inlinable @inline(__always)
-  func deliver<Failure: Error>(
+  func notifyEach<Failure: Error>(
     _ way: DeliveryEvent.Way = .notify, from site: CallSite,
     _ body: (Listener, WeakBox) throws(Failure) -> Void
   ) throws(Failure) -> Int {
     if clientList.isEmpty { return 0 }
-    var notify = ActiveDelivery(list: ObjectIdentifier(clientList), site: site)
-    return unsafe try withUnsafeMutablePointer(to: &notify) { (notify) throws(Failure) -> Int in
-      guard unsafe reentrancyGuard.enter(notify, list: clientList, way) else { return 0 }
-      defer { unsafe notify.pointee.pop() }
+    var frame = DeliveryFrame(list: ObjectIdentifier(clientList), site: site)
+    return unsafe try withUnsafeMutablePointer(to: &frame) { (frame) throws(Failure) -> Int in
+      guard unsafe loopGuard.enter(frame, list: clientList, way) else { return 0 }
+      defer { unsafe frame.pointee.pop() }
       // Never copied, so that the loop does not retain it.
-      let pass = Borrowed(reporter?.begin(way, clientList.subject, from: site))
+      let pass = Borrowed(reporter?.beginPass(way, clientList.subject, from: site))
       defer { pass.value?.end() }
       return try forEachClient { (client, box) throws(Failure) in
         #if DEBUG
           box.checkHome(as: Listener.self, from: site)
         #endif
         // The type is read before the call, in which the client may be removed. A call that throws counts, too.
-        let call = pass.value?.begin(box)
+        let call = pass.value?.beginCall(of: box)
         // There is a call only if there is a pass, so it is not asked for again.
-        defer { if let call { unsafe pass.value.unsafelyUnwrapped.end(call) } }
+        defer { if let call { unsafe pass.value.unsafelyUnwrapped.endCall(call) } }
         try body(client, box)
       }
     }
@@ -107,7 +107,7 @@ extension MulticastDelegate {
     _ transform: (Listener) throws(Failure) -> Answer
   ) throws(Failure) -> [Answer] {
     var answers: [Answer] = []
-    _ = try deliver(.map, from: CallSite(fileID: fileID, line: line, column: column)) {
+    _ = try notifyEach(.map, from: CallSite(fileID: fileID, line: line, column: column)) {
       (client, _) throws(Failure) in
       answers.append(try transform(client))
     }

@@ -9,7 +9,7 @@ extension MulticastDelegate {
   /// A client added in an actor is called there, and a client added on a queue on that queue. Other clients
   /// are called on this thread.
   ///
-  /// When this returns, everybody has been called who has no home, or whose home is where this is called. What
+  /// When this returns, all clients that have no home, or whose home is where this is called, have been called. What
   /// waited there came first. The others are called a little later. In a client that `post` is calling, this
   /// returns at once, and what it posts follows in every home.
   ///
@@ -33,9 +33,7 @@ extension MulticastDelegate {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: @escaping @Sendable (Listener) -> Void
   ) -> Posted {
-    Posted(
-      post(.homes, from: CallSite(fileID: fileID, line: line, column: column), isolation, body),
-      of: office)
+    post(.homes, from: CallSite(fileID: fileID, line: line, column: column), isolation, body)
   }
 
   /// Calls every client on the main actor, in order.
@@ -67,18 +65,17 @@ extension MulticastDelegate {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: @escaping @MainActor @Sendable (Listener) -> Void
   ) -> Posted {
-    Posted(
-      post(
-        .mainActor, from: CallSite(fileID: fileID, line: line, column: column), isolation,
-        MainActorFunction(body).callable), of: office)
+    post(
+      .mainActor, from: CallSite(fileID: fileID, line: line, column: column), isolation,
+      MainActorFunction(body).callable)
   }
 
   @inlinable @inline(__always)
   func post(
     _ destination: Post.Destination, from site: CallSite, _ isolation: (any Actor)?,
     _ body: @escaping @Sendable (Listener) -> Void
-  ) -> PostOffice.Posting? {
-    if clientList.isEmpty { return nil }
+  ) -> Posted {
+    if clientList.isEmpty { return Posted() }
     return office.post(ClientPost(to: clientList, from: site, destination, body), from: isolation)
   }
 }
@@ -133,10 +130,9 @@ extension MulticastDelegate where Listener: Sendable {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     awaiting body: @escaping @isolated(any) @Sendable (Listener) async -> Void
   ) -> Posted {
-    if clientList.isEmpty { return Posted(nil, of: nil) }
+    if clientList.isEmpty { return Posted() }
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return Posted(
-      office.post(AwaitingPost(to: clientList, from: site, body), from: nil), of: office)
+    return office.post(AwaitingPost(to: clientList, from: site, body), from: nil)
   }
 }
 
@@ -151,7 +147,7 @@ private final class AwaitingPost<Listener: Sendable>: Post, @unchecked Sendable 
     _ body: @escaping @isolated(any) @Sendable (Listener) async -> Void
   ) {
     self.body = body
-    super.init(to: list, from: site, .lanes)
+    super.init(to: list, from: site, .tasks)
   }
 
   override var isolation: (any Actor)? { body.isolation }

@@ -27,7 +27,7 @@ public final class MulticastDelegate<Listener>: Sendable {
   @usableFromInline let office: PostOffice
 
   /// The office's. A `notify` that looked it up there would retain the office.
-  @usableFromInline let reentrancyGuard: ReentrancyGuard
+  @usableFromInline let loopGuard: LoopGuard
 
   /// The office's; nil without `onDelivery`.
   @usableFromInline let reporter: Tracing?
@@ -63,7 +63,7 @@ public final class MulticastDelegate<Listener>: Sendable {
   @usableFromInline
   init(office: PostOffice) {
     self.office = office
-    reentrancyGuard = office.reentrancyGuard
+    loopGuard = office.loopGuard
     reporter = office.tracing.flatMap { $0.reports ? $0 : nil }
   }
 }

@@ -6,20 +6,20 @@ import Testing
 /// What only some runtimes answer, so that the other tests cannot insist on an answer.
 @Suite struct CurrentExecutorTests {
   private actor Home {
-    func ask() -> Bool? { isCurrent }
+    func ask() -> Presence { presence() }
   }
 
   @Test(.enabled(if: Process.knowsCurrentActor))
   func anActorKnowsWhoRunsInside() async {
     let home = Home()
-    #expect(await home.ask() == true)
-    #expect(home.isCurrent == false)
-    await MainActor.run { #expect(home.isCurrent == false) }
+    #expect(await home.ask() == .here)
+    #expect(home.presence() == .elsewhere)
+    await MainActor.run { #expect(home.presence() == .elsewhere) }
   }
 
   @Test func theMainActorKnowsEverywhere() async {
-    #expect(await MainActor.run { MainActor.shared.isCurrent } == true)
-    #expect(await Task.detached { MainActor.shared.isCurrent }.value == false)
+    #expect(await MainActor.run { MainActor.shared.presence() } == .here)
+    #expect(await Task.detached { MainActor.shared.presence() }.value == .elsewhere)
   }
 }
 
@@ -91,40 +91,55 @@ import Testing
   }
 }
 
-@Suite struct CauseOfPostTests {
-  private func makePost() -> Post { Post(to: ClientList(.listener(Int.self)), from: CallSite()) }
+@Suite struct OnceReferenceTests {
+  private final class Object: Sendable {}
 
-  @Test func theFirstCauseStays() {
-    let post = makePost()
-    #expect(unsafe post.ownCause == nil)
-    let first = Cause(site: post.site, parent: nil)
-    #expect(post.setCause(first) === first)
-    #expect(post.setCause(Cause(site: post.site, parent: nil)) === first)
-    #expect(post.cause === first)
+  @Test func theFirstObjectStays() {
+    let reference = OnceReference()
+    #expect(reference.value(as: Object.self) == nil)
+    let first = Object()
+    #expect(reference.set(first) === first)
+    #expect(reference.set(Object()) === first)
+    #expect(reference.value(as: Object.self) === first)
   }
 
-  @Test func allThreadsFindTheSameCause() {
+  @Test func allThreadsFindTheSameObject() {
     for _ in 0..<100 {
-      let post = makePost()
-      let causes = Collected<ObjectIdentifier>()
-      onThreads(4) { _ in causes.add(ObjectIdentifier(post.cause)) }
-      #expect(Set(causes.all).count == 1)
+      let reference = OnceReference()
+      let objects = Collected<ObjectIdentifier>()
+      onThreads(4) { _ in objects.add(ObjectIdentifier(reference.set(Object()))) }
+      #expect(Set(objects.all).count == 1)
     }
   }
 
-  @Test func itEndsWithItsPost() {
-    weak var kept: Cause?
-    weak var refused: Cause?
+  @Test func itsObjectEndsWithIt() {
+    weak var kept: Object?
+    weak var refused: Object?
     do {
-      let post = makePost()
-      let (first, second) = (
-        Cause(site: post.site, parent: nil), Cause(site: post.site, parent: nil)
-      )
+      let reference = OnceReference()
+      let (first, second) = (Object(), Object())
       (kept, refused) = (first, second)
-      _ = (post.setCause(first), post.setCause(second))
+      _ = (reference.set(first), reference.set(second))
     }
     #expect(kept == nil)
     #expect(refused == nil)
+  }
+}
+
+@Suite struct CauseOfPostTests {
+  @Test func itOutlivesItsPostAndNotItsEffects() {
+    weak var kept: Cause?
+    do {
+      let effect: Cause
+      do {
+        let post = Post(to: ClientList(.listener(Int.self)), from: CallSite())
+        kept = post.cause
+        effect = Cause(site: post.site, parent: post.cause)
+      }
+      #expect(kept != nil)
+      #expect(Array(effect.sites).count == 2)
+    }
+    #expect(kept == nil)
   }
 }
 

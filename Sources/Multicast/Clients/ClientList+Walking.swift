@@ -27,7 +27,7 @@ extension ClientList {
     // Neighbors mostly have one home, which is asked once.
     var (home, mayLoad, mayLoadAll): (ObjectIdentifier?, Bool, Bool) = (nil, true, true)
     forEach(in: boxes) { box in
-      let next = box.mailbox.map { ObjectIdentifier($0) }
+      let next = box.home.map { ObjectIdentifier($0) }
       if next != home { (home, mayLoad) = (next, box.mayBeLoaded) }
       mayLoadAll = mayLoadAll && mayLoad
       return mayLoad && box.load() == nil ? .dead : .skipped

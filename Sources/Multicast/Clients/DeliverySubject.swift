@@ -13,17 +13,3 @@
     }
   }
 }
-
-/// An owner that represents one of the user's objects. Its handler may keep it.
-package protocol Surrogate {
-  static var shownType: any Any.Type { get }
-}
-
-extension WeakBox {
-  /// The type that reports name: the client's, or the one that an owner represents. Nil for a client without a home that
-  /// was removed or deallocated.
-  var shownType: any Any.Type { (type as? any Surrogate.Type)?.shownType ?? type }
-
-  /// Like ``shownType``, at home; nil for every client that was removed or deallocated.
-  var reportedType: (any Any.Type)? { load().map { _ in shownType } }
-}

@@ -3,52 +3,53 @@
 /// Clients that are added later are in another roster. Those that are removed leave empty boxes.
 @usableFromInline
 final class Roster: Sendable {
-  /// Some boxes of a list, in order: those of one home, or all.
-  final class Group: Sendable {
-    /// The mailbox of the home; nil for all boxes.
-    let mailbox: ClientHome?
+  /// The boxes of one home, in order.
+  final class Residents: Sendable {
+    /// Nil for the boxes of all homes.
+    let home: Home?
 
     let boxes: Boxes
 
-    init(_ boxes: Boxes, at mailbox: ClientHome? = nil) {
-      self.mailbox = mailbox
-      self.boxes = boxes
-    }
+    init(of home: Home?, _ boxes: Boxes) { (self.home, self.boxes) = (home, boxes) }
   }
 
-  let all: Group
+  let all: Residents
+
+  /// All boxes.
+  var boxes: Boxes { all.boxes }
 
   /// Those without a home.
   let homeless: Boxes
 
-  /// In the order of the homes' first clients.
-  let groups: ContiguousArray<Group>
+  /// The others, by home, in the order of the homes' first clients.
+  let homes: ContiguousArray<Residents>
 
   init(_ boxes: Boxes) {
-    all = Group(boxes)
     // Usually all have the same home, or none. Then they share the array.
-    let first = boxes.first?.mailbox
-    if boxes.indices.allSatisfy({ boxes.borrow($0) { box in box.mailbox === first } }) {
+    let first = boxes.first?.home
+    if boxes.indices.allSatisfy({ boxes.borrow($0) { box in box.home === first } }) {
+      all = Residents(of: first, boxes)
       homeless = first == nil ? boxes : []
-      groups = first.map { [Group(boxes, at: $0)] } ?? []
+      homes = first == nil ? [] : [all]
       return
     }
+    all = Residents(of: nil, boxes)
     var homeless = Boxes()
-    var homes: [(mailbox: ClientHome, boxes: Boxes)] = []
-    var places: [ObjectIdentifier: Int] = [:]
+    var homes: [(home: Home, boxes: Boxes)] = []
+    var indices: [ObjectIdentifier: Int] = [:]
     for box in boxes where box.isRegistered {
-      guard let mailbox = box.mailbox else {
+      guard let home = box.home else {
         homeless.append(box)
         continue
       }
-      let place = places[ObjectIdentifier(mailbox)] ?? homes.count
-      if place == homes.count {
-        places[ObjectIdentifier(mailbox)] = place
-        homes.append((mailbox, []))
+      let index = indices[ObjectIdentifier(home)] ?? homes.count
+      if index == homes.count {
+        indices[ObjectIdentifier(home)] = index
+        homes.append((home, []))
       }
-      homes[place].boxes.append(box)
+      homes[index].boxes.append(box)
     }
     self.homeless = homeless
-    groups = ContiguousArray(homes.map { Group($0.boxes, at: $0.mailbox) })
+    self.homes = ContiguousArray(homes.map { Residents(of: $0.home, $0.boxes) })
   }
 }

@@ -12,20 +12,20 @@ class WeakBox: AtomicWord, @unchecked Sendable {
   @usableFromInline let reference: WeakReference
 
   /// The client's home; nil for a client without one.
-  final let mailbox: ClientHome?
+  final let home: Home?
 
   /// The client's class, for reports where the client must not be loaded.
   final let type: AnyClass
 
   #if DEBUG
     /// Where a client was added on the main thread without a word about its home. Set before a list has the box.
-    final var homelessness: Homelessness?
+    final var addedOnMain: AddedOnMain?
   #endif
 
   @usableFromInline
-  init(_ client: AnyObject, at mailbox: ClientHome?) {
+  init(_ client: AnyObject, at home: Home?) {
     reference = WeakReference(client)
-    self.mailbox = mailbox
+    self.home = home
     type = Swift.type(of: client)
     super.init(word: UInt64(ObjectIdentifier(client).address))
   }
@@ -67,6 +67,35 @@ class WeakBox: AtomicWord, @unchecked Sendable {
   func end() {}
 }
 
+// MARK: - For deliveries and reports
+
+extension WeakBox {
+  /// Whether the client may be loaded on this thread: it has no home, or has it here. Called with no lock held.
+  final var mayBeLoaded: Bool { home?.mayRelease ?? true }
+
+  /// Whether the client is registered and, if it may be loaded here, alive. Called with no lock held.
+  final var mayBeAlive: Bool { isRegistered && (!mayBeLoaded || load() != nil) }
+
+  /// The type that reports name: the client's, or the one that an owner represents.
+  final var shownType: any Any.Type { (type as? any Surrogate.Type)?.shownType ?? type }
+
+  /// Like ``shownType``. Nil if the client was removed or deallocated. Called in the client's home, if it has one.
+  final var reportedType: (any Any.Type)? { load().map { _ in shownType } }
+}
+
+#if DEBUG
+  /// An object, because most boxes have none.
+  final class AddedOnMain: Sendable {
+    let site: CallSite
+    init(at site: CallSite) { self.site = site }
+  }
+#endif
+
+/// An owner that represents one of the user's objects. Its handler may keep it.
+package protocol Surrogate {
+  static var shownType: any Any.Type { get }
+}
+
 /// A weak reference that is loaded where it is.
 @usableFromInline struct WeakReference: ~Copyable {
   @usableFromInline weak var client: AnyObject?
@@ -89,9 +118,9 @@ final class ClientBox<Listener>: WeakBox, @unchecked Sendable {
   @usableFromInline let bits: Bits
 
   @inlinable
-  init(_ client: Listener, _ object: AnyObject, at mailbox: ClientHome?) {
+  init(_ client: Listener, _ object: AnyObject, at home: Home?) {
     bits = Bits(of: client)
-    super.init(object, at: mailbox)
+    super.init(object, at: home)
   }
 
   deinit { bits.deallocate(as: Listener.self) }
@@ -173,14 +202,6 @@ struct Bits {
   }
 }
 
-#if DEBUG
-  /// A place, apart from the boxes, most of which have none.
-  final class Homelessness: Sendable {
-    let site: CallSite
-    init(at site: CallSite) { self.site = site }
-  }
-#endif
-
 // MARK: - In arrays
 
 @usableFromInline typealias Boxes = ContiguousArray<WeakBox>
@@ -203,26 +224,4 @@ extension ContiguousArray<WeakBox> {
   var registered: Int {
     indices.count { place in borrow(place) { box in box.isRegistered } }
   }
-}
-
-extension ObjectIdentifier {
-  /// The object's address; never 0.
-  var address: UInt { UInt(bitPattern: self) }
-}
-
-/// A client's home, as far as its list has to know it. All homes are mailboxes.
-///
-/// Unchecked, because others inherit from it. It has no state.
-@usableFromInline
-class ClientHome: @unchecked Sendable {
-  /// Whether a client with this home may be released on this thread. Called with no lock held.
-  var isOpen: Bool { true }
-}
-
-extension WeakBox {
-  /// Whether the client may be loaded on this thread: it has no home, or has it here. Called with no lock held.
-  var mayBeLoaded: Bool { mailbox?.isOpen ?? true }
-
-  /// Whether the client is registered and, if it may be loaded here, alive. Called with no lock held.
-  var mayBeAlive: Bool { isRegistered && (!mayBeLoaded || load() != nil) }
 }

@@ -4,33 +4,37 @@ import MulticastPlatform
   import Darwin
 #endif
 
+/// Whether a thread runs in an actor, on a queue, or in another home.
+enum Presence: Sendable {
+  case here, elsewhere, unknown
+
+  /// The actor has been deallocated.
+  case ended
+}
+
 extension Actor {
-  /// Whether this thread runs inside this actor; nil if that is unknown.
+  /// Whether this thread runs inside this actor. Code written in the actor `isolation` asks, which usually is the answer.
   ///
   /// The concurrency library only has `assertIsolated` and `assumeIsolated`, which stop the program. The
   /// runtime has a function that answers. Where it is missing (before macOS 26 and its relatives), the answer
-  /// is nil, except for the main actor.
-  nonisolated var isCurrent: Bool? {
+  /// is unknown, except for the main actor.
+  nonisolated func presence(from isolation: ObjectIdentifier? = nil) -> Presence {
+    if isolation == ObjectIdentifier(self) { return .here }
     guard multicast_knows_current_executor() else {
       #if canImport(Darwin)
-        if self === MainActor.shared { return pthread_main_np() != 0 }
+        if self === MainActor.shared { return pthread_main_np() != 0 ? .here : .elsewhere }
       #endif
       MissingFunction.report
-      return nil
+      return .unknown
     }
     // An executor reference is two words.
     let executor = unsafe unsafeBitCast(unownedExecutor, to: (UInt, UInt).self)
-    if multicast_is_current_executor(executor.0, executor.1) { return true }
+    if multicast_is_current_executor(executor.0, executor.1) { return .here }
     // Outside of tasks, the runtime asks a custom executor, and treats one that cannot answer as one that
     // says no. The second word of the runtime's own executors is 0.
-    if executor.1 == 0 || self === MainActor.shared { return false }
+    if executor.1 == 0 || self === MainActor.shared { return .elsewhere }
     let isOutsideOfTasks = unsafe withUnsafeCurrentTask { task in unsafe task == nil }
-    return isOutsideOfTasks ? nil : false
-  }
-
-  /// Whether code written in `isolation` runs inside this actor now. False if that is unknown.
-  nonisolated func isCurrent(from isolation: ObjectIdentifier?) -> Bool {
-    isolation == ObjectIdentifier(self) || isCurrent == true
+    return isOutsideOfTasks ? .unknown : .elsewhere
   }
 }
 

@@ -13,3 +13,8 @@ enum Hashing {
     return Int(truncatingIfNeeded: (mixed &* factor) >> UInt64(64 &- bits))
   }
 }
+
+extension ObjectIdentifier {
+  /// The object's address; never 0.
+  var address: UInt { UInt(bitPattern: self) }
+}

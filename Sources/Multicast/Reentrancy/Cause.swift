@@ -1,7 +1,13 @@
-/// A post that has set off others: a link from effect to cause.
+import MulticastPlatform
+
+/// A post as the cause of others: a link from effect to cause.
 ///
-/// It keeps the post's call site and not its message, however long the chain is.
-final class Cause: Sendable {
+/// It keeps the post's call site and not its message, however long the chain is. Its word counts the recurring posts, in the
+/// first cause of a chain.
+///
+/// Unchecked like its superclass. It adds constants, which are Sendable.
+@usableFromInline
+final class Cause: AtomicWord, @unchecked Sendable {
   /// The largest legitimate number of recurring posts that one post sets off: those whose call site is among their own
   /// causes.
   static var limit: Int { 1000 }
@@ -9,14 +15,15 @@ final class Cause: Sendable {
   let site: CallSite
   private let parent: Cause?
 
-  /// The first cause, which counts the recurring posts; nil for that one.
+  /// The first cause; nil for that one.
   private let first: Cause?
-  private let recurrences = Atomic<Int>(0)
 
+  @inline(__always)
   init(site: CallSite, parent: Cause?) {
     self.site = site
     self.parent = parent
     first = parent.map { $0.first ?? $0 }
+    super.init(word: 0)
   }
 
   /// The call sites of this post and its causes, the latest first.
@@ -24,8 +31,12 @@ final class Cause: Sendable {
     sequence(first: self) { $0.parent }.lazy.map(\.site)
   }
 
-  /// Counts a recurring post. Returns how many there are.
+  /// Counts this post if it recurs. Returns how many posts have; 0 if this one does not.
+  @inline(__always)
   func countRecurrence() -> Int {
-    (first ?? self).recurrences.wrappingAdd(1, ordering: .relaxed).newValue
+    guard let parent, let first, parent.sites.contains(site) else { return 0 }
+    return unsafe first.withWord { word in
+      unsafe Int(multicast_add(word, 1, AtomicOrdering.relaxed.rawValue)) + 1
+    }
   }
 }

@@ -20,7 +20,7 @@ extension MulticastCenter {
   ///
   /// The observation ends with its owner, which is held weakly and passed to the handler. The handler is then
   /// released in its home, by the next `post` or as observers are added; without a home, or in it, by the next
-  /// operation on a topic of up to 32 observers. A handler that is replaced is released by who replaces it.
+  /// operation on a topic of up to 32 observers. The call that replaces a handler releases it.
   ///
   /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for the
   /// topic. In the same home, the new handler takes the place of the old one and receives what waits for it. In
@@ -54,9 +54,9 @@ extension MulticastCenter {
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (Owner, Message) -> Void
   ) -> TopicObservation {
-    let handle = TopicHandler.erase(IsolatedHandler(handler).callable)
+    let call = Handler.erase(IsolatedHandler(handler).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, newestOnly, site, .called(handle), in: handler.isolation)
+    return observe(topic, owner, id, once, newestOnly, site, call, in: handler.isolation)
   }
 
   /// Observes a topic with a closure that runs in its owner, an actor.
@@ -95,9 +95,9 @@ extension MulticastCenter {
   ) -> TopicObservation {
     // Disfavored, because the compiler would otherwise prefer this more special method even for a closure
     // that does not isolate its owner. There is no public way to order them.
-    let handle = TopicHandler.erase(ActorHandler(handler).callable)
+    let call = Handler.erase(ActorHandler(handler).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, newestOnly, site, .called(handle), in: owner)
+    return observe(topic, owner, id, once, newestOnly, site, call, in: owner)
   }
 
   /// Observes a topic with a closure that awaits.
@@ -136,13 +136,13 @@ extension MulticastCenter {
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (Owner, Message) async -> Void
   ) -> TopicObservation {
-    let call: TopicHandler.Awaited = { owner, post in
+    let call = Handler.Call.awaited { owner, post in
       await handler(
         unsafe unsafeDowncast(owner, to: Owner.self),
         unsafe unsafeDowncast(post, to: TopicPost<Message>.self).message)
     }
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, newestOnly, site, .awaited(call), in: handler.isolation)
+    return observe(topic, owner, id, once, newestOnly, site, call, in: handler.isolation)
   }
 
   /// Observes a topic with a closure that runs on a dispatch queue.
@@ -185,22 +185,22 @@ extension MulticastCenter {
     _ handler: @escaping @Sendable (Owner, Message) -> Void
   ) -> TopicObservation {
     let site = CallSite(fileID: fileID, line: line, column: column)
-    let handle = TopicHandler.erase(handler)
-    return observe(topic, owner, id, once, newestOnly, site, .called(handle), on: queue)
+    let call = Handler.erase(handler)
+    return observe(topic, owner, id, once, newestOnly, site, call, on: queue)
   }
 
   @usableFromInline
   func observe<Message>(
     _ topic: Topic<Message>, _ owner: AnyObject & Sendable, _ id: (any Hashable & Sendable)?,
-    _ once: Bool, _ newestOnly: Bool, _ site: CallSite, _ call: TopicHandler.Call,
+    _ once: Bool, _ newestOnly: Bool, _ site: CallSite, _ call: Handler.Call,
     in isolation: (any Actor)? = nil, on queue: DispatchQueue? = nil
   ) -> TopicObservation {
     let home =
       switch call {
-      case .called: isolation.map { office.mailbox(of: $0) } ?? queue.map { office.mailbox(of: $0) }
       case .awaited: Mailbox(.task(client: nil, in: isolation.map { WeakActor($0) }))
+      default: isolation.map { office.mailbox(of: $0) } ?? queue.map { office.mailbox(of: $0) }
       }
-    let handler = TopicHandler(call: call, once: once, newestOnly: newestOnly, at: site)
+    let handler = Handler(call, once: once, newestOnly: newestOnly, at: site)
     return anchor(of: topic, for: owner, from: site).observe(owner, id, handler, at: home)
   }
 

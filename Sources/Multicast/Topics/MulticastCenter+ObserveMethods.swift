@@ -40,10 +40,10 @@ extension MulticastCenter {
     _ method: @escaping @Sendable (Owner) -> @isolated(any) (Message) -> Void
   ) -> TopicObservation {
     // Disfavored, so that language mode 5 takes the next method.
-    let handle = TopicHandler.erase(IsolatedMethod(method).callable)
+    let call = Handler.erase(IsolatedMethod(method).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
     return observe(
-      topic, owner, id, once, newestOnly, site, .called(handle), in: method(owner).isolation)
+      topic, owner, id, once, newestOnly, site, call, in: method(owner).isolation)
   }
 
   /// Observes a topic with a method of its owner, in language mode 5, which does not know that methods are `Sendable`.
@@ -58,11 +58,11 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ method: sending @escaping (Owner) -> @isolated(any) (Message) -> Void
   ) -> TopicObservation {
-    let handle = TopicHandler.erase(IsolatedMethod(method).callable)
+    let call = Handler.erase(IsolatedMethod(method).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
     let context = isolation === MainActor.shared ? isolation : nil
     return observe(
-      topic, owner, id, once, newestOnly, site, .called(handle),
+      topic, owner, id, once, newestOnly, site, call,
       in: method(owner).isolation ?? context)
   }
 }

@@ -30,11 +30,8 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
   ) -> Posted {
     let site = CallSite(fileID: fileID, line: line, column: column)
-    guard let list = list(of: topic, from: site), list.concernsSomebody else {
-      return Posted(nil, of: nil)
-    }
-    return Posted(
-      office.post(TopicPost(to: list, from: site, message), from: isolation), of: office)
+    guard let list = list(of: topic, from: site), list.concernsSomebody else { return Posted() }
+    return office.post(TopicPost(to: list, from: site, message), from: isolation)
   }
 }
 
@@ -74,7 +71,7 @@ extension MulticastCenter {
   ///
   /// - Complexity: O(1).
   public func latest<Message>(of topic: Topic<Message>) -> Message? {
-    existingList(of: topic)?.latest?.message(as: Message.self)
+    existingList(of: topic)?.latestPost?.message(as: Message.self)
   }
 
   /// Removes the latest message of a topic. Later observers do not receive it.

@@ -36,20 +36,4 @@ extension MulticastCenter {
   func makeList<Message>(of topic: Topic<Message>, from site: CallSite) -> TopicList {
     anchor(of: topic, from: site).list
   }
-
-  #if DEBUG
-    /// Tells of a topic that nobody observes if one of the same name and another message type is observed.
-    @usableFromInline
-    func tellOfNamesakes<Message>(of topic: Topic<Message>, from site: CallSite) {
-      for case let topics as TopicRegistry in registries.all where !topic.name.isEmpty {
-        guard let other = topics.find(topic.name), !other.isEmpty else { continue }
-        StandardError.tell(
-          of: site,
-          """
-          nobody observes \(topic), posted at \(site), but \(other.subject) is observed, since \(other.site). If they are \
-          the same topic, declare it once.
-          """)
-      }
-    }
-  #endif
 }

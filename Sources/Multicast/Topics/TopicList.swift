@@ -1,4 +1,4 @@
-/// The handlers of one topic. It does not know the message type: see ``TopicHandler``.
+/// The handlers of one topic. It does not know the message type: see ``Handler``.
 ///
 /// Unchecked like its superclass. It adds constants, which are Sendable.
 @usableFromInline
@@ -6,7 +6,7 @@ final class TopicList: ClientList, @unchecked Sendable {
   let name: String
 
   /// Keeps the latest message; nil if the topic does not.
-  @usableFromInline let keeper: Keeper?
+  @usableFromInline let latest: LatestPost?
 
   @usableFromInline let office: PostOffice
 
@@ -17,50 +17,31 @@ final class TopicList: ClientList, @unchecked Sendable {
     name = topic.name
     self.office = office
     self.site = site
-    keeper = topic.keepsLatest ? Keeper() : nil
+    latest = topic.keepsLatest ? LatestPost() : nil
     super.init(.topic(name: topic.name, keepsLatest: topic.keepsLatest, message: Message.self))
   }
 
   #if DEBUG
-    deinit {
-      for box in boxes where box.mayBeLoaded {
-        if let leak = box.observer.endFindingLeak(in: self) {
-          StandardError.print("Multicast: \(leak)")
-        }
-      }
-    }
+    deinit { reportLeaks() }
   #endif
 
   /// Whether a post may concern anybody.
-  @inlinable var concernsSomebody: Bool { !isEmpty || keeper != nil }
+  @inlinable var concernsSomebody: Bool { !isEmpty || latest != nil }
 
   /// Whether nobody observes the topic, and nothing is kept.
-  var isUnused: Bool { boxes.registered == 0 && latest == nil }
+  var isUnused: Bool { boxes.registered == 0 && latestPost == nil }
 
-  /// The latest message, as a post.
-  var latest: Post? { keeper.flatMap { keeper in office.withLock { keeper.latest(&$0) } } }
+  /// The post of the latest message.
+  var latestPost: Post? { latest.flatMap { latest in office.withLock { latest.post(&$0) } } }
 
-  /// Removes the latest message. Posts that wait for a call to end are not kept.
+  /// Removes the latest message. Posts that were made before are not kept when they are delivered later.
   func removeLatest() -> Post? {
-    guard let keeper else { return nil }
+    guard let latest else { return nil }
     return office.withLock { state in
-      keeper.removals.wrappingAdd(1, ordering: .relaxed)
-      return keeper.replace(with: nil, &state)
+      latest.removals.wrappingAdd(1, ordering: .relaxed)
+      return latest.replace(with: nil, &state)
     }
   }
-
-  #if DEBUG
-    /// Stops the program if a topic of the same name and message type disagrees on whether it keeps its latest.
-    @usableFromInline
-    func check(keepsLatest: Bool, from other: CallSite) {
-      if keepsLatest == (keeper != nil) { return }
-      fatalError(
-        """
-        Multicast: two topics disagree: \(subject), which was used at \(site), and the one used at \(other), which \
-        \(keepsLatest ? "keeps" : "does not keep") its latest message. Declare the topic once, or give one of them another name.
-        """, file: other.file, line: UInt(other.line))
-    }
-  #endif
 }
 
 /// Refers to a topic's list, for its registry, and weakly for its tokens. A weak reference to the list itself would make its
@@ -75,7 +56,7 @@ final class TopicList: ClientList, @unchecked Sendable {
 
   deinit {
     let list = unsafe own.takeRetainedValue()
-    if let keeper = list.keeper { _ = list.office.withLock { keeper.end(&$0) } }
+    if let latest = list.latest { _ = list.office.withLock { latest.end(&$0) } }
   }
 
   var list: TopicList { unsafe own.takeUnretainedValue() }

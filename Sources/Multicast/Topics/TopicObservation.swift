@@ -4,15 +4,15 @@
 /// ``cancel()``, with the center's methods for removal, when its owner observes the topic again with the same `id`,
 /// and with the first message if it was made with `once: true`.
 public struct TopicObservation: Sendable {
-  /// The observer, which keeps no owner alive and ends with its list, and a weak reference to the list.
+  /// The handler's box, which keeps no owner alive and ends with its list, and a weak reference to the list.
   ///
   /// Unchecked, because a weak reference is a variable. Only `init` assigns it, and any thread may load it.
   private final class Target: @unchecked Sendable {
-    let observer: TopicObserver
+    let box: HandlerBox
     private(set) weak var list: TopicAnchor?
 
-    init(_ observer: TopicObserver, in list: TopicAnchor) {
-      self.observer = observer
+    init(_ box: HandlerBox, in list: TopicAnchor) {
+      self.box = box
       self.list = list
     }
   }
@@ -20,8 +20,8 @@ public struct TopicObservation: Sendable {
   private let target: Target
   private let version: UInt32
 
-  init(_ observer: TopicObserver, in list: TopicAnchor, version: UInt32) {
-    target = Target(observer, in: list)
+  init(_ box: HandlerBox, in list: TopicAnchor, version: UInt32) {
+    target = Target(box, in: list)
     self.version = version
   }
 
@@ -29,7 +29,7 @@ public struct TopicObservation: Sendable {
   ///
   /// A handler with another home than where this is read is active until its home has noticed its owner's end.
   public var isActive: Bool {
-    target.observer.mayBeAlive && target.observer.isActive(version: version)
+    target.box.mayBeAlive && target.box.isActive(version: version)
   }
 
   /// Ends the observation. What was posted before no longer calls the handler.
@@ -40,7 +40,7 @@ public struct TopicObservation: Sendable {
   ///
   /// - Complexity: Amortized O(1).
   public func cancel() {
-    if target.observer.cancel(version: version) { target.list?.list.remove(target.observer) }
+    if target.box.cancel(version: version) { target.list?.list.remove(target.box) }
   }
 }
 

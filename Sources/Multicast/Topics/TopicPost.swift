@@ -8,24 +8,24 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
   @inlinable
   init(to list: TopicList, from site: CallSite, _ message: Message) {
     self.message = message
-    let keeper = unsafe list.keeper.map { unsafe Unmanaged.passUnretained($0) }
-    super.init(to: list, from: site, keeping: keeper, callHandler)
+    let latest = unsafe list.latest.map { unsafe Unmanaged.passUnretained($0) }
+    super.init(to: list, from: site, keptIn: latest, callHandler)
   }
-
-  private var topic: TopicList { unsafe unsafeDowncast(list, to: TopicList.self) }
 
   override var said: (any Sendable)? { message }
 
   override func copy() -> Post {
-    let copy = TopicPost(to: topic, from: site, message)
+    let list = unsafe unsafeDowncast(list, to: TopicList.self)
+    let copy = TopicPost(to: list, from: site, message)
     unsafe (copy.number, copy.trace) = (number, trace)
+    copy.set(cause)
     return copy
   }
 
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async {
-    guard let owner = box.load() else { return }
-    let (call, isLast) = box.observer.takeAwaited(self)
-    guard let isLast else { return }
+    guard let owner = box.load(),
+      case .await(let call, let isLast) = box.handlerBox.take(self)
+    else { return }
     if isLast { list.remove(box) }
     await call(owner, self)
     extendLifetime(owner)
@@ -37,15 +37,9 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
 @usableFromInline
 func callHandler(in box: WeakBox, with post: Post) -> CallOutcome {
   guard let owner = box.load() else { return .dead }
-  let (call, isLast) = box.observer.take(post)
-  guard let isLast else { return .skipped }
+  guard case .call(let call, let isLast) = box.handlerBox.take(post) else { return .skipped }
   // Before the call, in which it counts no more.
   if isLast { post.list.remove(box) }
   call(owner, post)
   return .called
-}
-
-extension WeakBox {
-  /// A topic's boxes are observers.
-  var observer: TopicObserver { unsafe unsafeDowncast(self, to: TopicObserver.self) }
 }

@@ -27,14 +27,14 @@ final class TopicRegistry: Sendable {
 
     /// Forgets the topics that an object does not observe any more.
     mutating func forgetTopics(of address: UInt) {
-      // In this order: who is about to observe has registered by the time at which he is not any more.
+      // `isIdle` is asked first: a concurrent `observe` holds the anchor until its box is in the list.
       let names = observed[address]?.filter { name in
         !isIdle(name) || anchors[name]?.list.hasBoxes(of: address) == true
       }
       observed[address] = names?.isEmpty == true ? nil : names
     }
 
-    /// Whether nobody but this refers to a topic, as who is about to observe it does.
+    /// Whether only this table refers to a topic. A concurrent `observe` refers to it, too.
     private mutating func isIdle(_ name: String) -> Bool {
       anchors.index(forKey: name).map { isKnownUniquelyReferenced(&anchors.values[$0]) } ?? true
     }
@@ -85,8 +85,8 @@ final class TopicRegistry: Sendable {
 
   /// Removes the topics that are not in use.
   private func dropUnused() {
-    // With the lock released, because the check may release an owner last. A long list is looked through only as far as
-    // somebody who may be alive.
+    // With the lock released, because the check may release an owner last. A long list is looked through only as far as the
+    // first owner that may be alive.
     for list in topics {
       let boxes = list.boxes
       if boxes.count > 32, let alive = boxes.firstIndex(where: { $0.mayBeAlive }) {

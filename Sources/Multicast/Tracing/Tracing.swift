@@ -23,7 +23,7 @@ final class Tracing: Sendable {
 
   /// Begins the only pass of a `notify`; nil if it is not reported.
   @usableFromInline
-  func begin(_ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite)
+  func beginPass(_ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite)
     -> DeliveryPass?
   {
     if Self.isReporting { return nil }
@@ -75,10 +75,10 @@ final class DeliveryPass: @unchecked Sendable {
 
   /// Begins a call of the client in a box; nil if it was deallocated.
   @usableFromInline
-  func begin(_ box: WeakBox) -> Call? { box.reportedType.map { Call(client: $0) } }
+  func beginCall(of box: WeakBox) -> Call? { box.reportedType.map { Call(client: $0) } }
 
   @usableFromInline
-  func end(_ call: Call) {
+  func endCall(_ call: Call) {
     count += 1
     report(.called(call.client, nanoseconds: Clock.now - call.start))
   }

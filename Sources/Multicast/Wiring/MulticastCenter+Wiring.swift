@@ -20,12 +20,15 @@ extension MulticastCenter {
     var seen: Set<ObjectIdentifier> = []
     var backlogs: [Wiring.Backlog] = []
     for list in lists {
-      list.roster.forEachHome { _, mailbox in
-        guard seen.insert(ObjectIdentifier(mailbox)).inserted else { return }
-        let (count, time) = office.withLock { state in mailbox.backlog(&state) }
-        if count == 0 { return }
+      for home in list.roster.homes.compactMap(\.home)
+      where seen.insert(ObjectIdentifier(home)).inserted {
+        let (letters, taken) = office.change(home.mailbox) { ($0.letters.all, $0.taken) }
+        let posts = letters.map(\.post).filter { !($0 is SearchForDead) }
+        if posts.count + taken == 0 { continue }
         backlogs.append(
-          Wiring.Backlog(home: mailbox.place.description, letters: count, nanoseconds: time))
+          Wiring.Backlog(
+            home: home.description, letters: posts.count + taken,
+            nanoseconds: unsafe posts.first?.trace?.age))
       }
     }
     return backlogs
@@ -52,11 +55,11 @@ extension Wiring.List {
     list.findDead(in: list.boxes)
     var groups: [Wiring.Group] = []
     for box in list.boxes where box.isRegistered {
-      let observer = list is TopicList ? box.observer : nil
-      if observer?.isActive() == false { continue }
+      let handlerBox = list is TopicList ? box.handlerBox : nil
+      if handlerBox?.isActive() == false { continue }
       var group = Wiring.Group(
-        type: "\(box.shownType)", id: observer?.id.map { String(describing: $0) },
-        home: (box.home?.place ?? .postingThread).description, site: observer?.site,
+        type: "\(box.shownType)", id: handlerBox?.id.map { String(describing: $0) },
+        home: (box.home ?? .postingThread).description, site: handlerBox?.site,
         count: groups.last?.count ?? 1)
       if group == groups.last {
         groups[groups.count - 1].count += 1

@@ -102,7 +102,7 @@ private distributed actor DistributedWorker: DistributedWork {
   private final class Passing: WorkerProtocol {
     let ends: Collected<Bool>
     init(_ ends: Collected<Bool>) { self.ends = ends }
-    deinit { ends.add(MainActor.shared.isCurrent == true) }
+    deinit { ends.add(MainActor.presence() == .here) }
   }
 
   private enum Carried { @TaskLocal static var number = 0 }

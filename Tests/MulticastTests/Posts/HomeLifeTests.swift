@@ -271,7 +271,7 @@ extension MulticastCenter {
     switch home.kind {
     case .mainActor: return observe(topic, owner: owner, on: .main) { _, _ in }
     case .actor:
-      let handler: TopicHandler.Called = { _, _ in }
+      let handler: Handler.Called = { _, _ in }
       return observe(topic, owner, nil, false, false, CallSite(), .called(handler), in: home.actor)
     case .queue: return observe(topic, owner: owner, on: home.place.queue) { _, _ in }
     }

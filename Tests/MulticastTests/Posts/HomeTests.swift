@@ -231,10 +231,10 @@ extension QueueActor {
     var queue = LetterQueue()
     let list = ClientList(.listener(PingProtocol.self))
     let post = Post(to: list, from: CallSite())
-    let group = Roster.Group([])
-    for _ in 0..<500 { queue.append(Letter(post: post, group: group)) }
+    let residents = Roster.Residents(of: nil, [])
+    for _ in 0..<500 { queue.append(Letter(post: post, residents: residents)) }
     for _ in 0..<100_000 {
-      queue.append(Letter(post: post, group: group))
+      queue.append(Letter(post: post, residents: residents))
       _ = queue.popFirst()
     }
     #expect(queue.count == 500)
@@ -333,7 +333,7 @@ extension QueueActor {
       task.cancel()
       #expect(await task.value == false)
     }
-    #expect(center.office.withLock { $0.settlers.count } == 0)
+    #expect(center.office.withLock { $0.waiters.count } == 0)
     place.queue.resume()
     #expect(await center.settled())
   }

@@ -385,7 +385,7 @@ import Testing
         _ = registry.anchor(of: topic, for: passing, from: CallSite())
           .observe(
             passing, nil,
-            TopicHandler(call: .called { _, _ in }, once: false, newestOnly: false, at: CallSite()),
+            Handler(.called { _, _ in }, once: false, newestOnly: false, at: CallSite()),
             at: nil)
       }
     }

@@ -111,10 +111,10 @@ final class SimulatedMain: SerialExecutor {
     simulation_take_tasks(words.0, words.1)
   }
 
-  func isIsolatingCurrentContext() -> Bool? { MarkedQueue.main.isCurrent }
+  func isIsolatingCurrentContext() -> Bool? { MarkedQueue.main.presence == .here }
 
   func checkIsolated() {
-    if !MarkedQueue.main.isCurrent { simulation_fail("not in the main actor") }
+    if MarkedQueue.main.presence != .here { simulation_fail("not in the main actor") }
   }
 
   func enqueue(_ job: UnownedJob) {

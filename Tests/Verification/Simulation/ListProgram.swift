@@ -13,7 +13,7 @@ final class NotedBox: WeakBox, @unchecked Sendable {
   private let number: UInt
   private var hasEnded = false
 
-  init(_ client: NamedClient, at home: ClientHome?, _ program: ListProgram) {
+  init(_ client: NamedClient, at home: Home?, _ program: ListProgram) {
     self.program = program
     number = UInt(client.name) % 3 + 1
     super.init(client, at: home)
@@ -106,7 +106,7 @@ final class ListProgram: Program, @unchecked Sendable {
     return isOrdered ? synchronized(known) : known()
   }
 
-  private func home(_ number: Int?) -> ClientHome? { number.map { homes[$0] } }
+  private func home(_ number: Int?) -> Home? { number.map { homes[$0] } }
 
   override func perform(_ operation: String, _ random: inout SeededGenerator) {
     let one = staying.randomElement(using: &random)
@@ -245,7 +245,7 @@ final class ListProgram: Program, @unchecked Sendable {
     var isRemovedHere = false
     let boxes =
       home.map { home in
-        list.roster.groups.first { $0.mailbox === homes[home] }?.boxes ?? []
+        list.roster.homes.first { $0.home === homes[home] }?.boxes ?? []
       } ?? list.boxes
     let begin = tick()
     list.forEach(in: boxes) { box in
@@ -314,15 +314,15 @@ final class ListProgram: Program, @unchecked Sendable {
     let after = before.filter {
       entries[$0].life == .staying && !entries[$0].isMoving && entries[$0].end < start
     }
-    for home in 0..<2 where roster.groups.count(where: { $0.mailbox === homes[home] }) > 1 {
+    for home in 0..<2 where roster.homes.count(where: { $0.home === homes[home] }) > 1 {
       fault("home \(home) is there twice")
     }
     for one in after {
       let box = entries[one].box
-      if !roster.all.boxes.contains(where: { $0 === box }) { fault("client \(one) is not there") }
+      if !roster.boxes.contains(where: { $0 === box }) { fault("client \(one) is not there") }
       let group =
         entries[one].home.map { home in
-          roster.groups.first { $0.mailbox === homes[home] }?.boxes ?? []
+          roster.homes.first { $0.home === homes[home] }?.boxes ?? []
         } ?? roster.homeless
       if !group.contains(where: { $0 === box }) { fault("client \(one) is not at home") }
     }
@@ -344,7 +344,7 @@ final class ListProgram: Program, @unchecked Sendable {
     }
     if all.registered != staying.count { fault("\(all.registered) are registered, not \(staying)") }
     if all.registered * 2 < all.count - 2 { fault("\(all.count) boxes for \(all.registered)") }
-    if list.findDead(in: all) != all.allSatisfy({ $0.mailbox !== homes[1] }) {
+    if list.findDead(in: all) != all.allSatisfy({ $0.home !== homes[1] }) {
       fault("some may not be loaded here")
     }
     if all.registered != staying.count { fault("not \(staying.count) are alive") }

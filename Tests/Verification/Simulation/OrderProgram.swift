@@ -16,15 +16,15 @@ final class OrderProgram: Program, @unchecked Sendable {
   private let clients = (0..<5).map { NamedClient($0) }
   private let homes = Mailbox.two
   private let handlers = ClientList(.listener(AnyObject.self))
-  private let handler: TopicHandler
-  private let observer: TopicObserver
+  private let handler: Handler
+  private let observer: HandlerBox
   private let post: Post
 
   required init(seed: UInt64) {
     part = Int(seed % 3)
-    handler = TopicHandler(
-      call: .called { _, _ in }, once: seed % 2 == 0, newestOnly: false, at: CallSite())
-    observer = TopicObserver(of: clients[0], handler, at: nil)
+    handler = Handler(
+      .called { _, _ in }, once: seed % 2 == 0, newestOnly: false, at: CallSite())
+    observer = HandlerBox(of: clients[0], handler, at: nil)
     post = Post(to: handlers, from: CallSite())
     super.init(seed: seed)
     // The next one grows the table or the list, or fits in.
@@ -47,7 +47,7 @@ final class OrderProgram: Program, @unchecked Sendable {
     case "remove": _ = list.remove(clients[number])
     case "clear": list.removeAll()
     case "walk": walk(list.boxes)
-    case "home": for group in list.roster.groups { walk(group.boxes) }
+    case "home": for residents in list.roster.homes { walk(residents.boxes) }
     case "contains": _ = list.contains(clients[number])
     case "take": _ = observer.take(post)
     case "cancel": observer.cancel(version: UInt32(number))
@@ -73,9 +73,9 @@ final class OrderProgram: Program, @unchecked Sendable {
   }
 
   private func place(_ number: Int) {
-    let observer = TopicObserverWithID(number, of: clients[number], handler, at: nil)
-    let known = handlers.boxes(with: observer.key)
-    if handlers.place(observer, among: known, replacing: known.first) == .full {
+    let box = HandlerBox(of: clients[number], id: number, handler, at: nil)
+    let known = handlers.boxes(with: box.key)
+    if handlers.place(box, among: known, replacing: known.first) == .full {
       _ = handlers.makeRoom()
     }
   }
@@ -85,7 +85,7 @@ final class OrderProgram: Program, @unchecked Sendable {
       guard let client = box.load() as? NamedClient else { return .dead }
       // The bits and the home are plain memory.
       let bits = unsafeDowncast(box, to: ClientBox<AnyObject>.self).value
-      if bits !== client || box.mailbox !== homes[client.name % 2] {
+      if bits !== client || box.home !== homes[client.name % 2] {
         fault("client \(client.name) has other bits")
       }
       return .called

@@ -345,7 +345,7 @@ final class PostProgram: Program, @unchecked Sendable {
       history.fault(call, "was made elsewhere")
     }
     if case .home(let home) = receiver.place, case .room(let room) = homes[home],
-      room.isCurrent != true
+      room.presence() != .here
     {
       history.fault(call, "was made elsewhere")
     }

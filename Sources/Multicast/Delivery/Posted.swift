@@ -13,23 +13,27 @@ public struct Posted: ~Copyable, Sendable {
   private let post: Post?
   private let office: PostOffice?
 
-  /// - Parameter posting: Nil for a post that was refused.
+  /// - Parameter post: Nil if nobody is left to be called.
   @usableFromInline
-  init(_ posting: PostOffice.Posting?, of office: PostOffice?) {
-    clients = posting?.clients ?? 0
-    post = posting?.post
+  init(_ post: Post?, clients: Int, of office: PostOffice) {
+    self.clients = clients
+    self.post = post
     self.office = post == nil ? nil : office
   }
 
+  /// A post that is for nobody.
+  @usableFromInline
+  init() { (clients, post, office) = (0, nil, nil) }
+
   /// Returns when all clients and handlers have been called, and awaited if the post awaits.
   ///
-  /// It does not wait for what they post in turn. It waits until every home comes to its calls, also if the clients are
-  /// removed meanwhile, who are not called then. Cancellation does not end the wait.
+  /// It does not wait for what they post in turn. Removed clients are not called, but this still waits until their home is
+  /// free. Cancellation does not end the wait.
   ///
   /// A handler that awaits this for a post to itself would wait for itself. It returns at once then, and says so in a debug
   /// build. Handlers that wait for each other wait for ever, as with locks.
   ///
-  /// Only who calls this pays for it.
+  /// A post that nobody waits for costs no more for this.
   ///
   /// - Returns: The number of clients: see ``clients``.
   @discardableResult
@@ -48,7 +52,7 @@ public struct Posted: ~Copyable, Sendable {
   /// The post, retained, and its office; nil if there is nothing to wait for.
   private consuming func take() -> (Unmanaged<Post>, Unmanaged<PostOffice>)? {
     guard let post, let office else { return nil }
-    if let lane = AwaitedCall.currentLane, post.isFor(lane: lane, of: office) {
+    if let mailbox = AwaitedCall.currentMailbox, post.isFor(mailbox, of: office) {
       #if DEBUG
         StandardError.tell(
           of: post.site,
@@ -64,28 +68,29 @@ public struct Posted: ~Copyable, Sendable {
 }
 
 extension Post {
-  /// Resumes who waits when nothing refers to this post any more but the caller, who lets go of it.
+  /// Resumes a task when the post ends. The caller lets go of the post.
   fileprivate func resumeAtEnd(
     _ continuation: CheckedContinuation<Void, Never>, of office: PostOffice
   ) {
     let waiter = Waiter(continuation, in: office)
     let old = office.withLock { state in
       unsafe self.waiter = waiter
-      // What is kept lives on. So a copy of it is kept.
-      return unsafe keeper?._withUnsafeGuaranteedRef { keeper in
-        keeper.latest(&state) === self ? keeper.replace(with: copy(), &state) : nil
+      // The latest post of a topic does not end. So a copy of it is kept.
+      guard let latest = unsafe latest?.takeUnretainedValue(), latest.post(&state) === self else {
+        return nil as Post?
       }
+      return latest.replace(with: copy(), &state)
     }
     extendLifetime(old)
   }
 
-  /// Whether the post left a letter in a lane.
-  fileprivate func isFor(lane: ObjectIdentifier, of office: PostOffice) -> Bool {
-    roster.all.boxes.contains { box in
-      if case .lanes = destination {
-        return box.isRegistered && office.withLock { $0.hasLane(lane, of: box.identity) }
+  /// Whether the post left a letter in the mailbox of a task.
+  fileprivate func isFor(_ mailbox: ObjectIdentifier, of office: PostOffice) -> Bool {
+    roster.boxes.contains { box in
+      if case .tasks = destination {
+        return office.withLock { $0.isMailbox(mailbox, ofClient: box.identity) }
       }
-      return box.mailbox.map { ObjectIdentifier($0) } == lane
+      return box.home.map { ObjectIdentifier($0) } == mailbox
     }
   }
 }

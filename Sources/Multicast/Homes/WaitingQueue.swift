@@ -1,7 +1,3 @@
-/// A post that waits in a mailbox, for a group of the clients of its list, less those that are removed or deallocated before
-/// they are called.
-typealias Letter = (post: Post, group: Roster.Group)
-
 /// Letters or posts in their order. They are appended at the end and taken from the front. Their memory follows their number.
 struct WaitingQueue<Element>: ~Copyable {
   /// From `next` on. The ones before have been taken.
@@ -48,16 +44,5 @@ struct WaitingQueue<Element>: ~Copyable {
   private mutating func reset() {
     next = 0
     if elements.capacity > 256 { elements = [] } else { elements.removeAll(keepingCapacity: true) }
-  }
-}
-
-typealias LetterQueue = WaitingQueue<Letter>
-
-extension LetterQueue {
-  /// Takes the first letter. The caller must release its post.
-  @inline(__always)
-  mutating func takeFirst() -> (post: Unmanaged<Post>, group: Roster.Group)? {
-    guard let (post, group) = popFirst() else { return nil }
-    return unsafe (.passRetained(post), group)
   }
 }

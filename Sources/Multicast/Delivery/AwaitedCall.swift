@@ -1,18 +1,18 @@
 import MulticastPlatform
 
-/// A call of who awaits, in a lane. Its task, and tasks that it starts, find it.
+/// A call of an awaiting client or handler, in its task. The task, and those that it starts, find it.
 final class AwaitedCall: Sendable {
   @TaskLocal private static var innermost: AwaitedCall?
 
   let cause: Cause
   let office: ObjectIdentifier
-  private let lane: ObjectIdentifier
+  private let mailbox: ObjectIdentifier
   private let task = Task<Never, Never>.identity
   private let isUnderWay = Atomic<Bool>(true)
 
-  private init(of office: PostOffice, in lane: Mailbox, cause: Cause) {
+  private init(of office: PostOffice, in mailbox: Mailbox, cause: Cause) {
     self.office = ObjectIdentifier(office)
-    self.lane = ObjectIdentifier(lane)
+    self.mailbox = ObjectIdentifier(mailbox)
     self.cause = cause
   }
 
@@ -25,17 +25,17 @@ final class AwaitedCall: Sendable {
     innermost.flatMap { $0.isUnderWay.load(ordering: .acquiring) ? $0 : nil }
   }
 
-  /// The lane in which this task runs; nil in a task that a call has started.
-  static var currentLane: ObjectIdentifier? {
-    current.flatMap { $0.task == Task<Never, Never>.identity ? $0.lane : nil }
+  /// The mailbox whose letters this task handles; nil in a task that a call has started.
+  static var currentMailbox: ObjectIdentifier? {
+    current.flatMap { $0.task == Task<Never, Never>.identity ? $0.mailbox : nil }
   }
 
   /// Runs `body` in the caller's actor.
   nonisolated(nonsending) static func run(
-    of office: PostOffice, in lane: Mailbox, cause: Cause,
+    of office: PostOffice, in mailbox: Mailbox, cause: Cause,
     _ body: nonisolated(nonsending) () async -> Void
   ) async {
-    let call = AwaitedCall(of: office, in: lane, cause: cause)
+    let call = AwaitedCall(of: office, in: mailbox, cause: cause)
     multicast_count_awaiting(1)
     await $innermost.bind(call, body)
     multicast_count_awaiting(-1)

@@ -1,13 +1,13 @@
 import Dispatch
 
-/// The homes of a center, and the order in which posts reach them. A standalone delegate has an office of its
+/// The mailboxes of a center, and the lock that orders the letters in all of them. A standalone delegate has an office of its
 /// own.
 ///
-/// Order of locks: the office's first, then a list's or an observer's. None of these is held when another lock of them is
-/// taken, and no lock is held while client code runs.
+/// A thread that holds several locks has taken them in this order: a topic registry's, the office's, that of one list or one
+/// handler. No lock is held while client code runs.
 @usableFromInline
 final class PostOffice: Sendable {
-  /// What the lock protects, with the variables of every ``Mailbox`` and ``Keeper``.
+  /// What the lock protects, with the state of every ``Mailbox`` and ``LatestPost``.
   struct State {
     /// The mailboxes of actors and queues, by address. Unused ones are removed now and then.
     private var mailboxes: [UInt: Mailbox] = [:]
@@ -18,9 +18,9 @@ final class PostOffice: Sendable {
     /// The mailbox that was looked up last.
     private var recent: Mailbox?
 
-    /// The mailboxes of clients that are called in tasks of their own, by identity. A new client at a
-    /// deallocated one's address may share its mailbox for a while.
-    private var lanes: [UInt: Mailbox] = [:]
+    /// The mailboxes of clients that are awaited in tasks of their own, by identity, while letters wait there. A new client at
+    /// a deallocated one's address may share its mailbox for a while.
+    private var clientMailboxes: [UInt: Mailbox] = [:]
 
     /// The number of posts that were kept.
     var keptPosts: UInt64 = 0
@@ -28,29 +28,29 @@ final class PostOffice: Sendable {
     /// The number of mailboxes with letters, or where a thread or a drain is at work.
     var busy = 0
 
-    /// Who waits until nothing is busy.
-    var settlers: [UInt64: Waiter] = [:]
-    var lastSettler: UInt64 = 0
+    /// Resumed when nothing is busy.
+    var waiters: [UInt64: Waiter] = [:]
+    var lastWaiter: UInt64 = 0
 
     /// A mailbox in which many letters wait, to report after unlocking.
     var crowded: Mailbox?
 
-    /// What is to be released after unlocking.
+    /// Mailboxes to release after unlocking.
     fileprivate var dropped: [Mailbox] = []
 
     /// The mailbox of the actor or the queue at an address, which the caller holds.
     @inline(__always)
-    fileprivate mutating func mailbox(at address: UInt, _ place: () -> Place) -> Mailbox {
-      if let recent, recent.place.isAt(address) { return recent }
+    fileprivate mutating func mailbox(at address: UInt, _ kind: () -> Home.Kind) -> Mailbox {
+      if let recent, recent.isAt(address) { return recent }
       if let mailbox = mailboxes[address] {
         // The address may have belonged to another object.
-        if mailbox.place.isAt(address) {
+        if mailbox.isAt(address) {
           recent = mailbox
           return mailbox
         }
         dropped.append(mailbox)
       }
-      let mailbox = Mailbox(place())
+      let mailbox = Mailbox(kind())
       (mailboxes[address], recent) = (mailbox, mailbox)
       if mailboxes.count > limit { dropUnused() }
       return mailbox
@@ -67,35 +67,42 @@ final class PostOffice: Sendable {
       limit = max(16, 2 * mailboxes.count)
     }
 
-    func hasLane(_ lane: ObjectIdentifier, of client: UInt) -> Bool {
-      lanes[client].map { ObjectIdentifier($0) } == lane
+    /// The mailbox of a client's task.
+    mutating func mailbox(ofClient client: UInt) -> Mailbox {
+      if let mailbox = clientMailboxes[client] { return mailbox }
+      let mailbox = Mailbox(.task(client: client))
+      clientMailboxes[client] = mailbox
+      return mailbox
     }
 
-    mutating func lane(of client: UInt) -> Mailbox {
-      if let lane = lanes[client] { return lane }
-      let lane = Mailbox(.task(client: client))
-      lanes[client] = lane
-      return lane
+    mutating func removeMailbox(ofClient client: UInt) { clientMailboxes[client] = nil }
+
+    func isMailbox(_ mailbox: ObjectIdentifier, ofClient client: UInt) -> Bool {
+      clientMailboxes[client].map { ObjectIdentifier($0) } == mailbox
     }
 
-    mutating func removeLane(of client: UInt) { lanes[client] = nil }
+    /// Counts a mailbox that begins or ends to be busy.
+    mutating func count(_ mailbox: Mailbox, isBusy: Bool) {
+      busy += isBusy ? 1 : -1
+      if !isBusy, case .task(let client?, _) = mailbox.kind { removeMailbox(ofClient: client) }
+    }
 
-    /// What is to be released, and reported, after unlocking.
+    /// What is to be released, resumed and reported after unlocking.
     @inline(never)
     fileprivate mutating func takeFinished() -> (
-      crowded: Mailbox?, settlers: [UInt64: Waiter], dropped: [Mailbox]
+      crowded: Mailbox?, waiters: [UInt64: Waiter], dropped: [Mailbox]
     ) {
       defer { (crowded, dropped) = (nil, []) }
-      return (crowded, busy > 0 ? [:] : exchange(&settlers, with: [:]), dropped)
+      return (crowded, busy > 0 ? [:] : exchange(&waiters, with: [:]), dropped)
     }
   }
 
-  @usableFromInline let reentrancyGuard: ReentrancyGuard
+  @usableFromInline let loopGuard: LoopGuard
 
   /// Reports posts and carries values; nil if there is nothing to do.
   let tracing: Tracing?
 
-  /// Decides when homes come to their letters, in a test; nil if they do as soon as they can.
+  /// Decides when the letters of homes are handled, in a test. Nil if that is as soon as possible.
   let scheduler: (any LetterScheduler)?
 
   let mainMailbox = Mailbox(.mainActor)
@@ -108,7 +115,7 @@ final class PostOffice: Sendable {
     scheduler: (any LetterScheduler)? = nil
   ) {
     tracing = Tracing(onDelivery: onDelivery, carrying: carried)
-    reentrancyGuard = ReentrancyGuard(
+    loopGuard = LoopGuard(
       policy: reentrancy, onRecursion: onRecursion, tracing: tracing)
     self.scheduler = scheduler
   }
@@ -119,11 +126,11 @@ final class PostOffice: Sendable {
     let (result, after) = state.withLock { state in
       let result = body(&state)
       let isCalm =
-        (state.busy > 0 || state.settlers.isEmpty) && state.dropped.isEmpty && state.crowded == nil
+        (state.busy > 0 || state.waiters.isEmpty) && state.dropped.isEmpty && state.crowded == nil
       return (result, isCalm ? nil : state.takeFinished())
     }
-    // Those who have settled go on when this ends.
     after?.crowded?.reportCrowd()
+    // As this ends, it releases the waiters, which resumes them.
     return result
   }
 }

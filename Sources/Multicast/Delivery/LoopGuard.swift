@@ -2,7 +2,7 @@ import MulticastPlatform
 
 /// Decides whether a `notify` may begin inside the active ones, and reports it if not.
 @usableFromInline
-final class ReentrancyGuard: Sendable {
+final class LoopGuard: Sendable {
   private let policy: ReentrancyPolicy
   private let onRecursion: (@Sendable (RecursiveNotify) -> Void)?
   private let tracing: Tracing?
@@ -26,30 +26,31 @@ final class ReentrancyGuard: Sendable {
 
 // MARK: - Beginning
 
-extension ReentrancyGuard {
-  /// Links a `notify` into its thread's chain, or reports it and returns false.
+extension LoopGuard {
+  /// Pushes the frame of a `notify` onto its thread's chain. Reports a loop, and returns false.
   ///
-  /// Remove it with ``ActiveDelivery/pop()``, on the same thread.
+  /// Remove it with ``DeliveryFrame/pop()``, on the same thread.
   @usableFromInline
   func enter(
-    _ notify: UnsafeMutablePointer<ActiveDelivery>, list: ClientList, _ way: DeliveryEvent.Way
+    _ notify: UnsafeMutablePointer<DeliveryFrame>, list: ClientList, _ way: DeliveryEvent.Way
   ) -> Bool {
     let chain = DeliveryChain()
     if !chain.isEmpty || multicast_is_awaiting() {
-      guard allows(way, list, unsafe notify.pointee.site, in: chain) else { return false }
+      guard mayBegin(way, list, unsafe notify.pointee.site, in: chain) else { return false }
     }
     unsafe chain.push(notify)
     return true
   }
 
-  /// Returns a link for a task's chain; nil if the `notify` was reported.
+  /// Returns a frame for a task's chain; nil if the `notify` was reported.
   @usableFromInline
   func enterAwaited(list: ClientList, site: CallSite) -> AwaitedNotify? {
-    allows(.awaiting, list, site, in: DeliveryChain()) ? AwaitedNotify(list: list, site: site) : nil
+    mayBegin(.awaiting, list, site, in: DeliveryChain())
+      ? AwaitedNotify(list: list, site: site) : nil
   }
 
   /// Whether a `notify` may begin. Reports one that may not.
-  private func allows(
+  private func mayBegin(
     _ way: DeliveryEvent.Way, _ list: ClientList, _ site: CallSite, in chain: DeliveryChain
   ) -> Bool {
     if allows(list: list, site: site, in: chain) { return true }
@@ -64,7 +65,7 @@ extension ReentrancyGuard {
 
 // MARK: - The decision
 
-extension ReentrancyGuard {
+extension LoopGuard {
   /// The largest number of deliveries of a list that are nested three deep or deeper under one outermost delivery. Loops
   /// through several call sites end, but make more than (*k* - 1)! calls for *k* call sites.
   private static var limit: Int { 1_000 }
@@ -90,8 +91,8 @@ extension ReentrancyGuard {
     }
   }
 
-  /// Calls `body` with the active deliveries of this stack and task, innermost first, and what is counted under each. A
-  /// letter is the first of what it causes.
+  /// Calls `body` with the active deliveries of this stack and task, innermost first, and what is counted under each. Ends at a
+  /// letter, which the outer deliveries have not caused.
   private func forEachActive(
     in chain: DeliveryChain,
     _ body: (_ list: ObjectIdentifier, _ site: CallSite, _ nested: inout Int) -> Void
@@ -105,10 +106,9 @@ extension ReentrancyGuard {
   }
 
   /// Reports a post that one of its causes has set off too often.
-  func reportPost(to list: ClientList, from site: CallSite, after cause: Cause) {
-    let path = [site] + cause.sites
+  func reportPost(to list: ClientList, by cause: Cause) {
     report(
-      RecursiveNotify(key: list.subject.description, path: path.reversed(), isPost: true),
+      RecursiveNotify(key: list.subject.description, path: cause.sites.reversed(), isPost: true),
       in: DeliveryChain())
   }
 
@@ -118,11 +118,11 @@ extension ReentrancyGuard {
     // A handler that notifies may cause the same loop or another one. That one is printed. Otherwise handler and loop would
     // alternate forever.
     if let onRecursion, unsafe chain.first(where: { unsafe $0.pointee.list == own }) == nil {
-      var link = ActiveDelivery(list: own, site: site)
-      unsafe withUnsafeMutablePointer(to: &link) { link in
-        unsafe chain.push(link)
+      var frame = DeliveryFrame(list: own, site: site)
+      unsafe withUnsafeMutablePointer(to: &frame) { frame in
+        unsafe chain.push(frame)
         onRecursion(report)
-        unsafe link.pointee.pop()
+        unsafe frame.pointee.pop()
       }
     } else if printed.withLock({ $0.insert([report.key, site.description]).inserted }) {
       StandardError.print("Multicast: \(report)")

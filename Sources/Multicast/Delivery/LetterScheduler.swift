@@ -1,13 +1,13 @@
-/// Decides when the homes of a center come to their letters. The product for testing has one.
+/// Decides when the letters of a center's homes are handled. The product for testing has one.
 package protocol LetterScheduler: AnyObject, Sendable {
-  /// Receives a home in which a letter waits. Returns false if the home may come to it as usual. Called with no lock held,
+  /// Receives a home in which a letter waits. Returns false if the letter may be handled as usual. Called with no lock held,
   /// on the thread that left the letter.
   func hold(_ home: HeldHome) -> Bool
 
-  /// Hears that a task waits until letters have been handled, in a call that is awaited or outside of one.
+  /// A task begins to wait until letters have been handled, in a call that is awaited or outside of one.
   func beginWait(inCall isInCall: Bool)
 
-  /// Receives what resumes such a task, when there is nothing to wait for any more. It may come before the beginning.
+  /// Receives what resumes such a task, when there is nothing to wait for any more. This may come before the beginning.
   func endWait(inCall isInCall: Bool, _ resume: @escaping @Sendable () -> Void)
 }
 
@@ -20,10 +20,10 @@ package struct HeldHome: Sendable {
   package var id: ObjectIdentifier { ObjectIdentifier(mailbox) }
 
   /// Whether a letter waits and nobody is calling there.
-  package var isReady: Bool { office.withLock { mailbox.isReady(&$0) } }
+  package var isReady: Bool { office.change(mailbox) { $0.isReady } }
 
   /// Handles all letters as usual.
-  package func drain() { mailbox.startDrain(of: office) }
+  package func drain() { office.startDrain(of: mailbox) }
 
   /// Handles the next letter at home. Returns when that is done, awaited calls included.
   ///
@@ -33,28 +33,28 @@ package struct HeldHome: Sendable {
   ) async {
     let mailbox = mailbox, office = office
     let showNext = { @Sendable in
-      let post = office.withLock { state in mailbox.next(&state)?.post }
+      let post = office.change(mailbox) { $0.letters.first?.post }
       if let post, let message = post.said { note(unsafe post.trace?.delivery ?? 0, message) }
     }
     let isMore: Bool
-    if case .task = mailbox.place {
+    if case .task = mailbox.kind {
       showNext()
-      isMore = await mailbox.drainAwaiting(turn: 1, of: office)
+      isMore = await office.drainAwaitingTurn(of: mailbox, 1)
     } else {
-      isMore = await mailbox.place.run {
+      isMore = await mailbox.run {
         showNext()
-        return mailbox.drainForATurn(1, of: office)
+        return office.drainTurn(of: mailbox, 1)
       }
     }
     if isMore { drain() }
   }
 }
 
-extension Mailbox {
+extension PostOffice {
   /// Whether a scheduler decides when the next letter is handled. Each further letter asks again.
-  func isHeld(in office: PostOffice) -> Bool {
-    guard let scheduler = office.scheduler, !place.isPostingThread else { return false }
-    office.withLock { unschedule(&$0) }
-    return scheduler.hold(HeldHome(mailbox: self, office: office))
+  func isHeld(_ mailbox: Mailbox) -> Bool {
+    guard let scheduler, !mailbox.isPostingThread else { return false }
+    change(mailbox) { $0.unscheduleDrain() }
+    return scheduler.hold(HeldHome(mailbox: mailbox, office: self))
   }
 }

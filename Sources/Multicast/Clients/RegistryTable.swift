@@ -12,8 +12,8 @@ protocol ClientRegistry: AnyObject, Sendable {
 /// Finds a center's registries by type, without a lock: a hash table of chains.
 ///
 /// Nodes are only added, each as the first one of its chain, and stay until the center ends. A node never changes, and is
-/// complete before a release makes it the first one. Who acquires the first node finds the whole chain. Who comes too early
-/// can only miss a later registry, and looks again with the lock held.
+/// complete before a release makes it the first one. A thread that acquires the first node finds the whole chain. A thread
+/// that comes too early can only miss a later registry, and looks again with the lock held.
 ///
 /// The table does not grow, because a program has few types of keys: *n* of them are found in *n* / 128 steps on average.
 ///

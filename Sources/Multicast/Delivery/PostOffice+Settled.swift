@@ -2,9 +2,8 @@ extension PostOffice {
   /// Waits until no letter waits and no home is at work: no mailbox is busy, which the office counts. Returns whether that
   /// is so: false if the task was cancelled, or if it would wait for itself.
   nonisolated(nonsending) func settled(from site: CallSite) async -> Bool {
-    if unsafe DeliveryChain().innermostPost(of: ObjectIdentifier(self)) != nil
-      || AwaitedCall.current?.office == ObjectIdentifier(self)
-    {
+    let id = ObjectIdentifier(self)
+    if unsafe DeliveryChain().outermostPost(of: id) != nil || AwaitedCall.current?.office == id {
       #if DEBUG
         StandardError.tell(
           of: site,
@@ -16,14 +15,14 @@ extension PostOffice {
       return false
     }
     let number = withLock { state in
-      state.lastSettler += 1
-      return state.lastSettler
+      state.lastWaiter += 1
+      return state.lastWaiter
     }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        // The lock's end resumes who need not wait. A cancellation comes before this, or finds it.
+        // If nothing is busy, the end of the lock resumes this task. A cancellation comes before this, or finds it.
         let waiter = Waiter(continuation, in: self)
-        withLock { $0.settlers[number] = waiter }
+        withLock { $0.waiters[number] = waiter }
         if Task.isCancelled { stopWaiting(number) }
         scheduler?.beginWait(inCall: false)
       }
@@ -34,6 +33,6 @@ extension PostOffice {
   }
 
   private func stopWaiting(_ number: UInt64) {
-    _ = withLock { $0.settlers.removeValue(forKey: number) }
+    _ = withLock { $0.waiters.removeValue(forKey: number) }
   }
 }

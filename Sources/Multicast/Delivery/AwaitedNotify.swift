@@ -1,21 +1,21 @@
 import MulticastPlatform
 
-/// An active `notify` with `awaiting:`: a link in the chain of its task.
+/// An active `notify` with `awaiting:`: a frame in the chain of its task.
 ///
 /// The chain is a task-local value, because a task changes threads. Other tasks inherit task-local values,
-/// but they are chains of their own. A link counts only in the task that made it, until its `notify` ends.
+/// but they are chains of their own. A frame counts only in the task that made it, until its `notify` ends.
 @usableFromInline
 final class AwaitedNotify: Sendable {
   @TaskLocal private static var innermost: AwaitedNotify?
 
-  /// Who notifies has the list until this ends.
+  /// The caller holds the list until this ends.
   let list: ObjectIdentifier
   let site: CallSite
   private let outer: AwaitedNotify?
   private let task: Int
   private let isDelivering = Atomic<Bool>(true)
 
-  /// What is counted under this delivery: see ``ActiveDelivery``. Only its task does.
+  /// What is counted under this delivery: see ``DeliveryFrame``. Only its task counts.
   nonisolated(unsafe) var nested = 0
 
   @usableFromInline
@@ -23,16 +23,16 @@ final class AwaitedNotify: Sendable {
     self.list = ObjectIdentifier(list)
     self.site = site
     task = Task<Never, Never>.identity
-    // Skips the links of other tasks. Otherwise each task that a client starts would keep all the ones before it alive.
+    // Skips the frames of other tasks. Otherwise each task that a client starts would keep all the ones before it alive.
     var outer = Self.innermost
-    while let link = outer, !link.isDelivering(in: task) { outer = link.outer }
+    while let frame = outer, !frame.isDelivering(in: task) { outer = frame.outer }
     self.outer = outer
     multicast_count_awaiting(1)
   }
 
-  /// Calls `body` once, in the caller's actor, with this link as the task's innermost one.
+  /// Calls `body` once, in the caller's actor, with this frame as the task's innermost one.
   @usableFromInline
-  func deliver<Result, Failure: Error>(
+  func run<Result, Failure: Error>(
     in isolation: isolated (any Actor)? = #isolation,
     _ body: nonisolated(nonsending) () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
@@ -51,8 +51,8 @@ final class AwaitedNotify: Sendable {
   static func forEachOfTask(_ body: (AwaitedNotify) -> Void) {
     guard let innermost else { return }
     let task = Task<Never, Never>.identity
-    for link in sequence(first: innermost, next: \.outer) where link.isDelivering(in: task) {
-      body(link)
+    for frame in sequence(first: innermost, next: \.outer) where frame.isDelivering(in: task) {
+      body(frame)
     }
   }
 

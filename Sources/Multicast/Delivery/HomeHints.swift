@@ -11,19 +11,19 @@
         if let site { checkThread(as: listener, from: site) }
         return
       }
-      if home.place.isHere != false { return }
+      if home.presence() != .elsewhere { return }
       fatalError(
         """
-        Multicast: a client of type \(type), added for \(listener), lives in \(home.place) and is \
+        Multicast: a client of type \(type), added for \(listener), lives in \(home) and is \
         \(site.map { "notified outside of it, at \($0)" } ?? "read outside of it, from `clients`"). Post \
         instead: a post calls each client at home. If \(type) may be called on any thread, add it with \
         on: nil, or make \(listener) Sendable.
         """, file: site?.file ?? #fileID, line: site.map { UInt($0.line) } ?? #line)
     }
 
-    /// Tells once of a client without a home that was added on the main thread and is called on another one.
+    /// Prints once that a client without a home was added on the main thread and is called on another one.
     private func checkThread(as listener: Any.Type, from site: CallSite) {
-      guard let added = homelessness?.site, !Place.mainActor.isCurrent(from: nil) else { return }
+      guard let added = addedOnMain?.site, MainActor.presence() != .here else { return }
       StandardError.tell(
         of: added,
         """
@@ -33,20 +33,40 @@
         """)
     }
 
-    /// Stops the program if a post to the main actor reaches a client that lives elsewhere. Tells of a client without a home
-    /// that is called on another thread than it was added on.
+    /// Stops the program if a post to the main actor reaches a client that lives elsewhere. Prints if a client without
+    /// a home is called on another thread than it was added on.
     @usableFromInline
     final func checkHome(in post: Post, as listener: Any.Type) {
       if load() == nil { return }
-      guard case .mainActor = post.destination, let place = home?.place else {
+      guard case .mainActor = post.destination, let home else {
         return checkThread(as: listener, from: post.site)
       }
-      if case .mainActor = place { return }
+      if case .mainActor = home.kind { return }
       fatalError(
         """
         Multicast: a post to \(listener) on the main actor, at \(post.site), reaches a client of type \(type) that lives \
-        in \(place). Use post, which calls each client at home.
+        in \(home). Use post, which calls each client at home.
         """, file: post.site.file, line: UInt(post.site.line))
     }
   }
 #endif
+
+#if DEBUG
+  extension Mailbox {
+    /// The number of waiting letters that is reported.
+    static var crowd: Int { 10_000 }
+  }
+#endif
+
+extension Mailbox {
+  /// Prints that nobody handles the letters. Called with no lock held.
+  func reportCrowd() {
+    #if DEBUG
+      StandardError.print(
+        """
+        Multicast: \(Self.crowd) letters wait in a home that does not come to them: \(self). Its thread may be \
+        blocked, its queue suspended, or nobody may run the main actor. See the letters in wiring.
+        """)
+    #endif
+  }
+}

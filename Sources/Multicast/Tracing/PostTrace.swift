@@ -22,52 +22,46 @@ final class PostTrace: Sendable {
   /// The nanoseconds since the post was made.
   var age: UInt64 { Clock.now - start }
 
-  /// Delivers the post now, or as one that follows. `body` calls its clients.
-  func deliver(follows: Bool, _ body: (DeliveryPass?) -> Int) -> Int {
-    guard follows else { return report(waited: nil, in: nil, body) }
-    return restore { report(waited: age, in: nil, body) }
+  /// Reports a pass of the post. `body` calls clients.
+  ///
+  /// - Parameters:
+  ///   - waited: Whether other code may have run since the post was made. Then `body` sees the carried value.
+  ///   - home: The home of a letter; nil where the post was made.
+  func report<Result>(
+    waited: Bool, in home: Home?, _ body: (DeliveryPass?) -> Result
+  ) -> Result {
+    func report() -> Result {
+      let pass = beginPass(waited: waited ? age : nil, in: home)
+      defer { pass?.end() }
+      return body(pass)
+    }
+    if !waited { return report() }
+    return Tracing.$isReporting.withValue(isReporting || Tracing.isReporting) {
+      carried?.restore(report) ?? report()
+    }
   }
 
-  /// Handles a letter in a home. `body` calls the clients.
-  func handle(in place: Place, _ body: (DeliveryPass?) -> Void) {
-    restore { report(waited: age, in: place, body) }
-  }
-
-  /// Handles a letter in a task, in the caller's actor. `body` calls and awaits the client.
-  nonisolated(nonsending) func handle(
-    in place: Place, client: (any Any.Type)?, _ body: nonisolated(nonsending) () async -> Void
+  /// Reports a letter in a task, in the caller's actor. `body` calls and awaits the client.
+  nonisolated(nonsending) func reportAwaiting(
+    in home: Home, client: (any Any.Type)?, _ body: nonisolated(nonsending) () async -> Void
   ) async {
     await Tracing.$isReporting.bind(isReporting || Tracing.isReporting) {
       // A client that was removed or deallocated is not called.
-      let pass = client == nil ? nil : begin(waited: age, in: place)
+      let pass = client == nil ? nil : beginPass(waited: age, in: home)
       let call = client.map { DeliveryPass.Call(client: $0) }
       if let carried { await carried.restore(body) } else { await body() }
-      if let call { pass?.end(call) }
+      if let call { pass?.endCall(call) }
       pass?.end()
     }
   }
 
-  private func report<Result>(
-    waited: UInt64?, in place: Place?, _ body: (DeliveryPass?) -> Result
-  ) -> Result {
-    let pass = begin(waited: waited, in: place)
-    defer { pass?.end() }
-    return body(pass)
-  }
-
-  /// Nil if the pass is not reported. Who handles letters in a callback reports none of them.
-  private func begin(waited: UInt64?, in place: Place?) -> DeliveryPass? {
+  /// Nil if the pass is not reported: letters that are handled in a callback are not.
+  private func beginPass(waited: UInt64?, in home: Home?) -> DeliveryPass? {
     if Tracing.isReporting || !tracing.reports { return nil }
     var event = event
-    event.home = place.flatMap { $0.isPostingThread ? nil : $0.description }
+    event.home = home.flatMap { $0.isPostingThread ? nil : $0.description }
     event.waited = waited
     return DeliveryPass(event, of: tracing)
-  }
-
-  private func restore<Result>(_ body: () -> Result) -> Result {
-    Tracing.$isReporting.withValue(isReporting || Tracing.isReporting) {
-      carried?.restore(body) ?? body()
-    }
   }
 }
 
@@ -84,8 +78,8 @@ extension Tracing {
 
 extension DeliveryPass {
   /// Reports a letter. Nothing is left on the posting thread, which is no home.
-  func left(for place: Place, clients: Int, waiting: Int?) {
-    if place.isPostingThread { return }
-    report(.left(for: place.description, clients: clients, waiting: waiting))
+  func reportLeft(for home: Home, clients: Int, waiting: Int?) {
+    if home.isPostingThread { return }
+    report(.left(for: home.description, clients: clients, waiting: waiting))
   }
 }

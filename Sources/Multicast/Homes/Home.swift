@@ -1,0 +1,141 @@
+import Dispatch
+import MulticastPlatform
+
+/// Where clients and handlers are called.
+///
+/// An office has one object for each home, which is also the home's mailbox: see ``Home/mailbox``.
+///
+/// Unchecked, because `Mailbox` inherits from it. It has a constant only.
+@usableFromInline
+class Home: @unchecked Sendable {
+  enum Kind: Sendable {
+    /// The main actor, and the main queue.
+    case mainActor
+
+    /// Another actor, held weakly.
+    case actor(WeakActor)
+
+    case queue(MarkedQueue)
+
+    /// A task that makes one call after the other: of a client with this identity, or of an awaiting handler. The task runs
+    /// in this actor.
+    case task(client: UInt?, in: WeakActor? = nil)
+
+    /// The posting thread, for one call after the other: the handlers without another home of a topic that keeps its latest
+    /// message.
+    case postingThread
+  }
+
+  final let kind: Kind
+
+  init(_ kind: Kind) { self.kind = kind }
+
+  /// What reports name as the home of clients that have none.
+  static let postingThread = Home(.postingThread)
+
+  /// What reports name as the home of clients that a post awaits.
+  static let task = Home(.task(client: nil))
+}
+
+extension Home {
+  /// Whether this thread runs in this home. Code written in the actor `isolation` asks.
+  ///
+  /// A custom executor's code may run here, so no lock is held.
+  final func presence(from isolation: ObjectIdentifier? = nil) -> Presence {
+    switch kind {
+    case .mainActor: MainActor.presence(from: isolation)
+    case .actor(let reference), .task(_, let reference?):
+      reference.actor?.presence(from: isolation) ?? .ended
+    case .queue(let queue): queue.presence
+    case .task, .postingThread: .here
+    }
+  }
+
+  /// Whether a post that is made on this thread handles the letters of this home before it returns. A task handles its own.
+  final func isDrained(from isolation: ObjectIdentifier?) -> Bool {
+    if case .task = kind { return false }
+    return presence(from: isolation) == .here
+  }
+
+  /// Whether a client of this home may be released on this thread. Clients of a home that has ended may be released anywhere.
+  final var mayRelease: Bool {
+    switch presence() {
+    case .here, .ended: true
+    case .elsewhere, .unknown: false
+    }
+  }
+
+  /// Runs `body` in this home, or here if that has ended.
+  final func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+    func run(in isolation: isolated (any Actor)?) -> Result { body() }
+    guard case .queue(let queue) = kind else { return await run(in: actor) }
+    return await withCheckedContinuation { continuation in
+      queue.queue.async { continuation.resume(returning: body()) }
+    }
+  }
+
+  /// The actor that is this home, or in which its task runs. Nil if there is none, or if it has ended.
+  final var actor: (any Actor)? {
+    switch kind {
+    case .mainActor: MainActor.shared
+    case .actor(let reference), .task(_, let reference?): reference.actor
+    case .queue, .task, .postingThread: nil
+    }
+  }
+
+  /// Whether this was the home of an actor that has been deallocated.
+  final var hasEnded: Bool {
+    if case .actor(let reference) = kind { reference.actor == nil } else { false }
+  }
+
+  final var isPostingThread: Bool {
+    if case .postingThread = kind { true } else { false }
+  }
+
+  /// Whether this is the home of the live actor or queue at an address. The caller holds that object, so nothing is released
+  /// here last, and a lock may be held.
+  final func isAt(_ address: UInt) -> Bool {
+    switch kind {
+    case .actor(let reference): reference.address == address && reference.actor != nil
+    case .queue(let queue): queue.address == address
+    case .mainActor, .task, .postingThread: false
+    }
+  }
+}
+
+extension Home: CustomStringConvertible {
+  /// The home as reports and wirings name it.
+  @usableFromInline final var description: String {
+    switch kind {
+    case .mainActor: "MainActor"
+    case .actor(let reference): reference.actor.map { "\(type(of: $0))" } ?? "an actor"
+    case .queue(let queue): queue.queue.label.isEmpty ? "queue" : "queue \(queue.queue.label)"
+    case .task(_, let reference): reference?.actor.map { "task in \(type(of: $0))" } ?? "task"
+    case .postingThread: "posting thread"
+    }
+  }
+}
+
+extension MainActor {
+  /// Whether this thread runs in the main actor or on the main queue.
+  static func presence(from isolation: ObjectIdentifier? = nil) -> Presence {
+    // The queue's answer is cheaper, and usually yes where the main actor runs.
+    MarkedQueue.main.presence == .here ? .here : shared.presence(from: isolation)
+  }
+}
+
+/// A weak reference to an actor.
+///
+/// Unchecked, because a weak reference is a variable before Swift 6.3, whose `weak let` needs no promise. Only `init`
+/// assigns it, and any thread may load it.
+final class WeakActor: @unchecked Sendable {
+  private(set) weak var actor: (any Actor)?
+
+  /// The address that the actor has, or had.
+  let address: UInt
+
+  init(_ actor: any Actor) {
+    self.actor = actor
+    address = ObjectIdentifier(actor).address
+  }
+}

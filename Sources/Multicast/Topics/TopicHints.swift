@@ -1,0 +1,79 @@
+// What a debug build says of topics, and how owners are found that only their own handlers keep alive.
+
+#if DEBUG
+  extension TopicList {
+    /// Stops the program if a topic of the same name and message type disagrees on whether it keeps its latest.
+    @usableFromInline
+    func check(keepsLatest: Bool, from other: CallSite) {
+      if keepsLatest == (latest != nil) { return }
+      fatalError(
+        """
+        Multicast: two topics disagree: \(subject), which was used at \(site), and the one used at \(other), which \
+        \(keepsLatest ? "keeps" : "does not keep") its latest message. Declare the topic once, or give one of them another name.
+        """, file: other.file, line: UInt(other.line))
+    }
+
+    /// Ends the handlers that may be ended on this thread, as the topic ends, and prints which of them were leaks.
+    func reportLeaks() {
+      for box in boxes where box.mayBeLoaded {
+        if let leak = box.handlerBox.endFindingLeak(in: self) {
+          StandardError.print("Multicast: \(leak)")
+        }
+      }
+    }
+  }
+
+  extension MulticastCenter {
+    /// Prints a hint if nobody observes a topic, but one of the same name and another message type is observed.
+    @usableFromInline
+    func tellOfNamesakes<Message>(of topic: Topic<Message>, from site: CallSite) {
+      for case let topics as TopicRegistry in registries.all where !topic.name.isEmpty {
+        guard let other = topics.find(topic.name), !other.isEmpty else { continue }
+        StandardError.tell(
+          of: site,
+          """
+          nobody observes \(topic), posted at \(site), but \(other.subject) is observed, since \(other.site). If they are \
+          the same topic, declare it once.
+          """)
+      }
+    }
+  }
+#endif
+
+// MARK: - Leaks
+
+extension HandlerBox {
+  /// Ends the observation. Returns a message if its handler alone has kept the owner alive. Called in the owner's home.
+  func endFindingLeak(in list: TopicList) -> String? {
+    let site = site
+    let wasAlive = isAlive
+    list.remove(self)
+    guard wasAlive, !isAlive, !(type is any Surrogate.Type) else { return nil }
+    let advice =
+      type is any Actor.Type
+      ? "or take the owner isolated: { (me: isolated \(type), message) in … }"
+      : "or observe with a method: observe(topic, owner: self, \(type).method)"
+    return """
+      \(type) was kept alive by its own handler for \(list.subject)\(site.map { ", observed at \($0)" } ?? ""). Use the \
+      closure's parameter instead of self, \(advice).
+      """
+  }
+}
+
+extension MulticastCenter {
+  /// Ends all handlers of topics, each in its home. Returns a message for each owner that only its own handler kept alive.
+  package func endHandlers() async -> [String] {
+    var leaks: [String] = []
+    for case let list as TopicList in registries.all.flatMap(\.lists) {
+      for box in list.boxes where box.isRegistered {
+        // In its home, an actor would be held. It may end anywhere.
+        let home = box.type is any Actor.Type ? nil : box.home
+        let leak = await (home ?? .postingThread).run {
+          box.handlerBox.endFindingLeak(in: list)
+        }
+        leaks += leak.map { [$0] } ?? []
+      }
+    }
+    return leaks
+  }
+}
