@@ -71,7 +71,7 @@ extension MulticastDelegate {
     while true {
       let placement = clientList.place(box)
       if placement != .full { return placement == .added }
-      if !clientList.makeRoom() { office.findDeadElsewhere(in: clientList, from: site) }
+      if !clientList.makeRoom() { ClientList.findDeadElsewhere(in: [clientList]) }
     }
   }
 

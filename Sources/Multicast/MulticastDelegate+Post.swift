@@ -152,9 +152,10 @@ private final class AwaitingPost<Listener: Sendable>: Post, @unchecked Sendable 
 
   override var isolation: (any Actor)? { body.isolation }
 
-  override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async {
-    guard let object = box.load() else { return }
+  override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome {
+    guard let object = box.load() else { return .dead }
     await body(MulticastDelegate<Listener>.own(box).value)
     extendLifetime(object)
+    return .called
   }
 }

@@ -91,23 +91,23 @@ import Testing
   }
 }
 
-@Suite struct OnceReferenceTests {
+@Suite struct ReferenceAndCountTests {
   private final class Object: Sendable {}
 
   @Test func theFirstObjectStays() {
-    let reference = OnceReference()
-    #expect(reference.value(as: Object.self) == nil)
+    let reference = ReferenceAndCount(count: 1)
+    #expect(reference.reference(as: Object.self) == nil)
     let first = Object()
-    #expect(reference.set(first) === first)
-    #expect(reference.set(Object()) === first)
-    #expect(reference.value(as: Object.self) === first)
+    #expect(reference.setReference(first) === first)
+    #expect(reference.setReference(Object()) === first)
+    #expect(reference.reference(as: Object.self) === first)
   }
 
   @Test func allThreadsFindTheSameObject() {
     for _ in 0..<100 {
-      let reference = OnceReference()
+      let reference = ReferenceAndCount(count: 1)
       let objects = Collected<ObjectIdentifier>()
-      onThreads(4) { _ in objects.add(ObjectIdentifier(reference.set(Object()))) }
+      onThreads(4) { _ in objects.add(ObjectIdentifier(reference.setReference(Object()))) }
       #expect(Set(objects.all).count == 1)
     }
   }
@@ -116,13 +116,23 @@ import Testing
     weak var kept: Object?
     weak var refused: Object?
     do {
-      let reference = OnceReference()
+      let reference = ReferenceAndCount(count: 1)
       let (first, second) = (Object(), Object())
       (kept, refused) = (first, second)
-      _ = (reference.set(first), reference.set(second))
+      _ = (reference.setReference(first), reference.setReference(second))
     }
     #expect(kept == nil)
     #expect(refused == nil)
+  }
+
+  @Test func itCountsBesideItsReference() {
+    let reference = ReferenceAndCount(count: 1)
+    let object = Object()
+    reference.setReference(object)
+    onThreads(4) { _ in for _ in 0..<1_000 { _ = reference.addToCount(1) } }
+    #expect(reference.addToCount(.max) == 4_001)
+    #expect(reference.addToCount(0) == 4_000)
+    #expect(reference.reference(as: Object.self) === object)
   }
 }
 

@@ -35,6 +35,30 @@ extension ClientList {
     return mayLoadAll
   }
 
+  /// Finds deallocated clients in the homes in which this thread does not run, because only their homes may load them.
+  ///
+  /// One search of a list waits in each actor or queue, however often this is called, so that one that is blocked keeps only that.
+  static func findDeadElsewhere(in lists: [ClientList]) {
+    var searches: [UInt: (home: Home, lists: [ClientList])] = [:]
+    for list in lists {
+      for home in list.roster.homes.compactMap(\.home) where !home.mayRelease {
+        if list.beginSearch(in: home) {
+          searches[home.address, default: (home, [])].lists.append(list)
+        }
+      }
+    }
+    for (home, lists) in searches.values {
+      Task.detached {
+        await home.run {
+          for list in lists {
+            list.endSearch(in: home)
+            list.findDead(in: list.boxes)
+          }
+        }
+      }
+    }
+  }
+
   /// Finds deallocated clients of a short list. In a longer one, the next delivery or later adds do.
   final func findSomeDead() {
     if count.load(ordering: .relaxed) <= 32 { findDead(in: boxes) }

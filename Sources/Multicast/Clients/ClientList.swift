@@ -22,6 +22,9 @@ class ClientList: @unchecked Sendable {
     /// The boxes by home; nil if it is outdated.
     var roster: Roster?
 
+    /// The addresses of the actors and queues in which a search for deallocated clients waits.
+    var searched: Set<UInt> = []
+
     var isFull: Bool { boxes.count >= limit }
 
     mutating func append(_ box: WeakBox) {
@@ -70,6 +73,7 @@ class ClientList: @unchecked Sendable {
       var state = State()
       for box in boxes where box.isRegistered { state.append(box) }
       state.limit = max(state.limit, 2 * state.boxes.count)
+      state.searched = searched
       return exchange(&self, with: state)
     }
   }
@@ -205,6 +209,21 @@ extension ClientList {
     extendLifetime(old)
     return mayLoadAll
   }
+}
+
+// MARK: - Searches
+
+extension ClientList {
+  /// Notes that a search for deallocated clients waits in a home. Returns false if one does already.
+  final func beginSearch(in home: Home) -> Bool {
+    state.withLock { state in state.searched.insert(home.address).inserted }
+  }
+
+  final func endSearch(in home: Home) {
+    state.withLock { state in _ = state.searched.remove(home.address) }
+  }
+
+  final var isSearched: Bool { state.withLock { state in !state.searched.isEmpty } }
 }
 
 // MARK: - Delivering

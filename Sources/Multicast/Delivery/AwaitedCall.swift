@@ -1,44 +1,85 @@
 import MulticastPlatform
 
-/// A call of an awaiting client or handler, in its task. The task, and those that it starts, find it.
+/// A call of an awaiting listener, which a post makes in a task.
+///
+/// The task finds its call by a task-local value, because a task changes threads, and a frame of a thread's chain would not. Child
+/// tasks are part of the call: it cannot return before them. Tasks that it starts in another way inherit the value, too, and
+/// are not part of it. See ``isOfThisTask`` for how these two are told apart, and ``AwaitedNotify`` for the scope of a
+/// `notify` that awaits: the frame of a loop, which counts in one task only.
 final class AwaitedCall: Sendable {
   @TaskLocal private static var innermost: AwaitedCall?
 
   let cause: Cause
-  let office: ObjectIdentifier
-  private let mailbox: ObjectIdentifier
-  private let task = Task<Never, Never>.identity
+
+  private let office: PostOffice
+  private let mailbox: Mailbox
+
+  /// The post whose letter is being handled.
+  private let post: ObjectIdentifier
+
+  /// False once the call has returned.
   private let isUnderWay = Atomic<Bool>(true)
 
-  private init(of office: PostOffice, in mailbox: Mailbox, cause: Cause) {
-    self.office = ObjectIdentifier(office)
-    self.mailbox = ObjectIdentifier(mailbox)
+  /// Where the call's task stores its task-local value.
+  private let storage = Atomic<UInt>(0)
+
+  private init(
+    of post: Unmanaged<Post>, in mailbox: Mailbox, by office: PostOffice, cause: Cause
+  ) {
+    self.office = office
+    self.mailbox = mailbox
+    self.post = unsafe ObjectIdentifier(post.takeUnretainedValue())
     self.cause = cause
   }
 
-  /// The call that this code is part of; nil if the call has returned. A task that it started may outlive it.
+  /// The call that this code is part of, in its task or in a child task of that; nil if there is none.
   @inline(__always)
-  static var current: AwaitedCall? { multicast_is_awaiting() ? innermostUnderWay : nil }
+  static var current: AwaitedCall? { multicast_is_awaiting() ? currentOfTask : nil }
 
   @inline(never)
-  private static var innermostUnderWay: AwaitedCall? {
-    innermost.flatMap { $0.isUnderWay.load(ordering: .acquiring) ? $0 : nil }
+  private static var currentOfTask: AwaitedCall? {
+    innermost.flatMap { $0.isOfThisTask ? $0 : nil }
   }
 
-  /// The mailbox whose letters this task handles; nil in a task that a call has started.
-  static var currentMailbox: ObjectIdentifier? {
-    current.flatMap { $0.task == Task<Never, Never>.identity ? $0.mailbox : nil }
+  /// Whether this task, which has inherited the call, is the call's or a child task of it.
+  ///
+  /// A child task reads the value where its parent stores it. Any other task has a copy in storage of its own. So the address
+  /// tells, as long as the call is under way and its storage is in use. Nothing public does: two tasks that inherit the same value
+  /// look alike, and a task does not know its parent.
+  private var isOfThisTask: Bool {
+    isUnderWay.load(ordering: .acquiring)
+      && storage.load(ordering: .relaxed) == Self.storageOfThisTask
   }
 
-  /// Runs `body` in the caller's actor.
+  private static var storageOfThisTask: UInt {
+    unsafe UInt(bitPattern: multicast_task_local(Unmanaged.passUnretained($innermost).toOpaque()))
+  }
+
+  /// Runs `body` as a call, in the caller's actor.
   nonisolated(nonsending) static func run(
-    of office: PostOffice, in mailbox: Mailbox, cause: Cause,
+    of post: Unmanaged<Post>, in mailbox: Mailbox, by office: PostOffice, cause: Cause,
     _ body: nonisolated(nonsending) () async -> Void
   ) async {
-    let call = AwaitedCall(of: office, in: mailbox, cause: cause)
+    let call = unsafe AwaitedCall(of: post, in: mailbox, by: office, cause: cause)
     multicast_count_awaiting(1)
-    await $innermost.bind(call, body)
+    await $innermost.bind(call) {
+      call.storage.store(storageOfThisTask, ordering: .relaxed)
+      await body()
+      // While the storage is still this call's. Later, it may belong to another task.
+      call.isUnderWay.store(false, ordering: .releasing)
+    }
     multicast_count_awaiting(-1)
-    call.isUnderWay.store(false, ordering: .releasing)
+  }
+}
+
+extension AwaitedCall {
+  /// Whether an office makes this call.
+  func isMade(by office: PostOffice) -> Bool { self.office === office }
+
+  /// Whether a post has left a letter for the listener of this call, which is being handled or waits behind it. Waiting for that
+  /// post, the call would wait for itself.
+  func isAddressed(by post: Post) -> Bool {
+    self.post == ObjectIdentifier(post)
+      || office.read(mailbox) { $0.letters.contains { $0.post === post } }
   }
 }

@@ -1,39 +1,101 @@
-// A post on its way to its clients.
+// How a post is delivered.
 //
-// 1. Call.   Clients without a home are called here, in the order of registration.
-// 2. Leave.  With the office's lock held, a topic keeps the post as its latest, and every other home gets a letter. One home
-//            in which this thread runs is claimed instead.
-// 3. Drain.  Drains are started in the homes that are elsewhere: see Drain.swift. In those that are here, this thread handles
-//            what waits.
-// 4. Follow. Posts that these calls have made take the same steps, one after the other.
+// A *listener* (a client of a protocol, or a handler of a topic) may have a home: an actor or a queue. Each home has a mailbox. A
+// *letter* in a mailbox is one post that waits for the listeners there. A home is *here* if this thread runs in it. A post takes
+// four steps:
 //
-// Letters need one lock, and come after the calls. Otherwise a fast home could answer before a slow home, or a client without
-// a home, has received the question. `postOnMain`, awaiting bodies and kept topics take the same steps. Only the mailboxes
-// differ: see ``Post/Destination``.
+// 1. Call.    Call the listeners without a home, on this thread, in the order of registration.
+// 2. Leave.   In one critical section of the office's lock, store the post if its topic keeps the latest message, and put one letter
+//             in the mailbox of every home concerned. Claim one home that is here instead: this thread calls its listeners.
+// 3. Drain.   Start a drain for each mailbox whose home is elsewhere: see Drain.swift. In the homes that are here, handle what waits.
+// 4. Follow.  Deliver the posts that listeners have made during these calls, one after the other, in the same steps.
+//
+// Calls come before letters, and all letters are left under one lock, so that no listener sees an effect before its cause. Two
+// other orders were tried in a model. If letters are left first, a fast home can post its answer before a listener without a
+// home has received the question (16 of 200 random programs). With a lock for each mailbox, a fast home can answer before a
+// slow one has received the question (5 of 200).
+//
+// `postOnMain`, `post(awaiting:)` and topics that keep their latest message take the same steps. They differ in the mailboxes that
+// get letters: see `Post.Destination`.
+//
+// Example. The main actor posts `.login`, which a log without a home, a screen of the main actor and a store on a queue observe:
+//
+//     post ─▶ 1. call log ─▶ 2. store: put letter ─▶ startDrain   ── queue ──▶ claimForDrain ─▶ call store ─▶ finish ─▶ idle
+//                               main actor: claim ─▶ 3. call screen ─▶ release ─▶ 4. posts of log and screen ─▶ finish ─▶ return
+//
+// Who owns what:
+//
+// | object     | owners                                               | is destroyed                                             |
+// | ---------- | ---------------------------------------------------- | -------------------------------------------------------- |
+// | post       | the thread that delivers it; each letter of it; a    | where its last part is finished or its successor is      |
+// |            | topic's LatestMessage; the user's `Posted`           | stored, with no lock held: its body is client code       |
+// | roster     | its list, until that changes; each post for it       | with its post, or when the list changes: boxes outlive   |
+// |            |                                                      | it, so that this runs no client code                     |
+// | box        | its list, while registered; each roster with it      | with no lock held: an id in it is client code            |
+// | mailbox    | the office's table; the boxes of its home; a drain   | after unlocking                                          |
+//
+// `Delivery` and `DeliveryFrame` refer to these without retaining them, while the function that delivers owns the post.
+
+import MulticastPlatform
+
+/// What a thread knows of a post between the steps.
+@safe
+struct Delivery: ~Copyable {
+  /// The first of the homes that are here, which the thread tries to claim. Owned by the roster.
+  private var here: Unmanaged<Mailbox>?
+
+  /// The other homes that are here; nil if there are none, as usual.
+  private var alsoHere: HomesHere?
+
+  /// The listeners of the home that was claimed. Owned by the post's roster.
+  private var claimed: Unmanaged<Roster.Group>?
+
+  /// The number of letters that waited in the home that was claimed. They come before the post.
+  private var earlier = 0
+
+  /// The number of letters that were left, and of listeners that they are for.
+  fileprivate(set) var letters = 0
+  private(set) var listeners = 0
+
+  /// The letters, for a report. Empty if the center is not traced.
+  fileprivate private(set) var reports: [(home: Mailbox, listeners: Int, waiting: Int)] = []
+
+  /// What a stored post replaces: the previous latest post, and the roster of the moment at which this one was made. Their
+  /// `deinit` may run client code, so they are released after the calls.
+  fileprivate var replaced: (post: Post?, roster: Roster?)
+
+  init() {}
+
+  private final class HomesHere {
+    var mailboxes: Set<ObjectIdentifier> = []
+    var withLetters: [Mailbox] = []
+  }
+}
 
 extension PostOffice {
   /// Delivers a post, or lets it follow the one that is calling on this thread.
   ///
-  /// - Parameter isolation: The actor in which the calling code is written.
+  /// - Parameter isolation: The actor in which the calling code is written. It is known to be here.
   @usableFromInline
   func post(_ post: consuming Post, from isolation: (any Actor)?) -> Posted {
-    var outermost: UnsafeMutablePointer<PostFrame>?
-    if let cause = Cause.current {
+    let chain = DeliveryChain()
+    var outermost: UnsafeMutablePointer<DeliveryFrame>?
+    if !chain.isEmpty || multicast_is_awaiting(), let cause = Cause.current {
       guard admit(post, after: cause) else { return Posted(nil, clients: 0, of: self) }
-      unsafe outermost = DeliveryChain().outermostPost(of: ObjectIdentifier(self))
+      unsafe outermost = chain.outermostPost(of: ObjectIdentifier(self))
     }
     if let tracing { unsafe post.trace = tracing.trace(post.list.subject, from: post.site) }
     if let outermost = unsafe outermost {
-      // Busy until all have been delivered, or a center would settle meanwhile.
-      if unsafe outermost.pointee.append(post) { withLock { $0.busy += 1 } }
-      return Posted(post, clients: post.roster.boxes.registered, of: self)
+      let isLetter = unsafe outermost.pointee.isLetter || !chain.isLed(by: outermost)
+      unsafe outermost.pointee.post?.pointee.append(post, isLetter: isLetter)
+      return Posted(post, clients: unsafe post.roster.boxes.registered, of: self)
     }
     let isolation = isolation.map { ObjectIdentifier($0) }
     let post = unsafe Unmanaged.passRetained(consume post)
     return unsafe withFrame { frame in
       let (waiting, clients) = unsafe frame.call(with: post) { post in
-        let clients = deliver(post, isFollower: false, from: isolation)
-        return unsafe (post.hasLetters ? post : nil, clients)
+        let (clients, letters) = deliver(post, isFollower: false, from: isolation)
+        return (letters > 0 ? post : nil, clients)
       }
       return Posted(waiting, clients: clients, of: self)
     }
@@ -41,7 +103,7 @@ extension PostOffice {
 
   /// Notes the cause of a post. Returns false, and reports the post, if its causes have set off too many.
   private func admit(_ post: Post, after cause: Cause) -> Bool {
-    let cause = post.set(Cause(site: post.site, parent: cause))
+    let cause = post.setReference(Cause(site: post.site, parent: cause))
     let recurrences = cause.countRecurrence()
     if recurrences <= Cause.limit { return true }
     if recurrences == Cause.limit + 1 { loopGuard.reportPost(to: post.list, by: cause) }
@@ -49,17 +111,23 @@ extension PostOffice {
     return false
   }
 
-  /// Takes the first three steps. Returns the number of clients that were called or will be.
+  /// Takes the first three steps. Returns the number of listeners that were called or will be, and that of the letters.
   @inline(never)
-  private func deliver(_ post: Post, isFollower: Bool, from isolation: ObjectIdentifier?) -> Int {
+  private func deliver(
+    _ post: Post, isFollower: Bool, from isolation: ObjectIdentifier?
+  ) -> (clients: Int, letters: Int) {
     post.report(waited: isFollower, in: nil) { pass in
-      let roster = post.roster
-      let called = post.hasHomeless ? call(roster.homeless, with: post, pass) : 0
-      if !post.hasLettersToLeave { return called }
-      let actions = leave(post, from: isolation)
-      unsafe post.hasLetters = actions.clients > 0
-      if let pass { report(actions, of: post, to: pass) }
-      return called + drain(actions) { boxes in call(boxes, with: post, pass) }
+      var called = 0
+      if case .homes = post.destination {
+        let roster = unsafe post.roster
+        called = roster.withoutHome.isEmpty ? 0 : call(roster.withoutHome, with: post, pass)
+        if roster.homes.isEmpty, unsafe post.latest == nil { return (called, 0) }
+      }
+      var delivery = Delivery()
+      leave(post, &delivery, from: isolation)
+      if let pass { delivery.report(to: pass, of: post) }
+      called += drain(delivery) { boxes in call(boxes, with: post, pass) }
+      return (called + delivery.listeners, delivery.letters)
     }
   }
 }
@@ -67,7 +135,7 @@ extension PostOffice {
 // MARK: - 1. Call
 
 extension PostOffice {
-  /// Calls the clients in boxes, in order. Returns their number.
+  /// Calls the listeners in boxes, in order. Returns their number.
   @inline(never)
   func call(_ boxes: Boxes, with post: Post, _ pass: DeliveryPass?) -> Int {
     post.list.forEach(in: boxes) { box in
@@ -82,63 +150,105 @@ extension PostOffice {
 // MARK: - 2. Leave
 
 extension PostOffice {
+  /// Stores a post if its topic keeps the latest message, and leaves letters in the homes concerned.
   @inline(never)
-  private func leave(_ post: Post, from isolation: ObjectIdentifier?) -> LeaveActions {
-    var actions = LeaveActions()
-    // Asked with no lock held. A home that comes meanwhile is not known to be here, and gets a drain.
+  private func leave(_ post: Post, _ delivery: inout Delivery, from isolation: ObjectIdentifier?) {
+    // Before the lock is taken: a custom executor may run code of its own to answer, and a client may be released last.
     switch post.destination {
-    case .homes:
-      post.roster.forEachHome { _, mailbox in
-        if mailbox.isDrained(from: isolation) { actions.addHere(mailbox) }
-      }
+    case .homes: break
     case .mainActor:
-      if mainMailbox.isDrained(from: isolation) { actions.addHere(mainMailbox) }
-    // No mailbox is made for a client that is found dead.
-    case .tasks: post.list.findDead(in: post.roster.boxes)
+      if unsafe !post.roster.isAll(in: mainMailbox) {
+        unsafe post.roster = Roster(allOf: post.roster.boxes, in: mainMailbox)
+      }
+    // No caller of `delivered()` waits for a client that has been deallocated.
+    case .tasks: unsafe post.list.findDead(in: post.roster.boxes)
+    }
+    unsafe post.roster.forEachHome { _, mailbox in
+      if mailbox.isHere(from: isolation) { delivery.addHere(mailbox) }
     }
     withLock { state in
-      switch post.destination {
-      case .homes:
-        if let latest = unsafe post.latest {
-          unsafe keep(post, in: latest, &state, &actions)
-        } else {
-          post.roster.forEachHome { state.put(post, for: $0, in: $1, &actions) }
-        }
-      case .mainActor: state.put(post, for: post.roster.all, in: mainMailbox, &actions)
-      case .tasks:
-        for box in post.roster.boxes {
-          let client = box.identity
-          if client == 0 { continue }
-          let mailbox = state.mailbox(ofClient: client)
-          state.put(post, for: Roster.Residents(of: mailbox, [box]), in: mailbox, &actions)
-          // A client that is removed in this moment gets no letter.
-          if !state.with(mailbox, { $0.isBusy }) { state.removeMailbox(ofClient: client) }
-        }
+      if let latest = unsafe post.latest {
+        let replaced = unsafe latest._withUnsafeGuaranteedRef { $0.store(post, &state) }
+        // Take the list's roster again. A handler that has registered since the post was made has begun with an earlier message,
+        // and needs a letter of this one. One that registers later begins with this message. So each handler gets it
+        // exactly once. A home that was not asked whether it is here counts as elsewhere.
+        delivery.replaced = unsafe (replaced, exchange(&post.roster, with: post.list.roster))
       }
+      if case .tasks = post.destination { state.addressTasks(of: post) }
+      state.leave(post, &delivery)
     }
-    return actions
+  }
+}
+
+extension PostOffice.State {
+  /// Makes the mailbox of a task the home of each client.
+  fileprivate mutating func addressTasks(of post: Post) {
+    let boxes = unsafe post.roster.boxes
+    var groups: ContiguousArray<Roster.Group> = []
+    for box in boxes {
+      let client = box.identity
+      if client == 0 { continue }
+      groups.append(Roster.Group(of: mailbox(ofClient: client), [box]))
+    }
+    unsafe post.roster = Roster(boxes, withoutHome: [], homes: groups)
   }
 
-  /// Makes a post the latest of its topic, and leaves it.
+  /// Puts letters of a post in the mailboxes of its roster.
   @inline(__always)
-  private func keep(
-    _ post: Post, in latest: Unmanaged<LatestPost>, _ state: inout State,
-    _ actions: inout LeaveActions
-  ) {
-    let replaced = unsafe latest._withUnsafeGuaranteedRef { $0.keep(post, &state) }
-    // Asked again for a kept post, because later observers begin with it.
-    let roster = unsafe post.latest == nil ? post.roster : post.list.roster
-    roster.forEachHome { state.put(post, for: $0, in: $1, &actions) }
-    actions.hold(replaced, roster)
+  mutating func leave(_ post: Post, _ delivery: inout Delivery) {
+    unsafe post.roster.forEachHome { group, mailbox in
+      delivery.leave(post, for: group, in: mailbox, &self)
+    }
+    if delivery.letters > 0 { post.addParts(delivery.letters) }
+  }
+}
+
+extension Delivery {
+  /// Notes a home that is here. Called with no lock held.
+  @inline(__always)
+  mutating func addHere(_ mailbox: Mailbox) {
+    if unsafe here == nil { return unsafe here = .passUnretained(mailbox) }
+    let homes = alsoHere ?? HomesHere()
+    homes.mailboxes.insert(ObjectIdentifier(mailbox))
+    alsoHere = homes
   }
 
-  private func report(_ actions: borrowing LeaveActions, of post: Post, to pass: DeliveryPass) {
-    if case .tasks = post.destination {
-      return pass.reportLeft(for: Home.task, clients: actions.clients, waiting: nil)
+  /// Claims a mailbox if it is the first one that is here, and puts a letter in any other one.
+  ///
+  /// Only one home is claimed. If all that are here were, no other thread could call in them while this one is calling in the first.
+  @inline(__always)
+  fileprivate mutating func leave(
+    _ post: Post, for group: Roster.Group, in mailbox: Mailbox, _ state: inout PostOffice.State
+  ) {
+    let count = group.boxes.registered
+    if count == 0 { return state.forgetIfIdle(mailbox) }
+    let isFirst = unsafe here?.toOpaque() == Unmanaged.passUnretained(mailbox).toOpaque()
+    if isFirst, state.change(mailbox, { $0.claim() }) == .handleLetters {
+      unsafe claimed = .passUnretained(group)
+      earlier = state.read(mailbox) { $0.letters.count }
+      return
     }
-    actions.forEachLeft { mailbox, clients in
-      let waiting = change(mailbox) { $0.letters.count }
-      pass.reportLeft(for: mailbox, clients: clients, waiting: waiting)
+    let isAlsoHere = alsoHere?.mailboxes.contains(ObjectIdentifier(mailbox)) ?? false
+    if isAlsoHere { alsoHere?.withLetters.append(mailbox) }
+    // If another thread has claimed the first home, that thread handles the letter.
+    state.change(mailbox) {
+      $0.put(Letter(post: post, group: group), isHere: isFirst || isAlsoHere)
+    }
+    letters += 1
+    listeners += count
+    if unsafe post.trace != nil {
+      reports.append((mailbox, count, state.read(mailbox) { $0.letters.count }))
+    }
+    state.noteCrowd(in: mailbox)
+  }
+
+  fileprivate func report(to pass: DeliveryPass, of post: Post) {
+    // Each client's task is a home, and they are reported together.
+    if case .tasks = post.destination {
+      return pass.reportLeft(for: Home.task, clients: listeners, waiting: nil)
+    }
+    for (home, listeners, waiting) in reports {
+      pass.reportLeft(for: home, clients: listeners, waiting: waiting)
     }
   }
 }
@@ -146,51 +256,88 @@ extension PostOffice {
 // MARK: - 3. Drain
 
 extension PostOffice {
-  /// Performs the actions. Returns the number of clients that were called or will be.
+  /// Calls the listeners of the home that was claimed, after what waited there, and handles the letters in the other homes that
+  /// are here. The drains of homes that are elsewhere have been started as the lock was released.
   ///
-  /// - Parameter call: Calls the clients in the home that was claimed, after what waited there.
+  /// - Parameter call: Calls listeners at home.
+  /// - Returns: The number of calls.
   @inline(__always)
-  func drain(_ actions: borrowing LeaveActions, _ call: (Boxes) -> Int) -> Int {
-    actions.forEachDrain { mailbox in startDrain(of: mailbox) }
-    var called = actions.clients
-    actions.withClaimed { mailbox, boxes in
-      actions.withEarlier { letters in handle(&letters, in: mailbox) }
-      called += call(boxes)
-      release(mailbox)
+  func drain(_ delivery: borrowing Delivery, _ call: (Boxes) -> Int) -> Int {
+    var called = 0
+    delivery.withClaim { mailbox, boxes, earlier in
+      if earlier > 0 { handleEarlier(earlier, in: mailbox) }
+      called = call(boxes)
+      change(mailbox) { $0.release() }
     }
-    actions.forEachWaiting { mailbox in handleWaiting(in: mailbox) }
+    delivery.forEachOtherHome { mailbox in handleWaiting(in: mailbox) }
     return called
   }
 
-  /// Handles the letters that wait in a home that is here, unless another thread is at work there. Later ones wait, or this
-  /// might never end.
+  /// Handles the letters that waited in a home when this thread claimed it.
+  @inline(never)
+  private func handleEarlier(_ count: Int, in mailbox: Mailbox) {
+    var batch = LetterQueue()
+    change(mailbox) { state in
+      state.take(count, into: &batch)
+      return .handleLetters
+    }
+    handle(&batch, in: mailbox)
+  }
+
+  /// Handles the letters that wait in a home that is here, unless another thread has claimed it. Those that arrive later are for a
+  /// drain, because a home that keeps receiving letters could keep this thread forever.
   @inline(never)
   private func handleWaiting(in mailbox: Mailbox) {
     var batch = LetterQueue()
-    guard change(mailbox, { $0.claimAndTake(into: &batch) }) == .handle else { return }
+    let action = change(mailbox) { state in
+      guard state.claim() == .handleLetters else { return .nothing }
+      state.take(.max, into: &batch)
+      return .handleLetters
+    }
+    if action == .nothing { return }
     handle(&batch, in: mailbox)
-    release(mailbox)
+    change(mailbox) { $0.release() }
   }
 
-  func release(_ mailbox: Mailbox) {
-    if change(mailbox, { $0.release() }) == .startDrain { startDrain(of: mailbox) }
-  }
-
-  /// Handles letters in their home: calls their clients, and then delivers the posts that these made.
+  /// Handles letters in their home, which this thread has claimed: calls their listeners, and delivers the posts that these make.
   func handle(_ batch: inout LetterQueue, in mailbox: Mailbox) {
     if batch.isEmpty { return }
     unsafe withFrame { frame in
-      while let (post, residents) = unsafe batch.takeFirst() {
-        // A post that is being delivered on this stack, in another home that is here, goes on here.
-        unsafe frame.pointee.isLetter = !DeliveryChain().isDelivering(post)
-        unsafe frame.call(with: post) { callAtHome(residents.boxes, with: $0, in: mailbox) }
+      while let (post, group) = unsafe batch.takeFirst() {
+        unsafe frame.pointee.isLetter = true
+        unsafe frame.call(with: post) { post in callAtHome(group.boxes, with: post, in: mailbox) }
         unsafe follow(frame)
       }
     }
   }
 
+  /// Calls listeners in their home, and reports that as a pass of its own.
   func callAtHome(_ boxes: Boxes, with post: Post, in mailbox: Mailbox) {
     post.report(waited: true, in: mailbox) { pass in _ = call(boxes, with: post, pass) }
+  }
+}
+
+extension LetterQueue {
+  /// Takes the first letter. Its post is retained, and the caller finishes it.
+  @inline(__always)
+  fileprivate mutating func takeFirst() -> (post: Unmanaged<Post>, group: Roster.Group)? {
+    guard let letter = popFirst() else { return nil }
+    return unsafe (.passRetained(letter.post), letter.group)
+  }
+}
+
+extension Delivery {
+  @inline(__always)
+  fileprivate func withClaim(_ body: (Mailbox, Boxes, _ earlier: Int) -> Void) {
+    guard let claimed = unsafe claimed, let here = unsafe here else { return }
+    unsafe here._withUnsafeGuaranteedRef { mailbox in
+      unsafe claimed._withUnsafeGuaranteedRef { body(mailbox, $0.boxes, earlier) }
+    }
+  }
+
+  @inline(__always)
+  fileprivate func forEachOtherHome(_ body: (Mailbox) -> Void) {
+    alsoHere?.withLetters.forEach(body)
   }
 }
 
@@ -198,12 +345,16 @@ extension PostOffice {
 
 extension PostOffice {
   /// Runs `body`, which delivers posts, in a frame of this thread's chain. Then delivers the posts that these have set off.
+  ///
+  /// The center does not settle meanwhile, because the frame counts as a delivery.
   @inline(__always)
   func withFrame<Result: ~Copyable>(
     _ body: (UnsafeMutablePointer<DeliveryFrame>) -> Result
   ) -> Result {
     var post = PostFrame(office: ObjectIdentifier(self))
     var frame = DeliveryFrame(list: ObjectIdentifier(self), site: CallSite())
+    beginDelivery()
+    defer { endDelivery() }
     return unsafe withUnsafeMutablePointer(to: &post) { post in
       unsafe withUnsafeMutablePointer(to: &frame) { frame in
         unsafe frame.pointee.post = post
@@ -211,17 +362,17 @@ extension PostOffice {
         let result = unsafe body(frame)
         unsafe follow(frame)
         unsafe frame.pointee.pop()
-        if unsafe post.pointee.hasFollowers { withLock { $0.busy -= 1 } }
         return result
       }
     }
   }
 
-  /// Delivers the posts that wait in a frame, and those made in their calls.
+  /// Delivers the posts that wait in a frame, and those that follow them.
   @inline(__always)
   private func follow(_ frame: UnsafeMutablePointer<DeliveryFrame>) {
-    while let post = unsafe frame.pointee.post?.pointee.takeFollower() {
-      unsafe frame.call(with: post) { _ = deliver($0, isFollower: true, from: nil) }
+    while let (post, isLetter) = unsafe frame.pointee.post?.pointee.takeFollower() {
+      unsafe frame.pointee.isLetter = isLetter
+      unsafe frame.call(with: post) { post in _ = deliver(post, isFollower: true, from: nil) }
     }
   }
 }

@@ -1,9 +1,9 @@
 import MulticastPlatform
 
-/// A delivery under way on a thread: one frame of the thread's chain.
+/// One delivery that is active on a thread.
 ///
-/// It lives in the stack frame of the function that delivers, so a delivery allocates nothing. `outer` points
-/// to an earlier frame of the same stack, which outlives this one.
+/// A frame lives in the stack frame of the function that delivers, so a delivery allocates nothing. It points to the frame that
+/// it is nested in, which belongs to a caller and outlives it.
 @usableFromInline @safe
 struct DeliveryFrame {
   @usableFromInline var list: ObjectIdentifier
@@ -16,11 +16,11 @@ struct DeliveryFrame {
   /// The chain of this delivery, for ``pop()``.
   @usableFromInline var chain: UnsafeMutablePointer<UnsafeMutablePointer<DeliveryFrame>?>?
 
-  /// What a post has beside, in the same stack frame; nil in a `notify`.
+  /// The rest of the frame, if it belongs to a post; nil in a `notify`.
   @usableFromInline var post: UnsafeMutablePointer<PostFrame>?
 
-  /// Whether a letter of another delivery is being handled. The outer frames have not caused it, so a search for loops stops
-  /// here.
+  /// Whether this thread handles a letter, or a post that the call for a letter has made. The outer frames have not led to
+  /// these calls: see ``DeliveryChain/forEachLeading(_:)``.
   @usableFromInline var isLetter = false
 
   /// The number of deliveries of the same list that were nested in this one, three deep or deeper under the outermost one.
@@ -39,24 +39,25 @@ struct DeliveryFrame {
   }
 }
 
-/// What the frame of a post has beside that of a `notify`.
+/// What a frame needs in addition while it delivers a post.
 ///
-/// The function that delivers a post lets go of it with the frame in place. What the post holds may post in a `deinit`, and that
-/// follows. But then the post is half destroyed, so the frame has its cause.
+/// One frame delivers several posts, one after the other: the first one, and those that follow it.
 @usableFromInline @safe
 struct PostFrame: ~Copyable {
   let office: ObjectIdentifier
 
-  /// The post that is calling, which this does not retain; nil while it is released.
+  /// The post whose listeners are being called; nil while it is being finished. The frame does not retain it: the function that
+  /// delivers it does.
   fileprivate var post: Unmanaged<Post>?
 
-  /// The cause of the posts that are made while the post is released. Retained; nil if it has not been asked for.
+  /// The cause of what is posted while a post is being finished. A client that is destroyed then may post in its `deinit`, when
+  /// the post itself is half destroyed. Retained; nil if no post has asked for it.
   fileprivate var lastCause: Unmanaged<Cause>?
 
-  /// The posts that wait for these calls, in the outermost frame of an office; nil if none has waited. In inner frames, letters
-  /// are handled, and an effect must not be nested in another post.
+  /// The posts that wait for the calls of this frame; nil if there have been none. Only the outermost frame of an office has
+  /// followers. An inner one handles letters in the middle of another post, and what follows there would be nested in that.
   ///
-  /// Retained, as the cause is. The end of an optional reference would cost each post a release of nothing.
+  /// Retained. As an optional reference, it would cost each post the release of nothing.
   private var followers: Unmanaged<Followers>?
 
   init(office: ObjectIdentifier) { self.office = office }
@@ -66,24 +67,29 @@ struct PostFrame: ~Copyable {
     unsafe followers?.release()
   }
 
-  /// Whether any post has waited here.
-  var hasFollowers: Bool { unsafe followers != nil }
+  /// Lets a post follow.
+  ///
+  /// - Parameter isLetter: Whether the call for a letter has made it, so that this frame has not led to it.
+  mutating func append(_ post: Post, isLetter: Bool) {
+    if unsafe followers == nil { unsafe followers = .passRetained(Followers()) }
+    unsafe followers?._withUnsafeGuaranteedRef { $0.posts.append((post, isLetter)) }
+  }
 
-  /// Takes the next post that has waited. The caller lets go of it.
+  /// Takes the next post, retained.
   @inline(__always)
-  func takeFollower() -> Unmanaged<Post>? {
+  mutating func takeFollower() -> (post: Unmanaged<Post>, isLetter: Bool)? {
     guard let followers = unsafe followers else { return nil }
     return unsafe followers._withUnsafeGuaranteedRef { followers in
-      unsafe followers.posts.popFirst().map { unsafe .passRetained($0) }
+      unsafe followers.posts.popFirst().map { unsafe (.passRetained($0.post), $0.isLetter) }
     }
   }
 
-  /// Makes a post wait. Returns whether it is the first one.
-  mutating func append(_ post: Post) -> Bool {
-    let isFirst = unsafe followers == nil
-    if isFirst { unsafe followers = .passRetained(Followers()) }
-    unsafe followers?._withUnsafeGuaranteedRef { $0.posts.append(post) }
-    return isFirst
+  /// See ``DeliveryChain/withdrawPosts(from:)``.
+  fileprivate func withdraw(from latest: LatestMessage) {
+    unsafe post?._withUnsafeGuaranteedRef { $0.withdraw(from: latest) }
+    unsafe followers?._withUnsafeGuaranteedRef { followers in
+      for (post, _) in followers.posts.all { post.withdraw(from: latest) }
+    }
   }
 
   @inline(__always)
@@ -93,16 +99,26 @@ struct PostFrame: ~Copyable {
   }
 }
 
-/// An object, because few frames have any.
+/// An object, because few frames have any followers.
 private final class Followers {
-  var posts = WaitingQueue<Post>()
+  var posts = WaitingQueue<(post: Post, isLetter: Bool)>()
 }
 
-// Methods of pointers, because others may change the frame while they run.
-extension UnsafeMutablePointer<DeliveryFrame> {
-  /// Shows a post while `body` calls its clients, and then lets go of the post, which the caller has retained.
+extension Post {
+  /// Keeps a post of this thread from being stored, if that is still to come.
   ///
-  /// The post is borrowed meanwhile. What it holds may post in a `deinit`, and that follows it.
+  /// Another thread may have a letter of this post. Then the post has a number or has been withdrawn, and is not changed.
+  fileprivate final func withdraw(from latest: LatestMessage) {
+    guard unsafe self.latest?.toOpaque() == Unmanaged.passUnretained(latest).toOpaque() else {
+      return
+    }
+    if unsafe number == 0, unsafe !isWithdrawn { unsafe isWithdrawn = true }
+  }
+}
+
+// Methods of pointers, because the calls that they make change the frame, too.
+extension UnsafeMutablePointer<DeliveryFrame> {
+  /// Makes a post the one of this frame while `body` calls its listeners, and then finishes that part of the post.
   @inline(__always)
   func call<Result>(with post: Unmanaged<Post>, _ body: (Post) -> Result) -> Result {
     let frame = unsafe pointee.post.unsafelyUnwrapped
@@ -114,14 +130,14 @@ extension UnsafeMutablePointer<DeliveryFrame> {
       unsafe frame.pointee.setLastCause(nil)
       let result = body(borrowed)
       unsafe frame.pointee.post = nil
-      unsafe frame.pointee.setLastCause(borrowed.ownCause)
+      unsafe frame.pointee.setLastCause(borrowed.knownCause)
       return result
     }
-    unsafe post.release()
+    unsafe Post.finish(post)
     return result
   }
 
-  /// The post that is calling in this frame, as the cause of others; nil in the frame of a `notify`.
+  /// The post of this frame as the cause of others; nil in the frame of a `notify`.
   fileprivate var cause: Cause? {
     guard let frame = unsafe pointee.post else { return nil }
     if let post = unsafe frame.pointee.post { return unsafe post._withUnsafeGuaranteedRef(\.cause) }
@@ -132,7 +148,7 @@ extension UnsafeMutablePointer<DeliveryFrame> {
   }
 }
 
-/// The active deliveries of the current thread: a view of the thread's slot, which points to the innermost one.
+/// The deliveries that are active on the current thread: a view of a variable of the thread, which points to the innermost frame.
 @safe
 struct DeliveryChain {
   let innermost: UnsafeMutablePointer<UnsafeMutablePointer<DeliveryFrame>?>
@@ -144,14 +160,14 @@ struct DeliveryChain {
 
   var isEmpty: Bool { unsafe innermost.pointee == nil }
 
-  /// Makes a delivery the innermost one until it is popped. Its address must not change.
-  func push(_ delivery: UnsafeMutablePointer<DeliveryFrame>) {
-    unsafe delivery.pointee.chain = innermost
-    unsafe delivery.pointee.outer = innermost.pointee
-    unsafe innermost.pointee = delivery
+  /// Makes a frame the innermost one until it is popped. Its address must not change.
+  func push(_ frame: UnsafeMutablePointer<DeliveryFrame>) {
+    unsafe frame.pointee.chain = innermost
+    unsafe frame.pointee.outer = innermost.pointee
+    unsafe innermost.pointee = frame
   }
 
-  /// The first active delivery for which `body` returns true, innermost first.
+  /// The first frame for which `body` returns true, innermost first.
   @discardableResult
   func first(
     where body: (UnsafeMutablePointer<DeliveryFrame>) -> Bool
@@ -164,33 +180,79 @@ struct DeliveryChain {
     return nil
   }
 
-  /// The post that is calling on this thread.
-  @inline(__always)
-  fileprivate var cause: Cause? {
-    unsafe first { unsafe $0.pointee.post != nil }?.cause
+  /// Calls `body` with the frames that have led to the code that runs now, innermost first.
+  ///
+  /// These are all frames, up to one of a letter. A thread that posts or observes in a home may find letters of other posts there,
+  /// and the frames outside are no reason for what the listeners do with those. If the letter's post is being delivered
+  /// further out, because the thread runs in several homes, its delivery is the frame that has led here.
+  ///
+  /// - Returns: Whether the whole stack has been visited.
+  func forEachLeading(_ body: (UnsafeMutablePointer<DeliveryFrame>) -> Void) -> Bool {
+    var next = unsafe innermost.pointee
+    while let frame = unsafe next {
+      unsafe next = frame.pointee.outer
+      if unsafe frame.pointee.isLetter {
+        let delivery = unsafe first(in: next, delivering: frame.pointee.post?.pointee.post)
+        guard let delivery = unsafe delivery else {
+          unsafe body(frame)
+          return false
+        }
+        unsafe next = delivery
+      } else {
+        unsafe body(frame)
+      }
+    }
+    return true
   }
 
-  /// The outermost post of an office on this thread, where its posts wait.
-  func outermostPost(of office: ObjectIdentifier) -> UnsafeMutablePointer<PostFrame>? {
-    var outermost: UnsafeMutablePointer<PostFrame>?
-    unsafe first { frame in
-      if let post = unsafe frame.pointee.post, unsafe post.pointee.office == office {
-        unsafe outermost = post
+  private func first(
+    in frames: UnsafeMutablePointer<DeliveryFrame>?, delivering post: Unmanaged<Post>?
+  ) -> UnsafeMutablePointer<DeliveryFrame>? {
+    guard let post = unsafe post else { return nil }
+    var next = unsafe frames
+    while let frame = unsafe next {
+      if unsafe frame.pointee.post?.pointee.post?.toOpaque() == post.toOpaque() {
+        return unsafe frame
       }
+      unsafe next = frame.pointee.outer
+    }
+    return nil
+  }
+
+  /// Withdraws the posts of this thread that are still to be stored as a topic's latest message.
+  func withdrawPosts(from latest: LatestMessage) {
+    unsafe first { frame in
+      unsafe frame.pointee.post?.pointee.withdraw(from: latest)
+      return false
+    }
+  }
+
+  /// The outermost frame of an office's posts, in which further posts wait for their turn; nil if there is none.
+  func outermostPost(of office: ObjectIdentifier) -> UnsafeMutablePointer<DeliveryFrame>? {
+    var outermost: UnsafeMutablePointer<DeliveryFrame>?
+    unsafe first { frame in
+      if unsafe frame.pointee.post?.pointee.office == office { unsafe outermost = frame }
       return false
     }
     return unsafe outermost
   }
 
-  /// Whether a post is being delivered on this thread.
-  @inline(__always)
-  func isDelivering(_ post: Unmanaged<Post>) -> Bool {
-    unsafe first { unsafe $0.pointee.post?.pointee.post?.toOpaque() == post.toOpaque() } != nil
+  /// Whether a frame has led to the code that runs now.
+  func isLed(by outer: UnsafeMutablePointer<DeliveryFrame>) -> Bool {
+    var isLed = false
+    _ = unsafe forEachLeading { frame in if unsafe frame == outer { isLed = true } }
+    return isLed
   }
 }
 
 extension Cause {
-  /// The cause of a post that is made now: the post that is calling this code, of whatever center.
-  @inline(__always)
-  static var current: Cause? { DeliveryChain().cause ?? AwaitedCall.current?.cause }
+  /// The cause of a post that is made now: the post that is calling this code, of whichever center.
+  static var current: Cause? {
+    var cause: Cause?
+    unsafe DeliveryChain().first { frame in
+      cause = unsafe frame.cause
+      return cause != nil
+    }
+    return cause ?? AwaitedCall.current?.cause
+  }
 }

@@ -1,6 +1,6 @@
-// What waits in a home that is elsewhere is handled there, by a drain: a task in the actor, a block on the queue, or a task of
-// its own for an awaiting client or handler. A drain claims the mailbox, handles batches of letters until none is left, and
-// yields after each turn.
+// Letters in a home that is elsewhere are handled by a *drain*: a task in the actor, a block on the queue, or, for an awaiting
+// listener, a task of its own. A drain claims the mailbox, handles batches of letters until none waits, and yields after each
+// turn, so that other work of the actor or the queue gets its turn, too.
 
 import Dispatch
 
@@ -8,23 +8,27 @@ extension PostOffice {
   /// The number of letters that a drain handles before it yields.
   private static var turn: Int { 100 }
 
-  /// The number of letters of others that a posting thread handles before a task goes on.
-  private static var turnOfPoster: Int { 1_000 }
+  /// The number of letters of other threads that a posting thread handles before a task goes on.
+  private static var foreignLetterLimit: Int { 1_000 }
 
-  /// Starts to handle the letters in a home. Called with no lock held.
+  /// Starts a drain in a home. Called with no lock held, because it runs code of an executor.
   @inline(never)
   func startDrain(of mailbox: Mailbox) {
-    if mailbox.isPostingThread, !drainTurn(of: mailbox, Self.turnOfPoster) { return }
-    if isHeld(mailbox) { return }
-    // Detached: the task-local values of the first poster are not those of the others.
+    if case .postingThread = mailbox.kind {
+      if !drainTurn(of: mailbox, Self.foreignLetterLimit) { return }
+    } else if isHeld(mailbox) {
+      return
+    }
+    // Detached, because the task-local values of the thread that has left the first letter are not those of the others.
     let priority = max(Task.currentPriority, .medium)
     switch mailbox.kind {
     case .mainActor:
-      // Begins there. Another closure would begin elsewhere and go there.
+      // The annotation makes the task start on the main actor. Without it, the task would start on another thread and hop.
       let operation: @MainActor @Sendable () async -> Void = { [self] in
         while drainTurn(of: mailbox) { await Task.yield() }
       }
       Task.detached(priority: priority, operation: operation)
+    // If the actor has been deallocated, the task runs in no actor. The claim still makes one call at a time.
     case .actor, .postingThread:
       Task.detached(priority: priority) { [self] in await drain(mailbox, in: mailbox.actor) }
     case .queue(let queue):
@@ -38,58 +42,80 @@ extension PostOffice {
     while drainTurn(of: mailbox) { await Task.yield() }
   }
 
-  /// Handles letters in their home for a turn. Returns whether to go on in another one.
+  /// Handles letters in their home for a turn. Returns whether letters are left for another one.
   func drainTurn(of mailbox: Mailbox, _ turn: Int = turn) -> Bool {
-    // A task for an actor that has ended runs anywhere. It calls nobody.
-    let hasEnded = mailbox.hasEnded
-    var batch = LetterQueue(), left = turn
-    var action = change(mailbox) { $0.claimForDrain(left, into: &batch) }
-    while action == .handle {
-      left -= batch.count
-      while hasEnded, let letter = batch.popFirst() { letter.post.list.findDead(in: letter.boxes) }
+    var batch = LetterQueue()
+    var rest = turn
+    var action = change(mailbox) { $0.claimForDrain(rest, into: &batch) }
+    while action == .handleLetters {
+      rest -= batch.count
       handle(&batch, in: mailbox)
-      if left == 0 { return change(mailbox) { $0.release() } == .startDrain }
-      action = change(mailbox) { $0.takeNext(left, into: &batch) }
+      if rest == 0 { return endTurn(of: mailbox) }
+      action = change(mailbox) { $0.takeNext(rest, into: &batch) }
     }
     return false
   }
 
-  /// Handles letters of an awaiting client or handler for a turn. Returns whether to go on in another one.
+  /// Releases a mailbox at the end of a turn. Returns whether letters are left, for which the caller goes on.
+  private func endTurn(of mailbox: Mailbox) -> Bool {
+    var isMore = false
+    change(mailbox) { state in
+      isMore = state.release() == .startDrain
+      return .nothing
+    }
+    return isMore
+  }
+}
+
+// MARK: - Awaiting listeners
+
+extension PostOffice {
+  /// Calls and awaits the listener of one letter after the other for a turn. Returns whether letters are left for another one.
   func drainAwaitingTurn(of mailbox: Mailbox, _ turn: Int = .max) async -> Bool {
-    var batch = LetterQueue(), left = turn
+    var batch = LetterQueue()
+    var rest = turn
     var action = change(mailbox) { $0.claimForDrain(1, into: &batch) }
-    while action == .handle {
+    while action == .handleLetters {
       if let letter = batch.popFirst() {
         let isolation =
           mailbox.actor ?? letter.boxes.first?.home?.actor ?? letter.post.isolation
         await handleAwaiting(consume letter, in: mailbox, isolation: isolation)
       }
-      left -= 1
-      if left == 0 { return change(mailbox) { $0.release() } == .startDrain }
+      rest -= 1
+      if rest == 0 { return endTurn(of: mailbox) }
       action = change(mailbox) { $0.takeNext(1, into: &batch) }
     }
     return false
   }
 
-  /// Calls and awaits the client of a letter. Only here, in the actor of the call, is the client loaded, and released what it,
-  /// the post and a handler hold.
+  /// Calls and awaits the listener of a letter. The listener is loaded only here, in the actor of the call, and what the listener, the
+  /// post and a handler hold is released here.
   private func handleAwaiting(
     _ letter: consuming Letter, in mailbox: Mailbox, isolation: isolated (any Actor)?
   ) async {
-    guard let box = letter.boxes.first, box.isRegistered else { return }
+    let box = letter.boxes.first
     let cause = letter.post.cause
-    var waiting = Optional(consume letter)
-    await AwaitedCall.run(of: self, in: mailbox, cause: cause) {
-      // As part of the call, this lets go of the post. What that holds may post in a `deinit`.
-      guard let post = waiting.take()?.post else { return }
-      if let trace = unsafe post.trace {
-        await trace.reportAwaiting(in: mailbox, client: box.reportedType) {
-          await post.callAwaiting(box)
-        }
-      } else {
+    let post = unsafe Unmanaged.passRetained(letter.post)
+    _ = consume letter
+    await unsafe AwaitedCall.run(of: post, in: mailbox, by: self, cause: cause) {
+      if let box, box.isRegistered {
+        await callAwaiting(box, with: unsafe post.takeUnretainedValue(), in: mailbox)
+      }
+      // Inside the call: what the post holds may post in a `deinit`, and the call is the cause of that.
+      unsafe Post.finish(post)
+    }
+  }
+
+  nonisolated(nonsending) private func callAwaiting(
+    _ box: WeakBox, with post: Post, in mailbox: Mailbox
+  ) async {
+    if let trace = unsafe post.trace {
+      await trace.reportAwaiting(in: mailbox, client: box.reportedType) {
         await post.callAwaiting(box)
       }
-      if box.load() == nil { post.list.remove(box) }
+    } else {
+      _ = await post.callAwaiting(box)
     }
+    if box.load() == nil { post.list.remove(box) }
   }
 }

@@ -20,7 +20,7 @@ package struct HeldHome: Sendable {
   package var id: ObjectIdentifier { ObjectIdentifier(mailbox) }
 
   /// Whether a letter waits and nobody is calling there.
-  package var isReady: Bool { office.change(mailbox) { $0.isReady } }
+  package var isReady: Bool { office.read(mailbox) { $0.isReady } }
 
   /// Handles all letters as usual.
   package func drain() { office.startDrain(of: mailbox) }
@@ -33,7 +33,7 @@ package struct HeldHome: Sendable {
   ) async {
     let mailbox = mailbox, office = office
     let showNext = { @Sendable in
-      let post = office.change(mailbox) { $0.letters.first?.post }
+      let post = office.read(mailbox) { $0.letters.first?.post }
       if let post, let message = post.said { note(unsafe post.trace?.delivery ?? 0, message) }
     }
     let isMore: Bool
@@ -54,7 +54,10 @@ extension PostOffice {
   /// Whether a scheduler decides when the next letter is handled. Each further letter asks again.
   func isHeld(_ mailbox: Mailbox) -> Bool {
     guard let scheduler, !mailbox.isPostingThread else { return false }
-    change(mailbox) { $0.unscheduleDrain() }
+    change(mailbox) { state in
+      state.unscheduleDrain()
+      return .nothing
+    }
     return scheduler.hold(HeldHome(mailbox: mailbox, office: self))
   }
 }

@@ -91,18 +91,16 @@ extension LoopGuard {
     }
   }
 
-  /// Calls `body` with the active deliveries of this stack and task, innermost first, and what is counted under each. Ends at a
-  /// letter, which the outer deliveries have not caused.
+  /// Calls `body` with the deliveries of this stack and task that have led to this call, innermost first, and what is counted
+  /// under each.
   private func forEachActive(
     in chain: DeliveryChain,
     _ body: (_ list: ObjectIdentifier, _ site: CallSite, _ nested: inout Int) -> Void
   ) {
-    let letter = unsafe chain.first { active in
-      unsafe body(active.pointee.list, active.pointee.site, &active.pointee.nested)
-      return unsafe active.pointee.isLetter
+    let isWholeStack = unsafe chain.forEachLeading { frame in
+      unsafe body(frame.pointee.list, frame.pointee.site, &frame.pointee.nested)
     }
-    if unsafe letter != nil { return }
-    AwaitedNotify.forEachOfTask { unsafe body($0.list, $0.site, &$0.nested) }
+    if isWholeStack { AwaitedNotify.forEachOfTask { unsafe body($0.list, $0.site, &$0.nested) } }
   }
 
   /// Reports a post that one of its causes has set off too often.

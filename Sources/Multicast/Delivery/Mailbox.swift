@@ -1,26 +1,17 @@
-/// A post that waits in a mailbox for clients of its list, except those that are removed or deallocated before they are
-/// called.
+/// A post that waits in a home for its listeners there. Those that are removed or deallocated meanwhile are not called.
 struct Letter {
   let post: Post
-  let residents: Roster.Residents
+  let group: Roster.Group
 
-  var boxes: Boxes { residents.boxes }
+  var boxes: Boxes { group.boxes }
 }
 
 typealias LetterQueue = WaitingQueue<Letter>
 
-extension LetterQueue {
-  /// Takes the first letter. The caller lets go of its post, which is retained.
-  @inline(__always)
-  mutating func takeFirst() -> (post: Unmanaged<Post>, residents: Roster.Residents)? {
-    guard let letter = popFirst() else { return nil }
-    return unsafe (.passRetained(letter.post), letter.residents)
-  }
-}
-
-/// A home, with the letters that wait there. An office makes one for each home, and boxes have no other homes.
+/// A home with the letters that wait there. An office makes one for each home, and boxes have no other homes.
 ///
-/// Unchecked, because the office's lock protects the state: see ``PostOffice/State/with(_:_:)``.
+/// `@unchecked`: `PostOffice.State.with` is the only access to the state, and only the thread that holds the office's lock has the
+/// office's `State`.
 @usableFromInline
 final class Mailbox: Home, @unchecked Sendable {
   // Unchecked: the office's lock is held.
@@ -32,14 +23,15 @@ extension Home {
 }
 
 extension Roster {
-  /// Passes the clients of each home, and their mailbox, to `body`, without retaining anything.
+  /// Passes each group and its mailbox to `body`. Retains nothing, because the roster owns the groups, and a group's home is
+  /// owned by its boxes.
   @inline(__always)
-  func forEachHome(_ body: (Residents, Mailbox) -> Void) {
+  func forEachHome(_ body: (Group, Mailbox) -> Void) {
     unsafe homes.withUnsafeBufferPointer { homes in
-      for place in homes.indices {
-        unsafe Unmanaged.passUnretained(homes[place])._withUnsafeGuaranteedRef { residents in
-          let mailbox = unsafe Unmanaged.passUnretained(residents.home.unsafelyUnwrapped.mailbox)
-          unsafe mailbox._withUnsafeGuaranteedRef { body(residents, $0) }
+      for index in homes.indices {
+        unsafe Unmanaged.passUnretained(homes[index])._withUnsafeGuaranteedRef { group in
+          let mailbox = unsafe Unmanaged.passUnretained(group.home.unsafelyUnwrapped.mailbox)
+          unsafe mailbox._withUnsafeGuaranteedRef { body(group, $0) }
         }
       }
     }
@@ -47,24 +39,41 @@ extension Roster {
 }
 
 extension PostOffice.State {
-  /// Makes a transition of a mailbox, or reads its state.
-  @inline(__always)
-  mutating func with<Result>(
-    _ mailbox: Mailbox, _ transition: (inout MailboxState<Letter>) -> Result
-  ) -> Result {
+  /// Makes a transition of a mailbox. Notes whether the mailbox is busy, and whether it needs a drain.
+  @inline(__always) @discardableResult
+  mutating func change(
+    _ mailbox: Mailbox, _ transition: (inout MailboxState<Letter>) -> MailboxAction
+  ) -> MailboxAction {
     let wasBusy = unsafe mailbox.state.isBusy
-    let result = unsafe transition(&mailbox.state)
-    if unsafe wasBusy != mailbox.state.isBusy { count(mailbox, isBusy: !wasBusy) }
-    return result
+    let action = unsafe transition(&mailbox.state)
+    if unsafe wasBusy != mailbox.state.isBusy { noteBusy(mailbox, !wasBusy) }
+    if action == .startDrain { drainsToStart.append(mailbox) }
+    return action
+  }
+
+  /// Reads the state of a mailbox.
+  @inline(__always)
+  func read<Result>(_ mailbox: Mailbox, _ body: (borrowing MailboxState<Letter>) -> Result)
+    -> Result
+  {
+    unsafe body(mailbox.state)
   }
 }
 
 extension PostOffice {
-  /// Makes a transition of a mailbox, or reads its state, with the lock held.
+  /// Makes a transition of a mailbox with the lock held. If it needs a drain, this has started when the function returns.
+  @inline(__always) @discardableResult
+  func change(
+    _ mailbox: Mailbox, _ transition: (inout MailboxState<Letter>) -> MailboxAction
+  ) -> MailboxAction {
+    withLock { state in state.change(mailbox, transition) }
+  }
+
+  /// Reads the state of a mailbox with the lock held.
   @inline(__always)
-  func change<Result: Sendable>(
-    _ mailbox: Mailbox, _ transition: (inout MailboxState<Letter>) -> Result
+  func read<Result: Sendable>(
+    _ mailbox: Mailbox, _ body: (borrowing MailboxState<Letter>) -> Result
   ) -> Result {
-    withLock { state in state.with(mailbox, transition) }
+    withLock { state in state.read(mailbox, body) }
   }
 }

@@ -1,99 +1,101 @@
-/// One post: whom it is for, where it was made, and what it says, which subclasses know.
+/// One post: the listeners that it is for, its call site, and its cause. Subclasses know what it says.
 ///
-/// A post lives until its last client has been called. Its end is the completion that ``Posted/delivered()`` waits for: the
-/// post owns a ``Waiter``, which resumes the task when it is released.
+/// A post has *parts*: the delivery on the posting thread, and each letter that this leaves. Each part ends with
+/// ``finish(_:)``, and with the last one the post is finished. A post that a topic stores as its latest message lives on, but it
+/// is finished, too.
 ///
-/// Unchecked, because it has subclasses and variables. The office sets the variables before another thread can have the
-/// post, or with its lock held.
+/// `@unchecked`, because it has variables. The posting thread sets `roster`, `number`, `isWithdrawn` and `trace` before it leaves
+/// the first letter, and other threads read them after they have taken a letter or the stored post, with the office's lock.
+/// `waiter` is protected by the count of the parts: see ``wait(with:)``.
 @usableFromInline @safe
-class Post: OnceReference, @unchecked Sendable {
-  /// Calls the client in a box with a post. A function without a context, made where the type of the client or the message
-  /// is known: a method of a generic class is not specialized, and would look up its types.
+class Post: ReferenceAndCount, @unchecked Sendable {
+  /// Calls the listener in a box with a post.
+  ///
+  /// A function without a context, made where the type of the client or the message is known. A method that a subclass overrides
+  /// would do the same, but methods of generic classes are not specialized, and look up their types in each call.
   @usableFromInline typealias Call = @Sendable (WeakBox, Post) -> CallOutcome
 
-  /// Which mailboxes get a letter.
+  /// Which mailboxes get letters.
   @usableFromInline enum Destination: Sendable {
-    /// That of each client's home. Clients without a home are called at once.
+    /// That of each listener's home. Listeners without a home are called on the posting thread.
     case homes
 
     /// That of the main actor, for all clients.
     case mainActor
 
-    /// That of a task for each client, which awaits it.
+    /// For each client, that of a task, which calls and awaits it.
     case tasks
   }
 
   final let list: ClientList
 
-  /// The clients that the post is for.
-  final let roster: Roster
+  /// The listeners that the post is for. The boxes that a thread calls without a letter are borrowed from here.
+  @exclusivity(unchecked) final var roster: Roster
 
   final let destination: Destination
   private final let call: Call
 
   final let site: CallSite
 
-  /// Where the post is kept for later observers; nil if it is not kept. The list has it.
-  @exclusivity(unchecked) private(set) final var latest: Unmanaged<LatestPost>?
+  /// Where the topic stores its latest message; nil if it does not. The list owns it, and the post owns the list.
+  final let latest: Unmanaged<LatestMessage>?
 
-  /// The number of removals of its topic's latest message when the post was made.
-  final let removals: UInt64
+  /// Whether the topic's latest message was removed on the posting thread while this post waited to be stored.
+  @exclusivity(unchecked) final var isWithdrawn = false
 
-  /// The number of a kept post; 0 for any other.
+  /// The place of the post among those to topics that keep their latest message; 0 if it has none.
   @exclusivity(unchecked) final var number: UInt64 = 0
 
-  /// Reports the post and carries a value; nil if there is neither.
+  /// Reports the post and carries a value; nil if the center does neither.
   @exclusivity(unchecked) final var trace: PostTrace?
 
-  /// Whether letters were left. For the thread that delivers the post.
-  @exclusivity(unchecked) final var hasLetters = false
-
-  @exclusivity(unchecked) final var waiter: Waiter?
+  @exclusivity(unchecked) private final var waiter: Waiter?
 
   @usableFromInline @safe
   init(
     to list: ClientList, from site: CallSite, _ destination: Destination = .homes,
-    keptIn latest: Unmanaged<LatestPost>? = nil, _ call: @escaping Call = { _, _ in .skipped }
+    storedIn latest: Unmanaged<LatestMessage>? = nil, for roster: Roster? = nil,
+    _ call: @escaping Call = { _, _ in .skipped }
   ) {
-    unsafe self.latest = latest
-    removals = unsafe latest?._withUnsafeGuaranteedRef { $0.removals.load(ordering: .relaxed) } ?? 0
-    roster = list.roster
+    unsafe self.roster = roster ?? list.roster
     self.list = list
     self.call = call
     self.destination = destination
     self.site = site
-    super.init()
+    unsafe self.latest = latest
+    super.init(count: 1)
   }
 
-  final func doNotKeep() { unsafe latest = nil }
-
-  /// This post as the cause of others, if it has a cause or has been one.
+  /// The post as a cause, if another post has asked for it, or if it has a cause itself.
   @inline(__always)
-  final var ownCause: Cause? { value(as: Cause.self) }
+  final var knownCause: Cause? { reference(as: Cause.self) }
 
-  /// This post as the cause of others.
-  final var cause: Cause { ownCause ?? set(Cause(site: site, parent: nil)) }
+  /// The post as the cause of others.
+  final var cause: Cause { knownCause ?? setReference(Cause(site: site, parent: nil)) }
 
-  final var hasHomeless: Bool {
-    if case .homes = destination { !roster.homeless.isEmpty } else { false }
-  }
-
-  /// Whether the post goes to a mailbox, or is to be kept.
-  final var hasLettersToLeave: Bool {
-    if case .homes = destination { unsafe !roster.homes.isEmpty || latest != nil } else { true }
-  }
-
-  /// Whether a newer post has been kept, whose letter waits behind the one of this post.
+  /// Whether a newer message has been stored, so that a handler with `newestOnly` skips this one.
   @inline(never) final var isOutdated: Bool {
     unsafe latest?._withUnsafeGuaranteedRef { unsafe number < $0.newest.load(ordering: .relaxed) }
       ?? false
   }
 
-  /// Calls the client in a box.
+  /// Calls the listener in a box.
   @inline(__always)
   final func call(_ box: WeakBox) -> CallOutcome { call(box, self) }
 
-  /// Runs `body`, which calls clients with this post, and reports it if posts are reported.
+  /// Calls and awaits the listener in a box, in its actor.
+  nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome { .skipped }
+
+  /// The actor in which all clients are awaited; nil if each has its own, or none.
+  var isolation: (any Actor)? { nil }
+
+  /// The message of a topic's post; nil in others.
+  var said: (any Sendable)? { nil }
+
+  /// A post of the same message to one handler, which observes the topic now.
+  func copy(for roster: Roster) -> Post { self }
+
+  /// Reports a pass of this post over listeners, if the center is traced. `body` calls them.
   @inline(__always)
   final func report<Result>(
     waited: Bool, in home: Home?, _ body: (DeliveryPass?) -> Result
@@ -101,25 +103,38 @@ class Post: OnceReference, @unchecked Sendable {
     guard let trace = unsafe trace else { return body(nil) }
     return trace.report(waited: waited, in: home, body)
   }
-
-  /// The actor in which all clients are awaited; nil if each handler has its own, or none.
-  var isolation: (any Actor)? { nil }
-
-  /// Calls and awaits the client in a box, if it is still registered and alive. Called in its actor.
-  nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async {}
-
-  /// The message of a topic's post; nil in others.
-  var said: (any Sendable)? { nil }
-
-  /// A post that says the same, to keep while somebody waits for this one to end.
-  func copy() -> Post { self }
 }
 
-/// A post that says nothing: it finds the deallocated clients of a list, each at home.
-///
-/// Unchecked like its superclass. It adds nothing.
-final class SearchForDead: Post, @unchecked Sendable {
-  init(in list: ClientList, from site: CallSite) {
-    super.init(to: list, from: site) { box, _ in box.load() == nil ? .dead : .skipped }
+// MARK: - The end of a post
+
+extension Post {
+  /// A bit of the count of unfinished parts: a task waits.
+  private static var isAwaited: UInt64 { 1 << 63 }
+
+  /// Adds a part for each letter. Called before another thread can take one, because the office's lock is held.
+  @inline(__always)
+  final func addParts(_ letters: Int) { _ = addToCount(UInt64(letters)) }
+
+  /// Finishes one part of a post, and lets go of the post, which the caller has retained. Resumes the task that waits, if this
+  /// was the last part.
+  ///
+  /// The task is resumed after the post has been let go, so that what the post holds is usually destroyed in the listener's home,
+  /// and not by the task.
+  @inline(__always)
+  static func finish(_ post: Unmanaged<Post>) {
+    let waiter: Waiter? = unsafe post._withUnsafeGuaranteedRef { post in
+      post.addToCount(.max) == isAwaited + 1 ? unsafe post.waiter : nil
+    }
+    unsafe post.release()
+    waiter?.resume()
+  }
+
+  /// Lets a waiter resume its task when the post is finished. Called once at most, because ``Posted`` is not copyable.
+  ///
+  /// Setting the bit publishes the waiter to the thread that finishes the last part. If all parts are finished by then, no
+  /// thread will look at it.
+  final func wait(with waiter: Waiter) {
+    unsafe self.waiter = waiter
+    if addToCount(Self.isAwaited) == 0 { waiter.resume() }
   }
 }

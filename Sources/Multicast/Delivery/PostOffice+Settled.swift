@@ -1,17 +1,11 @@
 extension PostOffice {
-  /// Waits until no letter waits and no home is at work: no mailbox is busy, which the office counts. Returns whether that
-  /// is so: false if the task was cancelled, or if it would wait for itself.
+  /// Waits until the center has settled: no letter waits, no home is calling, and no post is under way on any thread.
+  ///
+  /// Returns false if the task is cancelled, or if a post is calling the code that asks: the task would wait for itself.
   nonisolated(nonsending) func settled(from site: CallSite) async -> Bool {
-    let id = ObjectIdentifier(self)
-    if unsafe DeliveryChain().outermostPost(of: id) != nil || AwaitedCall.current?.office == id {
-      #if DEBUG
-        StandardError.tell(
-          of: site,
-          """
-          settled() was called at \(site), inside of a post's call to a client or a handler. It would \
-          wait for itself, so it returned at once. Call it where no post calls, as in a test or at shutdown.
-          """)
-      #endif
+    let isInPost = unsafe DeliveryChain().outermostPost(of: ObjectIdentifier(self)) != nil
+    if isInPost || AwaitedCall.current?.isMade(by: self) == true {
+      hintThatSettledWouldWait(at: site)
       return false
     }
     let number = withLock { state in
@@ -20,9 +14,13 @@ extension PostOffice {
     }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        // If nothing is busy, the end of the lock resumes this task. A cancellation comes before this, or finds it.
         let waiter = Waiter(continuation, in: self)
-        withLock { $0.waiters[number] = waiter }
+        // If the center has settled already, the end of the lock resumes this task.
+        withLock { state in
+          state.waiters[number] = waiter
+          setAwaited(true)
+        }
+        // A cancellation that came before has found no waiter.
         if Task.isCancelled { stopWaiting(number) }
         scheduler?.beginWait(inCall: false)
       }
@@ -33,6 +31,11 @@ extension PostOffice {
   }
 
   private func stopWaiting(_ number: UInt64) {
-    _ = withLock { $0.waiters.removeValue(forKey: number) }
+    let waiter = withLock { state in
+      let waiter = state.waiters.removeValue(forKey: number)
+      if state.waiters.isEmpty { setAwaited(false) }
+      return waiter
+    }
+    waiter?.resume()
   }
 }

@@ -3,11 +3,12 @@ import Dispatch
 /// The mailboxes of a center, and the lock that orders the letters in all of them. A standalone delegate has an office of its
 /// own.
 ///
-/// A thread that holds several locks has taken them in this order: a topic registry's, the office's, that of one list or one
-/// handler. No lock is held while client code runs.
+/// **Locks.** A thread that holds several takes them in this order: that of a topic registry, the office's, that of one list or
+/// one handler. No lock is held while client code runs. Code of clients runs when a listener is called, when the last reference
+/// to a client, a post, a handler or an id is released, when ids are compared, and when an executor is asked something.
 @usableFromInline
 final class PostOffice: Sendable {
-  /// What the lock protects, with the state of every ``Mailbox`` and ``LatestPost``.
+  /// What the lock protects, with the state of every ``Mailbox`` and ``LatestMessage``.
   struct State {
     /// The mailboxes of actors and queues, by address. Unused ones are removed now and then.
     private var mailboxes: [UInt: Mailbox] = [:]
@@ -18,19 +19,22 @@ final class PostOffice: Sendable {
     /// The mailbox that was looked up last.
     private var recent: Mailbox?
 
-    /// The mailboxes of clients that are awaited in tasks of their own, by identity, while letters wait there. A new client at
+    /// The mailboxes of clients that are awaited in tasks, by identity, while letters wait there. A new client at
     /// a deallocated one's address may share its mailbox for a while.
     private var clientMailboxes: [UInt: Mailbox] = [:]
 
-    /// The number of posts that were kept.
-    var keptPosts: UInt64 = 0
+    /// The number of the last post that a topic stored.
+    var lastNumber: UInt64 = 0
 
-    /// The number of mailboxes with letters, or where a thread or a drain is at work.
-    var busy = 0
+    /// The number of mailboxes in which letters wait, or where a thread or a drain is calling.
+    fileprivate var busy = 0
 
-    /// Resumed when nothing is busy.
+    /// The tasks that wait until the center has settled.
     var waiters: [UInt64: Waiter] = [:]
     var lastWaiter: UInt64 = 0
+
+    /// Mailboxes in which a drain must be started after unlocking, because an executor's code runs then.
+    var drainsToStart: [Mailbox] = []
 
     /// A mailbox in which many letters wait, to report after unlocking.
     var crowded: Mailbox?
@@ -75,26 +79,52 @@ final class PostOffice: Sendable {
       return mailbox
     }
 
-    mutating func removeMailbox(ofClient client: UInt) { clientMailboxes[client] = nil }
+    private mutating func removeMailbox(ofClient client: UInt) { clientMailboxes[client] = nil }
 
-    func isMailbox(_ mailbox: ObjectIdentifier, ofClient client: UInt) -> Bool {
-      clientMailboxes[client].map { ObjectIdentifier($0) } == mailbox
-    }
-
-    /// Counts a mailbox that begins or ends to be busy.
-    mutating func count(_ mailbox: Mailbox, isBusy: Bool) {
+    /// Notes that a mailbox begins or ends to be busy.
+    mutating func noteBusy(_ mailbox: Mailbox, _ isBusy: Bool) {
       busy += isBusy ? 1 : -1
       if !isBusy, case .task(let client?, _) = mailbox.kind { removeMailbox(ofClient: client) }
     }
 
-    /// What is to be released, resumed and reported after unlocking.
-    @inline(never)
-    fileprivate mutating func takeFinished() -> (
-      crowded: Mailbox?, waiters: [UInt64: Waiter], dropped: [Mailbox]
-    ) {
-      defer { (crowded, dropped) = (nil, []) }
-      return (crowded, busy > 0 ? [:] : exchange(&waiters, with: [:]), dropped)
+    /// Removes the mailbox of a client's task if nothing has been left there.
+    mutating func forgetIfIdle(_ mailbox: Mailbox) {
+      if case .task(let client?, _) = mailbox.kind, !read(mailbox, { $0.isBusy }) {
+        removeMailbox(ofClient: client)
+      }
     }
+
+    /// Whether nothing is to be done after unlocking.
+    @inline(__always)
+    fileprivate var isCalm: Bool {
+      drainsToStart.isEmpty && (busy > 0 || waiters.isEmpty) && dropped.isEmpty && crowded == nil
+    }
+
+    /// Takes what is to be done after unlocking. The waiters are those that need not wait any longer.
+    @inline(never)
+    fileprivate mutating func takeRest(of office: PostOffice) -> Rest {
+      let isSettled = busy == 0 && !waiters.isEmpty && !office.isDelivering
+      defer {
+        drainsToStart = []
+        dropped = []
+        crowded = nil
+        if isSettled {
+          waiters = [:]
+          office.setAwaited(false)
+        }
+      }
+      return Rest(
+        drainsToStart: drainsToStart, waiters: isSettled ? Array(waiters.values) : [],
+        crowded: crowded, dropped: dropped)
+    }
+  }
+
+  /// What a thread does after it has released the lock.
+  fileprivate struct Rest {
+    let drainsToStart: [Mailbox]
+    let waiters: [Waiter]
+    let crowded: Mailbox?
+    let dropped: [Mailbox]
   }
 
   @usableFromInline let loopGuard: LoopGuard
@@ -120,18 +150,64 @@ final class PostOffice: Sendable {
     self.scheduler = scheduler
   }
 
-  /// Calls `body` with the lock that orders letters.
+  /// The number of deliveries under way, from the moment at which `post` is entered until it returns, on all threads. A bit is
+  /// added to it while a task waits in ``settled(from:)``.
+  ///
+  /// An atomic, because a post to listeners without a home does not take the office's lock.
+  private let deliveries = Atomic<UInt64>(0)
+}
+
+// MARK: - The lock
+
+extension PostOffice {
+  /// Calls `body` with the lock held. Then starts the drains that it has asked for, and resumes the tasks that wait for the center
+  /// to settle if it has.
   @inline(__always)
   func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
-    let (result, after) = state.withLock { state in
+    let (result, rest) = state.withLock { state in
       let result = body(&state)
-      let isCalm =
-        (state.busy > 0 || state.waiters.isEmpty) && state.dropped.isEmpty && state.crowded == nil
-      return (result, isCalm ? nil : state.takeFinished())
+      return (result, state.isCalm ? nil : state.takeRest(of: self))
     }
-    after?.crowded?.reportCrowd()
-    // As this ends, it releases the waiters, which resumes them.
+    if let rest { finish(rest) }
     return result
+  }
+
+  @inline(never)
+  private func finish(_ rest: consuming Rest) {
+    for mailbox in rest.drainsToStart { startDrain(of: mailbox) }
+    for waiter in rest.waiters { waiter.resume() }
+    rest.crowded?.reportCrowd()
+  }
+}
+
+// MARK: - Deliveries under way
+
+extension PostOffice {
+  private static var isAwaited: UInt64 { 1 << 63 }
+
+  /// Whether a thread is delivering a post.
+  fileprivate var isDelivering: Bool {
+    deliveries.load(ordering: .acquiring) & ~Self.isAwaited != 0
+  }
+
+  @inline(__always)
+  func beginDelivery() { deliveries.wrappingAdd(1, ordering: .relaxed) }
+
+  /// Ends a delivery. If it was the last one, the tasks in ``settled(from:)`` may go on, which the end of the lock decides.
+  @inline(__always)
+  func endDelivery() {
+    let old = deliveries.wrappingAdd(.max, ordering: .acquiringAndReleasing).oldValue
+    if old == Self.isAwaited + 1 { withLock { _ in } }
+  }
+
+  /// Notes whether a task waits for the center to settle. Called with the lock held, after the waiter is stored: a delivery that
+  /// ends later finds the bit, and one that has ended before is not counted any more.
+  func setAwaited(_ isAwaited: Bool) {
+    let isSet = deliveries.load(ordering: .relaxed) & Self.isAwaited != 0
+    // The highest bit of a sum without its carry is flipped.
+    if isSet != isAwaited {
+      deliveries.wrappingAdd(Self.isAwaited, ordering: .acquiringAndReleasing)
+    }
   }
 }
 

@@ -51,8 +51,8 @@ extension Home {
     }
   }
 
-  /// Whether a post that is made on this thread handles the letters of this home before it returns. A task handles its own.
-  final func isDrained(from isolation: ObjectIdentifier?) -> Bool {
+  /// Whether a post that is made on this thread calls the listeners of this home before it returns. A task makes its own calls.
+  final func isHere(from isolation: ObjectIdentifier?) -> Bool {
     if case .task = kind { return false }
     return presence(from: isolation) == .here
   }
@@ -83,9 +83,14 @@ extension Home {
     }
   }
 
-  /// Whether this was the home of an actor that has been deallocated.
-  final var hasEnded: Bool {
-    if case .actor(let reference) = kind { reference.actor == nil } else { false }
+  /// The address of the actor or queue; 0 if there is none. It is another one's address once that has been deallocated.
+  final var address: UInt {
+    switch kind {
+    case .mainActor: ObjectIdentifier(MainActor.shared).address
+    case .actor(let reference), .task(_, let reference?): reference.address
+    case .queue(let queue): queue.address
+    case .task, .postingThread: 0
+    }
   }
 
   final var isPostingThread: Bool {

@@ -1,119 +1,115 @@
-/// What a mailbox knows: the letters that wait in a home, and whether anybody handles them.
+/// What the caller of a transition does, once it has released the lock that protects the mailbox.
+enum MailboxAction {
+  /// No letter waits, or another thread handles it.
+  case nothing
+
+  /// The caller has claimed the home. It handles the letters that it has taken, if there are any.
+  case handleLetters
+
+  /// The caller starts a drain in the home.
+  case startDrain
+}
+
+/// The letters that wait in a home, and whether a thread is calling there.
 ///
-/// A value without locks, threads or posts. Each transition returns what its caller must do once the lock that protects the
-/// value has been released.
+/// The value knows no locks, threads or posts, so each transition can be tested as a function. A transition changes the value
+/// and returns a ``MailboxAction``.
 ///
-/// Whoever *claims* a mailbox, a drain or a thread that posts in the home, calls the clients there, and takes the letters in
-/// batches. What comes meanwhile is the next batch. So one call at a time is made in a home, in the order of the letters.
+/// One thread at a time *claims* a mailbox, and only that thread calls in the home. So calls in a home never overlap, and they
+/// have the order of the letters. The thread is a *drain*, which has been sent to the home, or a thread that posts and runs in
+/// the home anyway. It takes letters in batches; what arrives meanwhile is a later batch.
 ///
 /// ```text
-///            put                      claimAndTake, claimForDrain
-///   idle ─────────────▶ waiting ─────────────────────────────▶ claimed
-///    ▲     startDrain                                              │
-///    └──────────────── takeNext, release: no letter left ──────────┘
+///              put: startDrain (once, until the drain has arrived), or nothing if the caller is here
+///   idle ─────────────────────────────────▶ waiting ⟲ put: nothing
+///    │ ▲                                     │    ▲
+///    │ │                  claim,             │    │ release, if letters wait: startDrain
+///    │ │                  claimForDrain:     │    │
+///    │ │                  handleLetters      ▼    │
+///    │ ╰─ release, takeNext, if none wait ── claimed ⟲ put, claim, claimForDrain: nothing
+///    ╰─── claim: handleLetters ────────────▶ claimed ⟲ takeNext, if letters wait: handleLetters
 /// ```
+///
+/// A drain that arrives in an idle or claimed mailbox finds nothing to do, because another thread has handled its letters or is
+/// about to. The thread that has the claim starts another drain if letters wait when it releases the mailbox.
 struct MailboxState<Letter>: ~Copyable {
   private(set) var letters = WaitingQueue<Letter>()
 
-  /// The number of letters that were taken, until all of them are handled.
+  /// The number of letters in the batch that is being handled.
   private(set) var taken = 0
 
   private var isClaimed = false
   private var isDrainScheduled = false
 
-  /// Whether letters wait or are being handled.
+  /// Whether letters wait, or a thread is calling.
   var isBusy: Bool { isClaimed || !letters.isEmpty }
 
-  /// Whether a letter waits and nobody is at work.
+  /// Whether letters wait, and no thread is calling.
   var isReady: Bool { !isClaimed && !letters.isEmpty }
 }
 
+// MARK: - Leaving letters
+
 extension MailboxState {
-  enum PutAction {
-    /// Somebody is at work or on the way, or the caller is going to claim the mailbox.
-    case none
-
-    case startDrain
-  }
-
   /// Appends a letter.
   ///
-  /// - Parameter isHere: Whether the caller runs in this home, and handles the letter itself.
+  /// - Parameter isHere: Whether the caller runs in this home, and handles the letter itself after it has unlocked.
   @inline(__always)
-  mutating func put(_ letter: consuming Letter, isHere: Bool) -> PutAction {
+  mutating func put(_ letter: consuming Letter, isHere: Bool) -> MailboxAction {
     letters.append(letter)
-    return isHere ? .none : scheduleDrain()
+    return isHere ? .nothing : scheduleDrain()
   }
 
-  enum ClaimAction {
-    /// The caller is at work here, until it calls `release` or `takeNext` finds nothing. It handles the letters it has taken.
-    case handle
-
-    /// Another thread is at work here, or this one further up its stack. It sees to the letters.
-    case leave
-  }
-
-  /// Claims the home for a thread that runs in it. What waits there comes first: see `takeAll`.
   @inline(__always)
-  mutating func claim() -> ClaimAction {
-    if isClaimed { return .leave }
+  private mutating func scheduleDrain() -> MailboxAction {
+    if isClaimed || isDrainScheduled { return .nothing }
+    isDrainScheduled = true
+    return .startDrain
+  }
+
+  /// Forgets that a drain has been asked for. The next letter asks again.
+  mutating func unscheduleDrain() { isDrainScheduled = false }
+}
+
+// MARK: - Handling letters
+
+extension MailboxState {
+  /// Claims the mailbox for a thread that runs in the home.
+  @inline(__always)
+  mutating func claim() -> MailboxAction {
+    if isClaimed { return .nothing }
     isClaimed = true
-    return .handle
+    return .handleLetters
   }
 
-  /// Takes all letters, for who has claimed the home.
-  mutating func takeAll(into batch: inout WaitingQueue<Letter>) { take(.max, into: &batch) }
-
-  /// Claims the home for a thread that runs in it, and takes all letters.
-  mutating func claimAndTake(into batch: inout WaitingQueue<Letter>) -> ClaimAction {
-    let action = claim()
-    if action == .handle { takeAll(into: &batch) }
-    return action
-  }
-
-  /// Claims the home for a drain, which has arrived there, and takes its first letters.
-  mutating func claimForDrain(_ limit: Int, into batch: inout WaitingQueue<Letter>) -> TakeAction {
+  /// Claims the mailbox for a drain that has arrived, and takes its first batch.
+  mutating func claimForDrain(_ limit: Int, into batch: inout WaitingQueue<Letter>)
+    -> MailboxAction
+  {
     isDrainScheduled = false
-    if isClaimed { return .stop }
-    isClaimed = true
-    return takeNext(limit, into: &batch)
+    return claim() == .nothing ? .nothing : takeNext(limit, into: &batch)
   }
 
-  enum TakeAction {
-    case handle
-
-    /// The claim has ended.
-    case stop
-  }
-
-  /// Takes the next letters of a drain, whose batch has been handled. Ends its claim if there are none.
-  mutating func takeNext(_ limit: Int, into batch: inout WaitingQueue<Letter>) -> TakeAction {
-    take(limit, into: &batch)
-    if !batch.isEmpty { return .handle }
-    letters.reuse(&batch)
-    isClaimed = false
-    return .stop
-  }
-
-  private mutating func take(_ limit: Int, into batch: inout WaitingQueue<Letter>) {
+  /// Takes the first letters into an empty batch. Only the thread that has claimed the mailbox does this.
+  mutating func take(_ limit: Int, into batch: inout WaitingQueue<Letter>) {
     letters.move(limit, to: &batch)
     taken = batch.count
   }
 
-  /// Ends a claim. Letters that have come meanwhile need a drain.
-  @inline(__always)
-  mutating func release() -> PutAction {
-    (isClaimed, taken) = (false, 0)
-    return letters.isEmpty ? .none : scheduleDrain()
+  /// Takes the next batch of a drain, or releases the mailbox if no letter waits.
+  mutating func takeNext(_ limit: Int, into batch: inout WaitingQueue<Letter>) -> MailboxAction {
+    take(limit, into: &batch)
+    if !batch.isEmpty { return .handleLetters }
+    letters.reuse(&batch)
+    isClaimed = false
+    return .nothing
   }
 
-  /// Takes back that a drain is scheduled. The next letter asks for one again.
-  mutating func unscheduleDrain() { isDrainScheduled = false }
-
+  /// Ends a claim. Letters that have arrived meanwhile need a drain.
   @inline(__always)
-  private mutating func scheduleDrain() -> PutAction {
-    if isClaimed || isDrainScheduled { return .none }
-    isDrainScheduled = true
-    return .startDrain
+  mutating func release() -> MailboxAction {
+    isClaimed = false
+    taken = 0
+    return letters.isEmpty ? .nothing : scheduleDrain()
   }
 }

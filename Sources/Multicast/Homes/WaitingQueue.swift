@@ -13,6 +13,10 @@ struct WaitingQueue<Element>: ~Copyable {
 
   var all: [Element] { elements[next...].compactMap(\.self) }
 
+  func contains(where predicate: (Element) -> Bool) -> Bool {
+    elements[next...].contains { element in element.map(predicate) ?? false }
+  }
+
   mutating func append(_ element: consuming Element) {
     // Where some elements always wait, those that were taken are dropped when they are the most.
     if next > 256, 2 * next > elements.count {

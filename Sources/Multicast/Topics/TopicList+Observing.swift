@@ -31,7 +31,7 @@ extension TopicAnchor {
         return TopicObservation(box, in: self, version: 0)
       case .changed: tries += 1
       case .full:
-        if !list.makeRoom() { list.office.findDeadElsewhere(in: list, from: list.site) }
+        if !list.makeRoom() { ClientList.findDeadElsewhere(in: [list]) }
       }
     }
   }

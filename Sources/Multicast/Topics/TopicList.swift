@@ -6,7 +6,7 @@ final class TopicList: ClientList, @unchecked Sendable {
   let name: String
 
   /// Keeps the latest message; nil if the topic does not.
-  @usableFromInline let latest: LatestPost?
+  @usableFromInline let latest: LatestMessage?
 
   @usableFromInline let office: PostOffice
 
@@ -17,7 +17,7 @@ final class TopicList: ClientList, @unchecked Sendable {
     name = topic.name
     self.office = office
     self.site = site
-    latest = topic.keepsLatest ? LatestPost() : nil
+    latest = topic.keepsLatest ? LatestMessage() : nil
     super.init(.topic(name: topic.name, keepsLatest: topic.keepsLatest, message: Message.self))
   }
 
@@ -34,13 +34,11 @@ final class TopicList: ClientList, @unchecked Sendable {
   /// The post of the latest message.
   var latestPost: Post? { latest.flatMap { latest in office.withLock { latest.post(&$0) } } }
 
-  /// Removes the latest message. Posts that were made before are not kept when they are delivered later.
+  /// Removes the latest message, and withdraws the posts of this thread that are still to be stored. Returns its post.
   func removeLatest() -> Post? {
     guard let latest else { return nil }
-    return office.withLock { state in
-      latest.removals.wrappingAdd(1, ordering: .relaxed)
-      return latest.replace(with: nil, &state)
-    }
+    DeliveryChain().withdrawPosts(from: latest)
+    return office.withLock { state in latest.replace(with: nil, &state) }
   }
 }
 

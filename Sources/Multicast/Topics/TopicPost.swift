@@ -1,34 +1,36 @@
 /// A post of a message.
 ///
-/// Unchecked like its superclass. It adds a constant, which is Sendable.
+/// `@unchecked`, because the superclass is. The one property that it adds is constant and `Sendable`.
 @usableFromInline
 final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
   @usableFromInline let message: Message
 
   @inlinable
-  init(to list: TopicList, from site: CallSite, _ message: Message) {
+  init(to list: TopicList, from site: CallSite, _ message: Message, for roster: Roster? = nil) {
     self.message = message
     let latest = unsafe list.latest.map { unsafe Unmanaged.passUnretained($0) }
-    super.init(to: list, from: site, keptIn: latest, callHandler)
+    super.init(to: list, from: site, storedIn: latest, for: roster, callHandler)
   }
 
   override var said: (any Sendable)? { message }
 
-  override func copy() -> Post {
+  override func copy(for roster: Roster) -> Post {
     let list = unsafe unsafeDowncast(list, to: TopicList.self)
-    let copy = TopicPost(to: list, from: site, message)
-    unsafe (copy.number, copy.trace) = (number, trace)
-    copy.set(cause)
+    let copy = TopicPost(to: list, from: site, message, for: roster)
+    unsafe copy.number = number
+    unsafe copy.trace = trace.map { PostTrace(copying: $0) }
+    // What the handler posts recurs as if the post itself had caused it.
+    copy.setReference(cause)
     return copy
   }
 
-  override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async {
-    guard let owner = box.load(),
-      case .await(let call, let isLast) = box.handlerBox.take(self)
-    else { return }
+  override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome {
+    guard let owner = box.load() else { return .dead }
+    guard case .await(let call, let isLast) = box.handlerBox.take(self) else { return .skipped }
     if isLast { list.remove(box) }
     await call(owner, self)
     extendLifetime(owner)
+    return .called
   }
 }
 

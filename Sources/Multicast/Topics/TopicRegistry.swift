@@ -87,14 +87,16 @@ final class TopicRegistry: Sendable {
   private func dropUnused() {
     // With the lock released, because the check may release an owner last. A long list is looked through only as far as the
     // first owner that may be alive.
+    var hidden: [TopicList] = []
     for list in topics {
       let boxes = list.boxes
       if boxes.count > 32, let alive = boxes.firstIndex(where: { $0.mayBeAlive }) {
         list.findDead(in: Boxes(boxes[..<alive]))
       } else if !list.findDead(in: boxes) {
-        list.office.findDeadElsewhere(in: list, from: list.site)
+        hidden.append(list)
       }
     }
+    ClientList.findDeadElsewhere(in: hidden)
     let dropped = state.withLock { state in state.dropUnused() }
     extendLifetime(dropped)
   }

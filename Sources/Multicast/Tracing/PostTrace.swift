@@ -3,11 +3,11 @@ final class PostTrace: Sendable {
   private let event: DeliveryEvent
   private let tracing: Tracing
 
-  /// Whether a callback caused the post. Its effects are then not reported either.
-  private let isReporting = Tracing.isReporting
+  /// Whether a callback has caused the post. Then neither the post nor its effects are reported.
+  private let isReporting: Bool
 
   private let carried: (any CarriedBinding)?
-  private let start = Clock.now
+  private let start: UInt64
 
   fileprivate init(
     _ event: DeliveryEvent, by tracing: Tracing, carrying carried: (any CarriedBinding)?
@@ -15,6 +15,17 @@ final class PostTrace: Sendable {
     self.event = event
     self.tracing = tracing
     self.carried = carried
+    isReporting = Tracing.isReporting
+    start = Clock.now
+  }
+
+  /// The trace of a copy, which is for a handler that observes now.
+  init(copying trace: PostTrace) {
+    event = trace.event
+    tracing = trace.tracing
+    carried = trace.carried
+    start = trace.start
+    isReporting = trace.isReporting || Tracing.isReporting
   }
 
   var delivery: UInt64 { event.delivery }
@@ -36,26 +47,31 @@ final class PostTrace: Sendable {
       return body(pass)
     }
     if !waited { return report() }
-    return Tracing.$isReporting.withValue(isReporting || Tracing.isReporting) {
-      carried?.restore(report) ?? report()
-    }
+    // The post decides, and not the stack: a callback that posts may find letters of others at home.
+    return Tracing.$isReporting.withValue(isReporting) { carried?.restore(report) ?? report() }
   }
 
   /// Reports a letter in a task, in the caller's actor. `body` calls and awaits the client.
   nonisolated(nonsending) func reportAwaiting(
-    in home: Home, client: (any Any.Type)?, _ body: nonisolated(nonsending) () async -> Void
+    in home: Home, client: (any Any.Type)?,
+    _ body: nonisolated(nonsending) () async -> CallOutcome
   ) async {
-    await Tracing.$isReporting.bind(isReporting || Tracing.isReporting) {
+    await Tracing.$isReporting.bind(isReporting) {
       // A client that was removed or deallocated is not called.
       let pass = client == nil ? nil : beginPass(waited: age, in: home)
       let call = client.map { DeliveryPass.Call(client: $0) }
-      if let carried { await carried.restore(body) } else { await body() }
-      if let call { pass?.endCall(call) }
+      var outcome = CallOutcome.skipped
+      if let carried {
+        await carried.restore { outcome = await body() }
+      } else {
+        outcome = await body()
+      }
+      if let call, case .called = outcome { pass?.endCall(call) }
       pass?.end()
     }
   }
 
-  /// Nil if the pass is not reported: letters that are handled in a callback are not.
+  /// Nil if the pass is not reported, because a callback has caused it.
   private func beginPass(waited: UInt64?, in home: Home?) -> DeliveryPass? {
     if Tracing.isReporting || !tracing.reports { return nil }
     var event = event

@@ -22,8 +22,8 @@ extension MulticastCenter {
     for list in lists {
       for home in list.roster.homes.compactMap(\.home)
       where seen.insert(ObjectIdentifier(home)).inserted {
-        let (letters, taken) = office.change(home.mailbox) { ($0.letters.all, $0.taken) }
-        let posts = letters.map(\.post).filter { !($0 is SearchForDead) }
+        let (letters, taken) = office.read(home.mailbox) { ($0.letters.all, $0.taken) }
+        let posts = letters.map(\.post)
         if posts.count + taken == 0 { continue }
         backlogs.append(
           Wiring.Backlog(

@@ -67,6 +67,15 @@ MULTICAST_INLINE bool multicast_is_current_executor(uintptr_t identity, uintptr_
   return swift_task_isCurrentExecutorWithFlags(identity, implementation, 0);
 }
 
+/// The function behind `TaskLocal.get()`, which each program that reads a task-local value calls. The key is the address of
+/// the `TaskLocal` object.
+extern const void *_Nullable swift_task_localValueGet(const void *_Nonnull key) __attribute__((swiftcall));
+
+/// Where the current task stores a task-local value, or the task that it is a child of; null without a value.
+MULTICAST_INLINE const void *_Nullable multicast_task_local(const void *_Nonnull key) {
+  return swift_task_localValueGet(key);
+}
+
 /// Dispatch's function. The one of its Swift module looks up its types.
 extern void *_Nullable dispatch_get_specific(const void *_Nonnull key);
 

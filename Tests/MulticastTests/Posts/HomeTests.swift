@@ -231,10 +231,10 @@ extension QueueActor {
     var queue = LetterQueue()
     let list = ClientList(.listener(PingProtocol.self))
     let post = Post(to: list, from: CallSite())
-    let residents = Roster.Residents(of: nil, [])
-    for _ in 0..<500 { queue.append(Letter(post: post, residents: residents)) }
+    let residents = Roster.Group(of: nil, [])
+    for _ in 0..<500 { queue.append(Letter(post: post, group: residents)) }
     for _ in 0..<100_000 {
-      queue.append(Letter(post: post, residents: residents))
+      queue.append(Letter(post: post, group: residents))
       _ = queue.popFirst()
     }
     #expect(queue.count == 500)

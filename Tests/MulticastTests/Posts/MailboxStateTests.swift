@@ -4,72 +4,121 @@ import Testing
 
 /// The transitions of a mailbox, without threads, locks and posts: letters are numbers.
 @Suite struct MailboxStateTests {
+  // MARK: put
+
   @Test func theFirstLetterStartsADrainAndLaterOnesDoNot() {
     var mailbox = MailboxState<Int>()
     #expect(mailbox.isBusy == false)
     #expect(mailbox.put(1, isHere: false) == .startDrain)
-    #expect(mailbox.put(2, isHere: false) == .none)
+    #expect(mailbox.put(2, isHere: false) == .nothing)
+    #expect(mailbox.isBusy == true)
     #expect(mailbox.isReady == true)
+    #expect(mailbox.letters.all == [1, 2])
   }
 
-  @Test func aLetterOfAThreadThatIsHereStartsNone() {
+  @Test func aLetterOfAThreadThatIsHereStartsNoDrain() {
     var mailbox = MailboxState<Int>()
-    #expect(mailbox.put(1, isHere: true) == .none)
+    #expect(mailbox.put(1, isHere: true) == .nothing)
     #expect(mailbox.put(2, isHere: false) == .startDrain)
   }
 
-  @Test func aDrainHandlesBatchesUntilNothingIsLeft() {
+  @Test func aLetterInAClaimedMailboxStartsNoDrain() {
     var mailbox = MailboxState<Int>()
-    var batch = WaitingQueue<Int>()
-    for letter in 1...5 { _ = mailbox.put(letter, isHere: false) }
-    #expect(mailbox.claimForDrain(3, into: &batch) == .handle)
-    #expect(batch.all == [1, 2, 3])
-    #expect(mailbox.letters.all == [4, 5])
-    #expect(mailbox.taken == 3)
-    // What comes meanwhile is handled by the same drain.
-    #expect(mailbox.put(6, isHere: false) == .none)
-    #expect(mailbox.takeNext(.max, into: &batch) == .handle)
-    #expect(batch.all == [4, 5, 6])
-    #expect(mailbox.takeNext(.max, into: &batch) == .stop)
-    #expect(mailbox.isBusy == false)
-    #expect(mailbox.put(7, isHere: false) == .startDrain)
-  }
-
-  @Test func aDrainThatEndsItsTurnAsksForAnother() {
-    var mailbox = MailboxState<Int>()
-    var batch = WaitingQueue<Int>()
-    for letter in 1...2 { _ = mailbox.put(letter, isHere: false) }
-    #expect(mailbox.claimForDrain(1, into: &batch) == .handle)
-    #expect(mailbox.release() == .startDrain)
-    #expect(mailbox.taken == 0)
-    #expect(mailbox.claimForDrain(1, into: &batch) == .handle)
-    #expect(mailbox.release() == .none)
-  }
-
-  @Test func oneThreadAtATimeIsAtWork() {
-    var mailbox = MailboxState<Int>()
-    var batch = WaitingQueue<Int>()
-    #expect(mailbox.claimAndTake(into: &batch) == .handle)
-    #expect(batch.all == [])
-    #expect(mailbox.isBusy == true)
+    #expect(mailbox.claim() == .handleLetters)
+    #expect(mailbox.put(1, isHere: false) == .nothing)
     #expect(mailbox.isReady == false)
-    #expect(mailbox.claimAndTake(into: &batch) == .leave)
-    #expect(mailbox.put(1, isHere: false) == .none)
-    #expect(mailbox.claimForDrain(.max, into: &batch) == .stop)
-    #expect(mailbox.release() == .startDrain)
-    #expect(mailbox.claimAndTake(into: &batch) == .handle)
-    #expect(batch.all == [1])
-    #expect(mailbox.release() == .none)
-    #expect(mailbox.isBusy == false)
-    // The drain that was scheduled finds nothing.
-    #expect(mailbox.claimForDrain(.max, into: &batch) == .stop)
-    #expect(mailbox.isBusy == false)
   }
 
-  @Test func aDrainThatIsTakenBackIsAskedForAgain() {
+  @Test func aDrainThatIsForgottenIsAskedForAgain() {
     var mailbox = MailboxState<Int>()
     #expect(mailbox.put(1, isHere: false) == .startDrain)
     mailbox.unscheduleDrain()
     #expect(mailbox.put(2, isHere: false) == .startDrain)
+  }
+
+  // MARK: claim, take
+
+  @Test func oneThreadAtATimeHasTheClaim() {
+    var mailbox = MailboxState<Int>()
+    #expect(mailbox.claim() == .handleLetters)
+    #expect(mailbox.isBusy == true)
+    #expect(mailbox.claim() == .nothing)
+    #expect(mailbox.release() == .nothing)
+    #expect(mailbox.isBusy == false)
+    #expect(mailbox.claim() == .handleLetters)
+  }
+
+  @Test func aThreadTakesTheLettersThatWaitedWhenItClaimed() {
+    var mailbox = MailboxState<Int>()
+    var batch = WaitingQueue<Int>()
+    for letter in 1...2 { _ = mailbox.put(letter, isHere: false) }
+    #expect(mailbox.claim() == .handleLetters)
+    _ = mailbox.put(3, isHere: false)
+    mailbox.take(2, into: &batch)
+    #expect(batch.all == [1, 2])
+    #expect(mailbox.taken == 2)
+    #expect(mailbox.letters.all == [3])
+    // The drain of the first letter has not arrived yet, so no other one is started.
+    #expect(mailbox.release() == .nothing)
+    #expect(mailbox.taken == 0)
+    #expect(mailbox.isReady == true)
+  }
+
+  // MARK: claimForDrain, takeNext
+
+  @Test func aDrainHandlesBatchesUntilNoLetterWaits() {
+    var mailbox = MailboxState<Int>()
+    var batch = WaitingQueue<Int>()
+    for letter in 1...5 { _ = mailbox.put(letter, isHere: false) }
+    #expect(mailbox.claimForDrain(3, into: &batch) == .handleLetters)
+    #expect(batch.all == [1, 2, 3])
+    #expect(mailbox.letters.all == [4, 5])
+    #expect(mailbox.taken == 3)
+    // What arrives meanwhile is handled by the same drain.
+    #expect(mailbox.put(6, isHere: false) == .nothing)
+    #expect(mailbox.takeNext(.max, into: &batch) == .handleLetters)
+    #expect(batch.all == [4, 5, 6])
+    #expect(mailbox.takeNext(.max, into: &batch) == .nothing)
+    #expect(mailbox.isBusy == false)
+    #expect(mailbox.taken == 0)
+    #expect(mailbox.put(7, isHere: false) == .startDrain)
+  }
+
+  @Test func aDrainFindsNothingInAClaimedMailbox() {
+    var mailbox = MailboxState<Int>()
+    var batch = WaitingQueue<Int>()
+    #expect(mailbox.put(1, isHere: false) == .startDrain)
+    #expect(mailbox.claim() == .handleLetters)
+    #expect(mailbox.claimForDrain(.max, into: &batch) == .nothing)
+    #expect(batch.all == [])
+    // It has arrived and is not on its way any longer.
+    #expect(mailbox.release() == .startDrain)
+  }
+
+  @Test func aDrainFindsNothingInAnIdleMailbox() {
+    var mailbox = MailboxState<Int>()
+    var batch = WaitingQueue<Int>()
+    #expect(mailbox.put(1, isHere: false) == .startDrain)
+    #expect(mailbox.claim() == .handleLetters)
+    mailbox.take(.max, into: &batch)
+    #expect(mailbox.release() == .nothing)
+    #expect(mailbox.claimForDrain(.max, into: &batch) == .nothing)
+    #expect(mailbox.isBusy == false)
+    #expect(mailbox.put(2, isHere: false) == .startDrain)
+  }
+
+  // MARK: release
+
+  @Test func lettersThatWaitAtTheReleaseNeedADrain() {
+    var mailbox = MailboxState<Int>()
+    var batch = WaitingQueue<Int>()
+    for letter in 1...2 { _ = mailbox.put(letter, isHere: false) }
+    #expect(mailbox.claimForDrain(1, into: &batch) == .handleLetters)
+    #expect(mailbox.release() == .startDrain)
+    #expect(mailbox.isReady == true)
+    #expect(mailbox.claimForDrain(1, into: &batch) == .handleLetters)
+    #expect(batch.all == [2])
+    #expect(mailbox.release() == .nothing)
+    #expect(mailbox.isBusy == false)
   }
 }

@@ -269,13 +269,14 @@ import Testing
     }
   }
 
-  @Test func anActorThatEndsGivesUpWhatWaitsForIt() async {
-    let client = kept(Listener { _ in journal.write("called") })
+  @Test func aClientWhoseActorHasBeenDeallocatedIsStillCalled() async {
+    let client = kept(Listener { number in journal.write("\(number)") })
     var home: Home? = Home()
     await home!.add(client, to: center)
     home = nil
-    #expect(await center.post(PingProtocol.self) { $0.ping(1) }.delivered() <= 1)
-    #expect(journal.read() == "")
+    for number in 1...3 { center.post(PingProtocol.self) { $0.ping(number) } }
+    #expect(await center.post(PingProtocol.self) { $0.ping(4) }.delivered() == 1)
+    #expect(journal.read() == "1 2 3 4")
   }
 
   @Test func whoWaitsForActorsThatEndReturns() async {

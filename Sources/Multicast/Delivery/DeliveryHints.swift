@@ -1,3 +1,5 @@
+// What a debug build says of deliveries. In a release build, these functions do nothing.
+
 #if DEBUG
   extension WeakBox {
     /// Stops the program if a client is notified outside its home.
@@ -51,21 +53,60 @@
   }
 #endif
 
-#if DEBUG
-  extension Mailbox {
-    /// The number of waiting letters that is reported.
-    static var crowd: Int { 10_000 }
+// MARK: - Waiting for oneself
+
+extension Post {
+  /// Prints that `delivered()` has returned without waiting.
+  func hintThatDeliveredWouldWait() {
+    #if DEBUG
+      StandardError.tell(
+        of: site,
+        """
+        delivered() returned immediately for the post at \(site), because the post goes to the handler that awaits it. \
+        To wait, start a Task { } in the handler and await delivered() there.
+        """)
+    #endif
   }
-#endif
+}
+
+extension PostOffice {
+  /// Prints that `settled()` has returned without waiting.
+  func hintThatSettledWouldWait(at site: CallSite) {
+    #if DEBUG
+      StandardError.tell(
+        of: site,
+        """
+        settled(), called at \(site), returned false immediately, because a post is calling the client or handler that \
+        called it, and it would wait for that call. Call it from code that no post calls, such as a test or your \
+        shutdown code.
+        """)
+    #endif
+  }
+}
+
+// MARK: - Homes that handle nothing
+
+extension PostOffice.State {
+  /// Notes a mailbox in which many letters wait, to report it after unlocking.
+  @inline(__always)
+  mutating func noteCrowd(in mailbox: Mailbox) {
+    #if DEBUG
+      if read(mailbox, { $0.letters.count }) == Mailbox.crowd { crowded = mailbox }
+    #endif
+  }
+}
 
 extension Mailbox {
-  /// Prints that nobody handles the letters. Called with no lock held.
+  /// The number of waiting letters that is reported.
+  static var crowd: Int { 10_000 }
+
+  /// Prints that the letters are not handled. Called with no lock held.
   func reportCrowd() {
     #if DEBUG
       StandardError.print(
         """
-        Multicast: \(Self.crowd) letters wait in a home that does not come to them: \(self). Its thread may be \
-        blocked, its queue suspended, or nobody may run the main actor. See the letters in wiring.
+        Multicast: \(Self.crowd) letters wait in \(self), which does not handle them. Its thread may be blocked, its queue \
+        suspended, or no run loop may run the main actor. See the letters in wiring.
         """)
     #endif
   }

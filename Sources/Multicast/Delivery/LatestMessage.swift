@@ -1,0 +1,91 @@
+/// The post of a topic's latest message, for handlers that observe later, and the home of the handlers that have no other.
+///
+/// `@unchecked`: each method that uses a variable takes the office's `State`, which only the thread that holds the office's lock has.
+@usableFromInline
+final class LatestMessage: @unchecked Sendable {
+  /// Where handlers without another home are called, one call at a time. So they, too, receive the messages in one order.
+  let mailbox = Mailbox(.postingThread)
+
+  // Unchecked: the office's lock is held.
+  @exclusivity(unchecked) private var stored: Post?
+
+  /// Whether the center has ended, so that nothing is stored any more.
+  @exclusivity(unchecked) private var hasEnded = false
+
+  /// The number of the newest post that was stored.
+  ///
+  /// Relaxed. The number is set with the office's lock held, and a thread that reads it has taken that lock since to get its
+  /// letter. A number that it does not see yet belongs to a post whose letter is behind that one.
+  let newest = Atomic<UInt64>(0)
+
+  func post(_ office: inout PostOffice.State) -> Post? { unsafe stored }
+
+  /// Numbers a post, and stores it unless it has been withdrawn. Returns the post that it replaces, to release without the lock.
+  ///
+  /// A withdrawn post gets the number of the newest stored one, because it outdates none: a handler that begins with a stored
+  /// message has no letter of it.
+  @inline(__always)
+  func store(_ post: Post, _ office: inout PostOffice.State) -> Post? {
+    if unsafe post.isWithdrawn {
+      unsafe post.number = newest.load(ordering: .relaxed)
+      return nil
+    }
+    office.lastNumber += 1
+    unsafe post.number = office.lastNumber
+    newest.store(office.lastNumber, ordering: .relaxed)
+    return replace(with: post, &office)
+  }
+
+  /// Replaces the stored post. Returns the previous one, to release without the lock.
+  func replace(with post: Post?, _ office: inout PostOffice.State) -> Post? {
+    if unsafe hasEnded { return nil }
+    return unsafe exchange(&stored, with: post)
+  }
+
+  /// Stores nothing any more: a stored post would keep its list alive, which owns this. Returns what was stored, to release
+  /// without the lock.
+  func end(_ office: inout PostOffice.State) -> Post? {
+    defer { unsafe hasEnded = true }
+    return replace(with: nil, &office)
+  }
+}
+
+// MARK: - Beginning with the latest message
+
+extension PostOffice {
+  /// Changes the registration of a handler, and leaves it the topic's latest message if it begins with that.
+  ///
+  /// Registration and letter are one critical section of the office's lock, and so are a post's letters and its storing. So the
+  /// handler receives the latest message and then every later one. If its home is here and free, the handler is called before
+  /// this returns, as part of the caller's stack, where the guard finds a loop through `observe`.
+  ///
+  /// The letter belongs to a copy of the stored post: no task that awaits the post waits for this handler, and an
+  /// `onDelivery` callback that observes is not the cause of an event.
+  ///
+  /// - Parameter change: Changes the registration, with the office's lock held. Returns its result, and the stored post if the
+  ///   handler begins with it.
+  func register<Result: Sendable>(
+    _ box: WeakBox, in mailbox: Mailbox, _ change: (inout State) -> (Result, latest: Post?)
+  ) -> Result {
+    var delivery = Delivery()
+    if mailbox.isHere(from: nil) { delivery.addHere(mailbox) }
+    let roster = Roster(allOf: [box], in: mailbox)
+    let (result, post) = withLock { state in
+      let (result, latest) = change(&state)
+      guard let post = latest?.copy(for: roster) else { return (result, nil as Post?) }
+      state.leave(post, &delivery)
+      return (result, post)
+    }
+    if let post {
+      unsafe withFrame { frame in
+        unsafe frame.call(with: .passRetained(post)) { post in
+          _ = drain(delivery) { boxes in
+            callAtHome(boxes, with: post, in: mailbox)
+            return boxes.count
+          }
+        }
+      }
+    }
+    return result
+  }
+}
