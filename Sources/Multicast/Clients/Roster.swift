@@ -66,9 +66,4 @@ final class Roster: Sendable {
       self.init(boxes, withoutHome: boxes, homes: [])
     }
   }
-
-  /// Whether all boxes have this home.
-  func isAll(in home: Home) -> Bool {
-    withoutHome.isEmpty && homes.count == 1 && homes[0].home === home
-  }
 }

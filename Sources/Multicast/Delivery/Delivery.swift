@@ -29,8 +29,8 @@
 // | ---------- | ---------------------------------------------------- | -------------------------------------------------------- |
 // | post       | the thread that delivers it; each letter of it; a    | where its last part is finished or its successor is      |
 // |            | topic's LatestMessage; the user's `Posted`           | stored, with no lock held: its body is client code       |
-// | roster     | its list, until that changes; each post for it       | with its post, or when the list changes: boxes outlive   |
-// |            |                                                      | it, so that this runs no client code                     |
+// | roster     | its list, until that changes; each post for it;      | with its post, after the calls, or when the list changes |
+// |            | a `Delivery`                                         |                                                          |
 // | box        | its list, while registered; each roster with it      | with no lock held: an id in it is client code            |
 // | mailbox    | the office's table; the boxes of its home; a drain   | after unlocking                                          |
 //
@@ -44,31 +44,42 @@ struct Delivery: ~Copyable {
   /// The first of the homes that are here, which the thread tries to claim. Owned by the roster.
   private var here: Unmanaged<Mailbox>?
 
-  /// The other homes that are here; nil if there are none, as usual.
-  private var alsoHere: HomesHere?
-
-  /// The listeners of the home that was claimed. Owned by the post's roster.
+  /// The listeners of the home that was claimed. Owned by the roster.
   private var claimed: Unmanaged<Roster.Group>?
 
   /// The number of letters that waited in the home that was claimed. They come before the post.
   private var earlier = 0
 
   /// The number of letters that were left, and of listeners that they are for.
-  fileprivate(set) var letters = 0
+  private(set) var letters = 0
   private(set) var listeners = 0
 
-  /// The letters, for a report. Empty if the center is not traced.
-  fileprivate private(set) var reports: [(home: Mailbox, listeners: Int, waiting: Int)] = []
+  // Retained. As optional references, they would cost each post the release of nothing, three times.
 
-  /// What a stored post replaces: the previous latest post, and the roster of the moment at which this one was made. Their
-  /// `deinit` may run client code, so they are released after the calls.
-  fileprivate var replaced: (post: Post?, roster: Roster?)
+  /// The roster to which the letters belong; nil if that is the post's, as usual.
+  private var ownRoster: Unmanaged<Roster>?
+
+  /// The latest post that this one has replaced. Its `deinit` may run client code, so it is released after the calls.
+  private var replaced: Unmanaged<Post>?
+
+  /// What few posts need; nil if this one does not.
+  private var more: Unmanaged<More>?
+
+  private final class More {
+    /// The other homes that are here, and those of them in which a letter was left.
+    var here: Set<ObjectIdentifier> = []
+    var hereWithLetters: [Mailbox] = []
+
+    /// The letters, to report them in a center that is traced.
+    var reports: [(home: Mailbox, listeners: Int, waiting: Int)] = []
+  }
 
   init() {}
 
-  private final class HomesHere {
-    var mailboxes: Set<ObjectIdentifier> = []
-    var withLetters: [Mailbox] = []
+  deinit {
+    unsafe ownRoster?.release()
+    unsafe replaced?.release()
+    unsafe more?.release()
   }
 }
 
@@ -88,7 +99,7 @@ extension PostOffice {
     if let outermost = unsafe outermost {
       let isLetter = unsafe outermost.pointee.isLetter || !chain.isLed(by: outermost)
       unsafe outermost.pointee.post?.pointee.append(post, isLetter: isLetter)
-      return Posted(post, clients: unsafe post.roster.boxes.registered, of: self)
+      return Posted(post, clients: post.roster.boxes.registered, of: self)
     }
     let isolation = isolation.map { ObjectIdentifier($0) }
     let post = unsafe Unmanaged.passRetained(consume post)
@@ -119,7 +130,7 @@ extension PostOffice {
     post.report(waited: isFollower, in: nil) { pass in
       var called = 0
       if case .homes = post.destination {
-        let roster = unsafe post.roster
+        let roster = post.roster
         called = roster.withoutHome.isEmpty ? 0 : call(roster.withoutHome, with: post, pass)
         if roster.homes.isEmpty, unsafe post.latest == nil { return (called, 0) }
       }
@@ -156,47 +167,47 @@ extension PostOffice {
     // Before the lock is taken: a custom executor may run code of its own to answer, and a client may be released last.
     switch post.destination {
     case .homes: break
-    case .mainActor:
-      if unsafe !post.roster.isAll(in: mainMailbox) {
-        unsafe post.roster = Roster(allOf: post.roster.boxes, in: mainMailbox)
-      }
+    case .mainActor: delivery.use(Roster(allOf: post.roster.boxes, in: mainMailbox))
     // No caller of `delivered()` waits for a client that has been deallocated.
-    case .tasks: unsafe post.list.findDead(in: post.roster.boxes)
+    case .tasks: post.list.findDead(in: post.roster.boxes)
     }
-    unsafe post.roster.forEachHome { _, mailbox in
-      if mailbox.isHere(from: isolation) { delivery.addHere(mailbox) }
+    unsafe delivery.roster(of: post)._withUnsafeGuaranteedRef { roster in
+      roster.forEachHome { _, mailbox in
+        if mailbox.isHere(from: isolation) { delivery.addHere(mailbox) }
+      }
     }
     withLock { state in
       if let latest = unsafe post.latest {
-        let replaced = unsafe latest._withUnsafeGuaranteedRef { $0.store(post, &state) }
+        delivery.replace(unsafe latest._withUnsafeGuaranteedRef { $0.store(post, &state) })
         // Take the list's roster again. A handler that has registered since the post was made has begun with an earlier message,
         // and needs a letter of this one. One that registers later begins with this message. So each handler gets it
         // exactly once. A home that was not asked whether it is here counts as elsewhere.
-        delivery.replaced = unsafe (replaced, exchange(&post.roster, with: post.list.roster))
+        delivery.use(post.list.roster)
       }
-      if case .tasks = post.destination { state.addressTasks(of: post) }
-      state.leave(post, &delivery)
+      if case .tasks = post.destination { delivery.use(state.rosterOfTasks(for: post.roster)) }
+      unsafe delivery.roster(of: post)._withUnsafeGuaranteedRef { roster in
+        state.leave(post, for: roster, &delivery)
+      }
     }
   }
 }
 
 extension PostOffice.State {
-  /// Makes the mailbox of a task the home of each client.
-  fileprivate mutating func addressTasks(of post: Post) {
-    let boxes = unsafe post.roster.boxes
+  /// A roster in which the mailbox of a task is the home of each client.
+  fileprivate mutating func rosterOfTasks(for roster: Roster) -> Roster {
     var groups: ContiguousArray<Roster.Group> = []
-    for box in boxes {
+    for box in roster.boxes {
       let client = box.identity
       if client == 0 { continue }
       groups.append(Roster.Group(of: mailbox(ofClient: client), [box]))
     }
-    unsafe post.roster = Roster(boxes, withoutHome: [], homes: groups)
+    return Roster(roster.boxes, withoutHome: [], homes: groups)
   }
 
-  /// Puts letters of a post in the mailboxes of its roster.
+  /// Puts letters of a post in the mailboxes of a roster.
   @inline(__always)
-  mutating func leave(_ post: Post, _ delivery: inout Delivery) {
-    unsafe post.roster.forEachHome { group, mailbox in
+  mutating func leave(_ post: Post, for roster: Roster, _ delivery: inout Delivery) {
+    roster.forEachHome { group, mailbox in
       delivery.leave(post, for: group, in: mailbox, &self)
     }
     if delivery.letters > 0 { post.addParts(delivery.letters) }
@@ -204,13 +215,22 @@ extension PostOffice.State {
 }
 
 extension Delivery {
+  /// Makes a roster the one to which the letters belong.
+  mutating func use(_ roster: Roster) { unsafe ownRoster = .passRetained(roster) }
+
+  mutating func replace(_ post: Post?) { unsafe replaced = post.map { unsafe .passRetained($0) } }
+
+  /// The roster to which the letters belong, which this or the post owns.
+  @inline(__always)
+  func roster(of post: Post) -> Unmanaged<Roster> {
+    unsafe ownRoster ?? .passUnretained(post.roster)
+  }
+
   /// Notes a home that is here. Called with no lock held.
   @inline(__always)
   mutating func addHere(_ mailbox: Mailbox) {
     if unsafe here == nil { return unsafe here = .passUnretained(mailbox) }
-    let homes = alsoHere ?? HomesHere()
-    homes.mailboxes.insert(ObjectIdentifier(mailbox))
-    alsoHere = homes
+    makeMore { $0.here.insert(ObjectIdentifier(mailbox)) }
   }
 
   /// Claims a mailbox if it is the first one that is here, and puts a letter in any other one.
@@ -228,18 +248,38 @@ extension Delivery {
       earlier = state.read(mailbox) { $0.letters.count }
       return
     }
-    let isAlsoHere = alsoHere?.mailboxes.contains(ObjectIdentifier(mailbox)) ?? false
-    if isAlsoHere { alsoHere?.withLetters.append(mailbox) }
     // If another thread has claimed the first home, that thread handles the letter.
-    state.change(mailbox) {
-      $0.put(Letter(post: post, group: group), isHere: isFirst || isAlsoHere)
-    }
+    let isHere = isFirst || isAlsoHere(mailbox)
+    state.change(mailbox) { $0.put(Letter(post: post, group: group), isHere: isHere) }
     letters += 1
     listeners += count
     if unsafe post.trace != nil {
-      reports.append((mailbox, count, state.read(mailbox) { $0.letters.count }))
+      let waiting = state.read(mailbox) { $0.letters.count }
+      makeMore { $0.reports.append((mailbox, count, waiting)) }
     }
     state.noteCrowd(in: mailbox)
+  }
+
+  /// Whether a home that gets a letter is one of the others that are here. Notes it for step 3.
+  @inline(__always)
+  private func isAlsoHere(_ mailbox: Mailbox) -> Bool {
+    var isHere = false
+    withMore { more in
+      isHere = more.here.contains(ObjectIdentifier(mailbox))
+      if isHere { more.hereWithLetters.append(mailbox) }
+    }
+    return isHere
+  }
+
+  @inline(__always)
+  private func withMore(_ body: (More) -> Void) {
+    if let more = unsafe more { unsafe more._withUnsafeGuaranteedRef(body) }
+  }
+
+  @inline(never)
+  private mutating func makeMore(_ change: (More) -> Void) {
+    if unsafe more == nil { unsafe more = .passRetained(More()) }
+    withMore(change)
   }
 
   fileprivate func report(to pass: DeliveryPass, of post: Post) {
@@ -247,8 +287,10 @@ extension Delivery {
     if case .tasks = post.destination {
       return pass.reportLeft(for: Home.task, clients: listeners, waiting: nil)
     }
-    for (home, listeners, waiting) in reports {
-      pass.reportLeft(for: home, clients: listeners, waiting: waiting)
+    withMore { more in
+      for (home, listeners, waiting) in more.reports {
+        pass.reportLeft(for: home, clients: listeners, waiting: waiting)
+      }
     }
   }
 }
@@ -337,7 +379,7 @@ extension Delivery {
 
   @inline(__always)
   fileprivate func forEachOtherHome(_ body: (Mailbox) -> Void) {
-    alsoHere?.withLetters.forEach(body)
+    withMore { $0.hereWithLetters.forEach(body) }
   }
 }
 

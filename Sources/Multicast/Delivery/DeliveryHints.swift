@@ -91,7 +91,7 @@ extension PostOffice.State {
   @inline(__always)
   mutating func noteCrowd(in mailbox: Mailbox) {
     #if DEBUG
-      if read(mailbox, { $0.letters.count }) == Mailbox.crowd { crowded = mailbox }
+      if read(mailbox, { $0.letters.count }) == Mailbox.crowd { reportCrowd(in: mailbox) }
     #endif
   }
 }

@@ -73,7 +73,7 @@ extension PostOffice {
     let (result, post) = withLock { state in
       let (result, latest) = change(&state)
       guard let post = latest?.copy(for: roster) else { return (result, nil as Post?) }
-      state.leave(post, &delivery)
+      state.leave(post, for: roster, &delivery)
       return (result, post)
     }
     if let post {

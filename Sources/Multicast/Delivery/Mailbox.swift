@@ -47,7 +47,7 @@ extension PostOffice.State {
     let wasBusy = unsafe mailbox.state.isBusy
     let action = unsafe transition(&mailbox.state)
     if unsafe wasBusy != mailbox.state.isBusy { noteBusy(mailbox, !wasBusy) }
-    if action == .startDrain { drainsToStart.append(mailbox) }
+    if action == .startDrain { startDrain(of: mailbox) }
     return action
   }
 

@@ -4,7 +4,7 @@
 /// ``finish(_:)``, and with the last one the post is finished. A post that a topic stores as its latest message lives on, but it
 /// is finished, too.
 ///
-/// `@unchecked`, because it has variables. The posting thread sets `roster`, `number`, `isWithdrawn` and `trace` before it leaves
+/// `@unchecked`, because it has variables. The posting thread sets `number`, `isWithdrawn` and `trace` before it leaves
 /// the first letter, and other threads read them after they have taken a letter or the stored post, with the office's lock.
 /// `waiter` is protected by the count of the parts: see ``wait(with:)``.
 @usableFromInline @safe
@@ -29,8 +29,8 @@ class Post: ReferenceAndCount, @unchecked Sendable {
 
   final let list: ClientList
 
-  /// The listeners that the post is for. The boxes that a thread calls without a letter are borrowed from here.
-  @exclusivity(unchecked) final var roster: Roster
+  /// The listeners at the moment at which the post was made.
+  final let roster: Roster
 
   final let destination: Destination
   private final let call: Call
@@ -57,7 +57,7 @@ class Post: ReferenceAndCount, @unchecked Sendable {
     storedIn latest: Unmanaged<LatestMessage>? = nil, for roster: Roster? = nil,
     _ call: @escaping Call = { _, _ in .skipped }
   ) {
-    unsafe self.roster = roster ?? list.roster
+    self.roster = roster ?? list.roster
     self.list = list
     self.call = call
     self.destination = destination

@@ -8,18 +8,10 @@ extension PostOffice {
       hintThatSettledWouldWait(at: site)
       return false
     }
-    let number = withLock { state in
-      state.lastWaiter += 1
-      return state.lastWaiter
-    }
+    let number = nextWaiter()
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let waiter = Waiter(continuation, in: self)
-        // If the center has settled already, the end of the lock resumes this task.
-        withLock { state in
-          state.waiters[number] = waiter
-          setAwaited(true)
-        }
+        wait(with: Waiter(continuation, in: self), number: number)
         // A cancellation that came before has found no waiter.
         if Task.isCancelled { stopWaiting(number) }
         scheduler?.beginWait(inCall: false)
@@ -28,14 +20,5 @@ extension PostOffice {
       stopWaiting(number)
     }
     return !Task.isCancelled
-  }
-
-  private func stopWaiting(_ number: UInt64) {
-    let waiter = withLock { state in
-      let waiter = state.waiters.removeValue(forKey: number)
-      if state.waiters.isEmpty { setAwaited(false) }
-      return waiter
-    }
-    waiter?.resume()
   }
 }

@@ -30,17 +30,11 @@ final class PostOffice: Sendable {
     fileprivate var busy = 0
 
     /// The tasks that wait until the center has settled.
-    var waiters: [UInt64: Waiter] = [:]
-    var lastWaiter: UInt64 = 0
+    fileprivate(set) var waiters: [UInt64: Waiter] = [:]
+    fileprivate var lastWaiter: UInt64 = 0
 
-    /// Mailboxes in which a drain must be started after unlocking, because an executor's code runs then.
-    var drainsToStart: [Mailbox] = []
-
-    /// A mailbox in which many letters wait, to report after unlocking.
-    var crowded: Mailbox?
-
-    /// Mailboxes to release after unlocking.
-    fileprivate var dropped: [Mailbox] = []
+    /// What is left to do after unlocking; nil if that is nothing, as usual.
+    fileprivate var rest: Rest?
 
     /// The mailbox of the actor or the queue at an address, which the caller holds.
     @inline(__always)
@@ -52,7 +46,7 @@ final class PostOffice: Sendable {
           recent = mailbox
           return mailbox
         }
-        dropped.append(mailbox)
+        makeRest().dropped.append(mailbox)
       }
       let mailbox = Mailbox(kind())
       (mailboxes[address], recent) = (mailbox, mailbox)
@@ -66,7 +60,7 @@ final class PostOffice: Sendable {
         guard let index = mailboxes.index(forKey: key),
           isKnownUniquelyReferenced(&mailboxes.values[index])
         else { continue }
-        dropped.append(mailboxes.remove(at: index).value)
+        makeRest().dropped.append(mailboxes.remove(at: index).value)
       }
       limit = max(16, 2 * mailboxes.count)
     }
@@ -84,7 +78,9 @@ final class PostOffice: Sendable {
     /// Notes that a mailbox begins or ends to be busy.
     mutating func noteBusy(_ mailbox: Mailbox, _ isBusy: Bool) {
       busy += isBusy ? 1 : -1
-      if !isBusy, case .task(let client?, _) = mailbox.kind { removeMailbox(ofClient: client) }
+      if isBusy { return }
+      if case .task(let client?, _) = mailbox.kind { removeMailbox(ofClient: client) }
+      checkWaiters()
     }
 
     /// Removes the mailbox of a client's task if nothing has been left there.
@@ -94,37 +90,41 @@ final class PostOffice: Sendable {
       }
     }
 
-    /// Whether nothing is to be done after unlocking.
-    @inline(__always)
-    fileprivate var isCalm: Bool {
-      drainsToStart.isEmpty && (busy > 0 || waiters.isEmpty) && dropped.isEmpty && crowded == nil
+    /// Lets the end of the lock resume the tasks that wait, if the center has settled.
+    fileprivate mutating func checkWaiters() {
+      if busy == 0, !waiters.isEmpty { _ = makeRest() }
     }
 
-    /// Takes what is to be done after unlocking. The waiters are those that need not wait any longer.
+    /// Starts a drain in a mailbox after unlocking.
+    mutating func startDrain(of mailbox: Mailbox) { makeRest().drains.append(mailbox) }
+
+    /// Reports after unlocking that many letters wait in a mailbox.
+    mutating func reportCrowd(in mailbox: Mailbox) { makeRest().crowded = mailbox }
+
     @inline(never)
-    fileprivate mutating func takeRest(of office: PostOffice) -> Rest {
-      let isSettled = busy == 0 && !waiters.isEmpty && !office.isDelivering
-      defer {
-        drainsToStart = []
-        dropped = []
-        crowded = nil
-        if isSettled {
-          waiters = [:]
-          office.setAwaited(false)
-        }
-      }
-      return Rest(
-        drainsToStart: drainsToStart, waiters: isSettled ? Array(waiters.values) : [],
-        crowded: crowded, dropped: dropped)
+    private mutating func makeRest() -> Rest {
+      if let rest { return rest }
+      let rest = Rest()
+      self.rest = rest
+      return rest
     }
   }
 
-  /// What a thread does after it has released the lock.
-  fileprivate struct Rest {
-    let drainsToStart: [Mailbox]
-    let waiters: [Waiter]
-    let crowded: Mailbox?
-    let dropped: [Mailbox]
+  /// What a thread does after it has released the lock, because client code may run then.
+  ///
+  /// `@unchecked`: the thread that holds the office's lock uses it, and then the thread that has taken it from the state.
+  fileprivate final class Rest: @unchecked Sendable {
+    /// Mailboxes in which it starts a drain.
+    var drains: [Mailbox] = []
+
+    /// Tasks that it resumes.
+    var waiters: [Waiter] = []
+
+    /// A mailbox of which it prints that many letters wait there.
+    var crowded: Mailbox?
+
+    /// Mailboxes that it releases.
+    var dropped: [Mailbox] = []
   }
 
   @usableFromInline let loopGuard: LoopGuard
@@ -166,17 +166,58 @@ extension PostOffice {
   func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
     let (result, rest) = state.withLock { state in
       let result = body(&state)
-      return (result, state.isCalm ? nil : state.takeRest(of: self))
+      return (result, state.rest == nil ? nil : takeRest(&state))
     }
     if let rest { finish(rest) }
     return result
   }
 
   @inline(never)
-  private func finish(_ rest: consuming Rest) {
-    for mailbox in rest.drainsToStart { startDrain(of: mailbox) }
+  private func takeRest(_ state: inout State) -> Rest? {
+    if state.busy == 0, !state.waiters.isEmpty, !isDelivering {
+      state.rest?.waiters = Array(state.waiters.values)
+      state.waiters = [:]
+      setAwaited(false)
+    }
+    return state.rest.take()
+  }
+
+  @inline(never)
+  private func finish(_ rest: Rest) {
+    for mailbox in rest.drains { startDrain(of: mailbox) }
     for waiter in rest.waiters { waiter.resume() }
     rest.crowded?.reportCrowd()
+  }
+}
+
+// MARK: - Waiting until the center has settled
+
+extension PostOffice {
+  /// A number for a waiter, to stop its wait.
+  func nextWaiter() -> UInt64 {
+    withLock { state in
+      state.lastWaiter += 1
+      return state.lastWaiter
+    }
+  }
+
+  /// Lets a task wait until the center has settled. If it has, the task is resumed before this returns.
+  func wait(with waiter: Waiter, number: UInt64) {
+    withLock { state in
+      state.waiters[number] = waiter
+      // After the waiter is stored: a delivery that ends later finds the bit, and one that has ended is not counted any more.
+      setAwaited(true)
+      state.checkWaiters()
+    }
+  }
+
+  func stopWaiting(_ number: UInt64) {
+    let waiter = withLock { state in
+      let waiter = state.waiters.removeValue(forKey: number)
+      if state.waiters.isEmpty { setAwaited(false) }
+      return waiter
+    }
+    waiter?.resume()
   }
 }
 
@@ -197,12 +238,11 @@ extension PostOffice {
   @inline(__always)
   func endDelivery() {
     let old = deliveries.wrappingAdd(.max, ordering: .acquiringAndReleasing).oldValue
-    if old == Self.isAwaited + 1 { withLock { _ in } }
+    if old == Self.isAwaited + 1 { withLock { $0.checkWaiters() } }
   }
 
-  /// Notes whether a task waits for the center to settle. Called with the lock held, after the waiter is stored: a delivery that
-  /// ends later finds the bit, and one that has ended before is not counted any more.
-  func setAwaited(_ isAwaited: Bool) {
+  /// Notes whether a task waits for the center to settle. Called with the lock held.
+  private func setAwaited(_ isAwaited: Bool) {
     let isSet = deliveries.load(ordering: .relaxed) & Self.isAwaited != 0
     // The highest bit of a sum without its carry is flipped.
     if isSet != isAwaited {

@@ -66,6 +66,119 @@ import Testing
     #expect(numbers.all == [2, 1, 20])
   }
 
+  /// What another thread has posted, and what follows a call there, is not this thread's to remove.
+  @Test func aRemovalWithdrawsThePostsOfItsOwnThreadOnly() {
+    let first = Numbers()
+    let late = Numbers()
+    center.observe(topic, owner: owner) { _, number in first.add(number) }
+    center.post(topic, 1)
+    center.observe(Topic<String>(), owner: owner) { [center, topic, owner] _, _ in
+      center.post(topic, 2)
+      onNewThread {
+        center.removeLatest(of: topic)
+        center.post(topic, 3)
+        center.observe(topic, owner: owner) { _, number in late.add(number) }
+      }
+    }
+    center.post(Topic<String>(), "go")
+    #expect(first.all == [1, 3, 2])
+    #expect(late.all == [3, 2])
+    #expect(center.latest(of: topic) == 2)
+  }
+
+  /// A withdrawn message is delivered, but the newer one that is stored outdates it.
+  @Test func aWithdrawnMessageIsSkippedForANewerOne() {
+    let numbers = Numbers()
+    center.observe(topic, owner: owner, newestOnly: true, on: place.queue) { _, number in
+      numbers.add(number)
+    }
+    place.queue.suspend()
+    center.observe(Topic<String>(), owner: owner) { [center, topic] _, _ in
+      center.post(topic, 1)
+      center.removeLatest(of: topic)
+      center.post(topic, 2)
+    }
+    center.post(Topic<String>(), "go")
+    place.queue.resume()
+    place.queue.sync {}
+    #expect(numbers.all == [2])
+  }
+
+  /// A withdrawn message outdates nothing: a handler that begins with the stored one does not get the withdrawn one.
+  @Test func aLateHandlerOfTheNewestOnlyBeginsWithTheStoredMessage() {
+    let numbers = Numbers()
+    center.observe(topic, owner: owner) { _, _ in }
+    center.observe(Topic<String>(), owner: owner) { [center, topic] _, _ in
+      center.post(topic, 1)
+      center.removeLatest(of: topic)
+      onNewThread { center.post(topic, 2) }
+    }
+    center.post(Topic<String>(), "go")
+    center.observe(topic, owner: owner, newestOnly: true) { _, number in numbers.add(number) }
+    #expect(numbers.all == [2])
+  }
+
+  /// Each handler observes late and posts for the next one. Only the stored post knows what has caused it.
+  @Test func aChainThroughLateHandlersRecurs() {
+    let calls = Numbers()
+    func topic(_ number: Int) -> Topic<Int> { Topic("\(number)", keepsLatest: true) }
+    center.post(topic(0), 0)
+    for number in 0..<2_000 {
+      let next = topic(number + 1)
+      center.observe(topic(number), owner: owner, once: true) { [center] _, number in
+        calls.add(number)
+        center.post(next, number + 1)
+      }
+    }
+    #expect(calls.all.count == Cause.limit + 2)
+    #expect(reports.all.count == 1)
+  }
+
+  /// A thread that observes finds a letter of the same stored post at home. What is done for that is not nested in the caller.
+  @Test func aLetterOfTheStoredPostIsNotPartOfTheObserversStack() {
+    let (center, topic, owner) = (center, topic, owner)
+    let calls = Numbers()
+    let isInCall = Atomic<Bool>(false)
+    @Sendable func notify() { center.notify(PingProtocol.self) { $0.ping(0) } }
+    center.post(topic, 1)
+    center.adding(
+      Listener { _ in
+        calls.add(0)
+        if isInCall.load(ordering: .relaxed) { return }
+        isInCall.store(true, ordering: .relaxed)
+        // Another thread leaves a letter of the stored post for a handler here, and this one observes, too.
+        onNewThread {
+          center.observe(topic, owner: owner, on: self.place.queue) { _, _ in notify() }
+        }
+        center.observe(topic, owner: owner, on: self.place.queue) { _, _ in }
+      })
+    place.queue.sync { notify() }
+    #expect(reports.all.isEmpty)
+    #expect(calls.all.count == 2)
+  }
+
+  /// A thread that posts in a home handles the letters of others first. What their handlers post is not nested in the caller.
+  @Test func whatFollowsALetterOfOthersIsNotPartOfThePostersStack() {
+    let (center, owner) = (center, owner)
+    let calls = Numbers()
+    @Sendable func notify() { center.notify(PingProtocol.self) { $0.ping(calls.all.count) } }
+    // Whatever others have posted notifies, by way of a post that follows.
+    center.observe(.login, owner: owner, on: place.queue) { _, _ in center.post(Topic<String>(), "")
+    }
+    center.observe(Topic<String>(), owner: owner) { _, _ in notify() }
+    center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, _ in }
+    center.adding(
+      Listener { number in
+        calls.add(number)
+        if number > 0 { return }
+        onNewThread { center.post(.login, Login(id: 1)) }
+        center.post(Topic<Int>(), 1)
+      })
+    place.queue.sync { notify() }
+    #expect(reports.all.isEmpty)
+    #expect(calls.all == [0, 1])
+  }
+
   @Test(arguments: [false, true]) func aWaitForWhatIsKeptReturns(inCall: Bool) async {
     center.observe(topic, owner: owner, on: place.queue) { _, _ in }
     for number in 1...100 {

@@ -238,6 +238,29 @@ struct ReportingTests {
     #expect(told.all.sorted() == [1, 1, 1, 2, 2, 2])
   }
 
+  /// A callback that posts handles letters of others at home. They are no effect of the callback.
+  @Test func lettersOfOthersThatACallbackHandlesAreReported() {
+    let place = Place("home")
+    let isFirst = Atomic<Bool>(true)
+    let teller = Teller { center, event in
+      guard case .called = event.phase, isFirst.load(ordering: .relaxed) else { return }
+      isFirst.store(false, ordering: .relaxed)
+      onNewThread { center.post(.login, Login(id: 1)) }
+      // Handles the letter of the other thread first.
+      center.post(Topic<Int>(), 1)
+    }
+    let center = teller.makeCenter()
+    let owner = kept(Owner())
+    center.observe(.login, owner: owner, on: place.queue) { _, login in told.add(login.id) }
+    center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in told.add(-number) }
+    center.adding(Worker())
+    place.queue.sync { center.notify(WorkerProtocol.self) { $0.work(0) } }
+    teller.end()
+    #expect(told.all == [1, -1])
+    #expect(teller.events.all.filter { $0.key == "Topic<Login>(\"login\")" }.count == 6)
+    #expect(teller.events.all.filter { $0.key == "Topic<Int>()" }.isEmpty)
+  }
+
   @Test func aTaskThatACallbackStartsIsNotReported() async {
     let teller = Teller { center, _ in
       Task { center.notify(PingProtocol.self) { $0.ping(0) } }
@@ -260,6 +283,56 @@ struct ReportingTests {
   }
 
   private static let latest = Topic<Int>("latest", keepsLatest: true)
+
+  /// The handler is given the latest message by the callback of that same message.
+  @Test func aCallbackThatObservesEnds() {
+    let box = Box()
+    let owner = Owner()
+    let center = MulticastCenter(onDelivery: { _ in
+      // If it is reported to itself, this ends it.
+      guard box.count.wrappingAdd(1, ordering: .relaxed).newValue < 1_000 else { return }
+      box.center.withLock { $0 }?.observe(Self.latest, owner: owner, id: 1) { _, _ in }
+    })
+    center.observe(Self.latest, owner: owner) { _, _ in }
+    box.center.withLock { $0 = center }
+    center.post(Self.latest, 1)
+    box.center.withLock { $0 = nil }
+    #expect(box.count.load(ordering: .relaxed) <= 6)
+    extendLifetime(owner)
+  }
+
+  @Test(arguments: [false, true]) func aSkippedMessageIsNotReportedAsCalled(isAwaiting: Bool) async
+  {
+    let events = Collected<DeliveryEvent>()
+    let center = MulticastCenter(onDelivery: { events.add($0) })
+    let owner = Owner()
+    let handled = Collected<Int>()
+    let (isCalled, mayReturn) = (Signal(), Signal())
+    if isAwaiting {
+      center.observe(Self.latest, owner: owner, newestOnly: true) { @Sendable _, number in
+        handled.add(number)
+        isCalled.send()
+        await mayReturn.wait()
+      }
+    } else {
+      let queue = DispatchQueue(label: "home")
+      center.observe(Self.latest, owner: owner, newestOnly: true, on: queue) { _, number in
+        handled.add(number)
+        isCalled.send()
+        mayReturn.wait()
+      }
+    }
+    center.post(Self.latest, 1)
+    await isCalled.wait()
+    center.post(Self.latest, 2)
+    center.post(Self.latest, 3)
+    mayReturn.send()
+    #expect(await center.settled())
+    #expect(handled.all == [1, 3])
+    let called = events.all.filter { if case .called = $0.phase { true } else { false } }
+    #expect(called.count == 2)
+    extendLifetime(owner)
+  }
 
   enum Use: CaseIterable { case addAndRemove, observe, observeUnderAnID, post, postLatest, notify }
 

@@ -1,0 +1,224 @@
+import Dispatch
+import TestSupport
+import Testing
+
+@testable import Multicast
+
+/// `settled()` returns when no post is under way and no letter waits.
+@Suite struct SettledTests {
+  let center = MulticastCenter()
+  let owner = kept(Owner())
+  let numbers = Numbers()
+
+  @Test(arguments: [false, true])
+  func itWaitsForAllThatFollowsInEveryHome(keepsLatest: Bool) async {
+    let homes = Homes()
+    let kinds: [HomeKind] = [.queue, .task, .mainActor, .none, .otherQueue, .task]
+    let topics = (0...kinds.count).map { Topic<Int>("\($0)", keepsLatest: keepsLatest) }
+    for (index, kind) in kinds.enumerated() {
+      center.observe(topics[index], owner: owner, in: kind, of: homes) { number in
+        numbers.add(number)
+        center.post(topics[index + 1], number)
+      }
+    }
+    for round in 1...20 {
+      center.post(topics[0], round)
+      #expect(await center.settled())
+      #expect(numbers.all.count == round * kinds.count)
+    }
+  }
+
+  @Test func itWaitsForTheActorsAndTheTasksOfClients() async {
+    actor Store {
+      var ids: [Int] = []
+      func observe(_ center: MulticastCenter) {
+        center.observe(.login, owner: self) { (me: isolated Store, login) in
+          me.ids.append(login.id)
+        }
+      }
+    }
+    let store = Store()
+    await store.observe(center)
+    let worker = Worker(onSlowWork: { number in
+      for _ in 0..<20 { await Task.yield() }
+      center.post(.login, Login(id: number))
+    })
+    center.add(worker, for: WorkerProtocol.self)
+    for id in 1...3 { center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(id) }) }
+    #expect(await center.settled())
+    #expect(await store.ids == [1, 2, 3])
+  }
+
+  @Test func aHandlerThatHasEndedInItsLastCallIsWaitedFor() async {
+    let (begun, mayEnd) = (Signal(), Signal())
+    let place = Place()
+    let topic = Topic<Int>()
+    let observation = center.observe(topic, owner: owner) { @Sendable _, _ in
+      begun.send()
+      await mayEnd.wait()
+      center.post(.login, Login(id: 1))
+    }
+    center.observe(.login, owner: owner, on: place.queue) { _, login in numbers.add(login.id) }
+    center.post(topic, 1)
+    await begun.wait()
+    observation.cancel()
+    center.removeObservers(of: topic)
+    // Enough others, so that a mailbox that is not in use would be dropped.
+    let others = Topic<Int>("others")
+    for _ in 0..<100 {
+      center.observe(others, owner: Owner()) { @Sendable _, _ in await Task.yield() }
+    }
+    Task {
+      await Task.yield()
+      mayEnd.send()
+    }
+    #expect(await center.settled())
+    #expect(numbers.all == [1])
+  }
+
+  @Test func itWaitsForWhatManyThreadsHavePosted() async {
+    let homes = Homes()
+    for kind in HomeKind.allCases {
+      center.observe(Topic<Int>(), owner: owner, id: "\(kind)", in: kind, of: homes) { number in
+        if number > 0 { center.post(Topic<Int>(), number - 1) }
+        numbers.add(number)
+      }
+    }
+    let rounds = Process.rounds(200, quick: 20)
+    for round in 1...rounds {
+      onThreads(2) { _ in center.post(Topic<Int>(), 1) }
+      #expect(await center.settled())
+      // Two posts, to which all five answer, and all five hear the answers.
+      #expect(numbers.all.count == round * 2 * (5 + 25))
+    }
+  }
+
+  /// A post that calls its first listeners counts, although it has not left its letters yet.
+  @Test func aPostCountsFromTheMomentAtWhichItIsEntered() async {
+    let place = Place()
+    let (isCalled, mayReturn) = (Signal(), Signal())
+    center.observe(.login, owner: owner) { _, _ in
+      isCalled.send()
+      mayReturn.wait()
+    }
+    center.observe(.login, owner: owner, on: place.queue) { _, login in numbers.add(login.id) }
+    DispatchQueue(label: "poster").async { [center] in center.post(.login, Login(id: 1)) }
+    await isCalled.wait()
+    let settled = Task { [center, numbers] in
+      let hasSettled = await center.settled()
+      return hasSettled ? numbers.all : []
+    }
+    for _ in 0..<100 { await Task.yield() }
+    mayReturn.send()
+    #expect(await settled.value == [1])
+  }
+
+  @Test func aPostThatFollowsCountsUntilItIsDelivered() async {
+    let place = Place()
+    center.observe(Topic<Int>(), owner: owner) { [center] _, number in
+      center.post(.login, Login(id: number))
+    }
+    center.observe(.login, owner: owner, on: place.queue) { _, login in numbers.add(login.id) }
+    for number in 1...200 {
+      DispatchQueue.global().async { [center] in center.post(Topic<Int>(), number) }
+    }
+    await numbers.wait(for: 200)
+    #expect(await center.settled())
+    #expect(Set(numbers.all) == Set(1...200))
+  }
+
+  /// A home that is to look for deallocated clients has nothing to handle.
+  @Test func aSearchForDeallocatedClientsDoesNotCount() async {
+    let place = Place()
+    place.queue.suspend()
+    defer { place.queue.resume() }
+    let delegates = center[PingProtocol.self]
+    for _ in 0..<100 { delegates.add(Listener { _ in }, on: place.queue) }
+    #expect(delegates.clientList.isSearched)
+    #expect(await center.settled())
+    #expect(center.wiring.waiting.isEmpty)
+  }
+
+  @Test func oneSearchOfAListWaitsInAHome() {
+    let list = ClientList(.listener(PingProtocol.self))
+    let home = Mailbox(.queue(MarkedQueue(DispatchQueue(label: "home"))))
+    #expect(list.beginSearch(in: home))
+    #expect(!list.beginSearch(in: home))
+    list.endSearch(in: home)
+    #expect(list.beginSearch(in: home))
+  }
+
+  @Test func aCenterInWhichNothingHappensHasSettled() async {
+    #expect(await center.settled())
+    center.post(.login, Login(id: 1))
+    #expect(await center.settled())
+  }
+
+  @Test func cancellationEndsTheWait() async {
+    let place = Place()
+    place.queue.suspend()
+    defer { place.queue.resume() }
+    center.observe(.login, owner: owner, on: place.queue) { _, login in numbers.add(login.id) }
+    center.post(.login, Login(id: 1))
+    let wait = Task { await center.settled() }
+    for _ in 0..<20 { await Task.yield() }
+    wait.cancel()
+    #expect(await !wait.value)
+    #expect(numbers.all.isEmpty)
+  }
+
+  @Test func inAHandlerOfAnotherCenterItWaits() async {
+    let place = Place()
+    let other = MulticastCenter()
+    other.observe(.login, owner: owner, on: place.queue) { _, login in numbers.add(login.id) }
+    center.observe(.login, owner: owner) { @Sendable _, login in
+      other.post(.login, login)
+      #expect(await other.settled())
+      numbers.add(-login.id)
+    }
+    await center.post(.login, Login(id: 1)).delivered()
+    #expect(numbers.all == [1, -1])
+  }
+
+  @Test func insideOfACallItReturnsAndSaysWhy() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      let center = MulticastCenter()
+      let owner = kept(Owner())
+      center.observe(.login, owner: owner) { @Sendable _, _ in
+        let hasSettled = await center.settled()
+        precondition(!hasSettled)
+      }
+      await center.post(.login, Login(id: 1)).delivered()
+    }
+    expectTold(result)
+  }
+
+  private func expectTold(_ result: ExitTest.Result?) {
+    #if DEBUG
+      #expect(
+        text(result).hasPrefix(
+          "Multicast: settled(), called at MulticastTests/SettledTests.swift:"))
+      #expect(text(result).split(separator: "\n").count == 1)
+    #else
+      #expect(text(result).isEmpty)
+    #endif
+  }
+
+  /// A task that a handler starts on the spot runs inside of the handler's call.
+  @Test func onTheStackOfACallItReturnsAndSaysWhy() async {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      let (center, owner, numbers) = (MulticastCenter(), kept(Owner()), Numbers())
+      center.observe(.login, owner: owner) { _, login in
+        if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+          Task.immediate {
+            if await !center.settled() { numbers.add(login.id) }
+          }
+        }
+      }
+      center.post(.login, Login(id: 1))
+      precondition(numbers.all == [1])
+    }
+    expectTold(result)
+  }
+}
