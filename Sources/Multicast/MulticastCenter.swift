@@ -80,44 +80,36 @@ public final class MulticastCenter: Sendable {
     withMadeDelegate(for: listener) { $0 }
   }
 
-  /// Passes the borrowed delegate of a listener protocol to `body`. Makes the delegate if there is none.
-  @inlinable
-  func withMadeDelegate<Listener, Result>(
-    for listener: Listener.Type, _ body: (MulticastDelegate<Listener>) -> Result
-  ) -> Result {
-    defer { extendLifetime(self) }
-    let place = unsafe registries.find(ObjectIdentifier(listener)) ?? makeDelegate(for: listener)
-    return unsafe place.assumingMemoryBound(to: Borrowed<MulticastDelegate<Listener>>.self)
-      .pointee.borrow(body)
-  }
-
-  /// The place of the delegate of a listener protocol, which is made if there is none.
-  @usableFromInline
-  func makeDelegate<Listener>(for listener: Listener.Type) -> UnsafeMutableRawPointer {
-    unsafe registries.find(ObjectIdentifier(listener)) {
-      MulticastDelegate<Listener>(office: office)
-    }
-  }
-
-  /// Passes the borrowed delegate of a listener protocol to `body`, if the delegate exists.
+  /// Passes the delegate of a listener protocol to `body`, if there is one.
   ///
-  /// The center's table keeps the delegate, and this method keeps the center.
+  /// The delegate is borrowed: the table owns it, and this method holds the center.
   @inlinable @inline(__always)
   func withDelegate<Listener, Result: ~Copyable, Failure: Error>(
     for listener: Listener.Type,
     _ body: (MulticastDelegate<Listener>) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    try withRegistry(for: ObjectIdentifier(listener), body)
+    guard let delegate = unsafe registries.find(ObjectIdentifier(listener)) else { return nil }
+    defer { extendLifetime(self) }
+    return unsafe try delegate.assumingMemoryBound(to: Borrowed<MulticastDelegate<Listener>>.self)
+      .pointee.borrow(body)
   }
 
-  /// Passes the borrowed registry of a key to `body`. The registry must be of the type `Registry`.
-  @inlinable @inline(__always)
-  func withRegistry<Registry: AnyObject, Result: ~Copyable, Failure: Error>(
-    for key: ObjectIdentifier, _ body: (Registry) throws(Failure) -> Result
-  ) throws(Failure) -> Result? {
-    guard let place = unsafe registries.find(key) else { return nil }
+  /// Passes the delegate of a listener protocol to `body`. Makes the delegate if there is none.
+  @inlinable
+  func withMadeDelegate<Listener, Result>(
+    for listener: Listener.Type, _ body: (MulticastDelegate<Listener>) -> Result
+  ) -> Result {
     defer { extendLifetime(self) }
-    return unsafe try place.assumingMemoryBound(to: Borrowed<Registry>.self).pointee.borrow(body)
+    let delegate = unsafe registries.find(ObjectIdentifier(listener)) ?? makeDelegate(for: listener)
+    return unsafe delegate.assumingMemoryBound(to: Borrowed<MulticastDelegate<Listener>>.self)
+      .pointee.borrow(body)
+  }
+
+  @usableFromInline
+  func makeDelegate<Listener>(for listener: Listener.Type) -> UnsafeMutableRawPointer {
+    unsafe registries.find(ObjectIdentifier(listener)) {
+      MulticastDelegate<Listener>(office: office)
+    }
   }
 }
 

@@ -95,7 +95,7 @@ struct BoxIndex {
   /// The position of a key's entry; if there is none, one that is free for it. So is the entry of an empty box.
   @inline(__always)
   private func position(of key: UInt, in boxes: Boxes) -> (Int, isFound: Bool) {
-    var position = Hashing.place(of: key, bits: entries.count.trailingZeroBitCount)
+    var position = Hashing.index(of: key, bits: entries.count.trailingZeroBitCount)
     var free = -1
     while entries[position] != 0 {
       let found = self.key(at: Int(entries[position]) &- 1, in: boxes)

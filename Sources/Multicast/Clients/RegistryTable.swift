@@ -9,89 +9,86 @@ protocol ClientRegistry: AnyObject, Sendable {
   func removeClient(_ client: AnyObject) -> Int
 }
 
-/// Finds a center's registries by type, without a lock: a hash table of chains.
+/// Finds a center's registries by type, without a lock: a hash table whose entries are linked lists of nodes.
 ///
-/// Nodes are only added, each as the first one of its chain, and stay until the center ends. A node never changes, and is
-/// complete before a release makes it the first one. A thread that acquires the first node finds the whole chain. A thread
-/// that comes too early can only miss a later registry, and looks again with the lock held.
+/// Nodes are only added, each as the first one of its list, and stay until the center is deallocated. A node never changes, and it
+/// is complete before a store with release ordering makes it the first one. So a thread that loads the first node with acquire
+/// ordering can follow the whole list. A thread that comes too early can only miss a newer registry. It looks again with the
+/// lock held before it adds one.
 ///
-/// The table does not grow, because a program has few types of keys: *n* of them are found in *n* / 128 steps on average.
+/// The table does not grow, because a program has few listener protocols and message types: finding one of *n* takes *n* / 128
+/// steps on average.
 ///
-/// Unchecked, because the compiler does not know where the pointers lead: to memory of this object, which is written with
-/// the lock held, and read without it in the order described.
+/// `@unchecked`, because the compiler does not know what the pointers lead to: memory of this object, which is written with the
+/// lock held, and read without it in the order described.
 @usableFromInline @safe
 final class RegistryTable: @unchecked Sendable {
   @safe private struct Node {
-    /// First, so that a pointer to the node is one to the registry.
+    /// The first property, so that a pointer to the node is a pointer to the registry.
     let registry: AnyObject
 
     let key: UInt
-    let next: UnsafeMutablePointer<Node>?
+
+    /// The address of the next node of the list; 0 if there is none.
+    let next: UInt64
   }
 
   private static var bits: Int { 6 }
 
-  /// The address of the first node of each chain, or 0.
-  private let chains: UnsafeMutablePointer<UInt64>
+  /// The addresses of the lists' first nodes; 0 for an empty list.
+  private let lists: UnsafeMutablePointer<UInt64>
 
   /// All registries, in the order of their first use.
   private let registries = Locked<[any ClientRegistry]>([])
 
   init() {
-    unsafe chains = .allocate(capacity: 1 << Self.bits)
-    unsafe chains.initialize(repeating: 0, count: 1 << Self.bits)
+    unsafe lists = .allocate(capacity: 1 << Self.bits)
+    unsafe lists.initialize(repeating: 0, count: 1 << Self.bits)
   }
 
   deinit {
-    for chain in 0..<1 << Self.bits {
-      var next = unsafe Self.node(at: chains[chain])
-      while let node = unsafe next {
-        unsafe next = node.pointee.next
+    for index in 0..<1 << Self.bits {
+      var address = unsafe lists[index]
+      while let node = unsafe UnsafeMutablePointer<Node>(bitPattern: UInt(address)) {
+        unsafe address = node.pointee.next
         unsafe node.deinitialize(count: 1)
         unsafe node.deallocate()
       }
     }
-    unsafe chains.deallocate()
+    unsafe lists.deallocate()
   }
 
-  /// The place of the registry for a key type; nil if there is none. It is valid while the table lives.
+  /// Returns a pointer to the registry of a key; nil if there is none. The pointer is valid while the table lives.
+  ///
+  /// A pointer, because a returned reference would be retained, and `notify` would pay for that.
   @usableFromInline
   func find(_ key: ObjectIdentifier) -> UnsafeMutableRawPointer? {
-    let first = unsafe multicast_load(chain(of: key), AtomicOrdering.acquiring.rawValue)
-    var next = unsafe Self.node(at: first)
-    while let node = unsafe next {
+    let list = unsafe lists + Hashing.index(of: key.address, bits: Self.bits)
+    var address = unsafe multicast_load(list, AtomicOrdering.acquiring.rawValue)
+    while let node = unsafe UnsafeMutablePointer<Node>(bitPattern: UInt(address)) {
       if unsafe node.pointee.key == key.address { return UnsafeMutableRawPointer(node) }
-      unsafe next = node.pointee.next
+      unsafe address = node.pointee.next
     }
     return nil
   }
 
-  /// Like ``find(_:)``. Inserts the registry that `make` returns if there is none.
+  /// Like ``find(_:)``. Adds the registry that `make` returns if there is none.
   func find(
-    _ key: ObjectIdentifier, orInsert make: () -> any ClientRegistry
+    _ key: ObjectIdentifier, orAdd make: () -> any ClientRegistry
   ) -> UnsafeMutableRawPointer {
     if let found = unsafe find(key) { return unsafe found }
     return unsafe registries.withLock { registries in
-      // Another thread may have inserted it.
+      // Another thread may have added it.
       if let found = unsafe find(key) { return unsafe found }
       let registry = make()
       registries.append(registry)
-      let chain = unsafe chain(of: key)
+      let list = unsafe lists + Hashing.index(of: key.address, bits: Self.bits)
       let node = UnsafeMutablePointer<Node>.allocate(capacity: 1)
-      unsafe node.initialize(
-        to: Node(registry: registry, key: key.address, next: Self.node(at: chain.pointee)))
+      unsafe node.initialize(to: Node(registry: registry, key: key.address, next: list.pointee))
       unsafe multicast_store(
-        chain, UInt64(UInt(bitPattern: node)), AtomicOrdering.releasing.rawValue)
+        list, UInt64(UInt(bitPattern: node)), AtomicOrdering.releasing.rawValue)
       return UnsafeMutableRawPointer(node)
     }
-  }
-
-  private func chain(of key: ObjectIdentifier) -> UnsafeMutablePointer<UInt64> {
-    unsafe chains + Hashing.place(of: key.address, bits: Self.bits)
-  }
-
-  private static func node(at address: UInt64) -> UnsafeMutablePointer<Node>? {
-    unsafe UnsafeMutablePointer(bitPattern: UInt(address))
   }
 
   /// All registries, in the order of their first use.

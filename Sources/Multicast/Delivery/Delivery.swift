@@ -98,13 +98,13 @@ extension PostOffice {
     if let tracing { unsafe post.trace = tracing.trace(post.list.subject, from: post.site) }
     if let outermost = unsafe outermost {
       let isLetter = unsafe outermost.pointee.isLetter || !chain.isLed(by: outermost)
-      unsafe outermost.pointee.post?.pointee.append(post, isLetter: isLetter)
+      unsafe outermost.pointee.post?.pointee.addFollower(post, isLetter: isLetter)
       return Posted(post, clients: post.roster.boxes.registered, of: self)
     }
     let isolation = isolation.map { ObjectIdentifier($0) }
     let post = unsafe Unmanaged.passRetained(consume post)
     return unsafe withFrame { frame in
-      let (waiting, clients) = unsafe frame.call(with: post) { post in
+      let (waiting, clients) = unsafe frame.runPart(of: post) { post in
         let (clients, letters) = deliver(post, isFollower: false, from: isolation)
         return (letters > 0 ? post : nil, clients)
       }
@@ -127,7 +127,7 @@ extension PostOffice {
   private func deliver(
     _ post: Post, isFollower: Bool, from isolation: ObjectIdentifier?
   ) -> (clients: Int, letters: Int) {
-    post.report(waited: isFollower, in: nil) { pass in
+    post.trace(waited: isFollower, in: nil) { pass in
       var called = 0
       if case .homes = post.destination {
         let roster = post.roster
@@ -136,7 +136,7 @@ extension PostOffice {
       }
       var delivery = Delivery()
       leave(post, &delivery, from: isolation)
-      if let pass { delivery.report(to: pass, of: post) }
+      if let pass { delivery.reportLetters(of: post, to: pass) }
       called += drain(delivery) { boxes in call(boxes, with: post, pass) }
       return (called + delivery.listeners, delivery.letters)
     }
@@ -167,7 +167,7 @@ extension PostOffice {
     // Before the lock is taken: a custom executor may run code of its own to answer, and a client may be released last.
     switch post.destination {
     case .homes: break
-    case .mainActor: delivery.use(Roster(allOf: post.roster.boxes, in: mainMailbox))
+    case .mainActor: delivery.setRoster(Roster(allOf: post.roster.boxes, in: mainMailbox))
     // No caller of `delivered()` waits for a client that has been deallocated.
     case .tasks: post.list.findDead(in: post.roster.boxes)
     }
@@ -178,15 +178,17 @@ extension PostOffice {
     }
     withLock { state in
       if let latest = unsafe post.latest {
-        delivery.replace(unsafe latest._withUnsafeGuaranteedRef { $0.store(post, &state) })
+        delivery.releaseLater(unsafe latest._withUnsafeGuaranteedRef { $0.storePost(post, &state) })
         // Take the list's roster again. A handler that has registered since the post was made has begun with an earlier message,
         // and needs a letter of this one. One that registers later begins with this message. So each handler gets it
         // exactly once. A home that was not asked whether it is here counts as elsewhere.
-        delivery.use(post.list.roster)
+        delivery.setRoster(post.list.roster)
       }
-      if case .tasks = post.destination { delivery.use(state.rosterOfTasks(for: post.roster)) }
+      if case .tasks = post.destination {
+        delivery.setRoster(state.rosterOfTasks(for: post.roster))
+      }
       unsafe delivery.roster(of: post)._withUnsafeGuaranteedRef { roster in
-        state.leave(post, for: roster, &delivery)
+        state.putLetters(of: post, for: roster, &delivery)
       }
     }
   }
@@ -206,9 +208,9 @@ extension PostOffice.State {
 
   /// Puts letters of a post in the mailboxes of a roster.
   @inline(__always)
-  mutating func leave(_ post: Post, for roster: Roster, _ delivery: inout Delivery) {
+  mutating func putLetters(of post: Post, for roster: Roster, _ delivery: inout Delivery) {
     roster.forEachHome { group, mailbox in
-      delivery.leave(post, for: group, in: mailbox, &self)
+      delivery.claimOrPut(post, for: group, in: mailbox, &self)
     }
     if delivery.letters > 0 { post.addParts(delivery.letters) }
   }
@@ -216,9 +218,11 @@ extension PostOffice.State {
 
 extension Delivery {
   /// Makes a roster the one to which the letters belong.
-  mutating func use(_ roster: Roster) { unsafe ownRoster = .passRetained(roster) }
+  fileprivate mutating func setRoster(_ roster: Roster) { unsafe ownRoster = .passRetained(roster) }
 
-  mutating func replace(_ post: Post?) { unsafe replaced = post.map { unsafe .passRetained($0) } }
+  fileprivate mutating func releaseLater(_ post: Post?) {
+    unsafe replaced = post.map { unsafe .passRetained($0) }
+  }
 
   /// The roster to which the letters belong, which this or the post owns.
   @inline(__always)
@@ -237,7 +241,7 @@ extension Delivery {
   ///
   /// Only one home is claimed. If all that are here were, no other thread could call in them while this one is calling in the first.
   @inline(__always)
-  fileprivate mutating func leave(
+  fileprivate mutating func claimOrPut(
     _ post: Post, for group: Roster.Group, in mailbox: Mailbox, _ state: inout PostOffice.State
   ) {
     let count = group.boxes.registered
@@ -282,7 +286,7 @@ extension Delivery {
     withMore(change)
   }
 
-  fileprivate func report(to pass: DeliveryPass, of post: Post) {
+  fileprivate func reportLetters(of post: Post, to pass: DeliveryPass) {
     // Each client's task is a home, and they are reported together.
     if case .tasks = post.destination {
       return pass.reportLeft(for: Home.task, clients: listeners, waiting: nil)
@@ -347,7 +351,7 @@ extension PostOffice {
     unsafe withFrame { frame in
       while let (post, group) = unsafe batch.takeFirst() {
         unsafe frame.pointee.isLetter = true
-        unsafe frame.call(with: post) { post in callAtHome(group.boxes, with: post, in: mailbox) }
+        unsafe frame.runPart(of: post) { post in callAtHome(group.boxes, with: post, in: mailbox) }
         unsafe follow(frame)
       }
     }
@@ -355,7 +359,7 @@ extension PostOffice {
 
   /// Calls listeners in their home, and reports that as a pass of its own.
   func callAtHome(_ boxes: Boxes, with post: Post, in mailbox: Mailbox) {
-    post.report(waited: true, in: mailbox) { pass in _ = call(boxes, with: post, pass) }
+    post.trace(waited: true, in: mailbox) { pass in _ = call(boxes, with: post, pass) }
   }
 }
 
@@ -414,7 +418,7 @@ extension PostOffice {
   private func follow(_ frame: UnsafeMutablePointer<DeliveryFrame>) {
     while let (post, isLetter) = unsafe frame.pointee.post?.pointee.takeFollower() {
       unsafe frame.pointee.isLetter = isLetter
-      unsafe frame.call(with: post) { post in _ = deliver(post, isFollower: true, from: nil) }
+      unsafe frame.runPart(of: post) { post in _ = deliver(post, isFollower: true, from: nil) }
     }
   }
 }

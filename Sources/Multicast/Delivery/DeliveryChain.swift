@@ -70,7 +70,7 @@ struct PostFrame: ~Copyable {
   /// Lets a post follow.
   ///
   /// - Parameter isLetter: Whether the call for a letter has made it, so that this frame has not led to it.
-  mutating func append(_ post: Post, isLetter: Bool) {
+  mutating func addFollower(_ post: Post, isLetter: Bool) {
     if unsafe followers == nil { unsafe followers = .passRetained(Followers()) }
     unsafe followers?._withUnsafeGuaranteedRef { $0.posts.append((post, isLetter)) }
   }
@@ -118,9 +118,9 @@ extension Post {
 
 // Methods of pointers, because the calls that they make change the frame, too.
 extension UnsafeMutablePointer<DeliveryFrame> {
-  /// Makes a post the one of this frame while `body` calls its listeners, and then finishes that part of the post.
+  /// Runs one part of a post: makes the post that of this frame while `body` calls listeners, and then finishes the part.
   @inline(__always)
-  func call<Result>(with post: Unmanaged<Post>, _ body: (Post) -> Result) -> Result {
+  func runPart<Result>(of post: Unmanaged<Post>, _ body: (Post) -> Result) -> Result {
     let frame = unsafe pointee.post.unsafelyUnwrapped
     let result = unsafe post._withUnsafeGuaranteedRef { borrowed in
       unsafe pointee.list = ObjectIdentifier(borrowed.list)
@@ -192,7 +192,7 @@ struct DeliveryChain {
     while let frame = unsafe next {
       unsafe next = frame.pointee.outer
       if unsafe frame.pointee.isLetter {
-        let delivery = unsafe first(in: next, delivering: frame.pointee.post?.pointee.post)
+        let delivery = unsafe frameDelivering(frame.pointee.post?.pointee.post, from: next)
         guard let delivery = unsafe delivery else {
           unsafe body(frame)
           return false
@@ -205,8 +205,8 @@ struct DeliveryChain {
     return true
   }
 
-  private func first(
-    in frames: UnsafeMutablePointer<DeliveryFrame>?, delivering post: Unmanaged<Post>?
+  private func frameDelivering(
+    _ post: Unmanaged<Post>?, from frames: UnsafeMutablePointer<DeliveryFrame>?
   ) -> UnsafeMutablePointer<DeliveryFrame>? {
     guard let post = unsafe post else { return nil }
     var next = unsafe frames

@@ -30,7 +30,7 @@ extension PostOffice {
       Task.detached(priority: priority, operation: operation)
     // If the actor has been deallocated, the task runs in no actor. The claim still makes one call at a time.
     case .actor, .postingThread:
-      Task.detached(priority: priority) { [self] in await drain(mailbox, in: mailbox.actor) }
+      Task.detached(priority: priority) { [self] in await drainInTask(mailbox, in: mailbox.actor) }
     case .queue(let queue):
       queue.queue.async { [self] in if drainTurn(of: mailbox) { startDrain(of: mailbox) } }
     case .task:
@@ -38,7 +38,7 @@ extension PostOffice {
     }
   }
 
-  private func drain(_ mailbox: Mailbox, in isolation: isolated (any Actor)?) async {
+  private func drainInTask(_ mailbox: Mailbox, in isolation: isolated (any Actor)?) async {
     while drainTurn(of: mailbox) { await Task.yield() }
   }
 
@@ -110,7 +110,7 @@ extension PostOffice {
     _ box: WeakBox, with post: Post, in mailbox: Mailbox
   ) async {
     if let trace = unsafe post.trace {
-      await trace.reportAwaiting(in: mailbox, client: box.reportedType) {
+      await trace.traceAwaiting(in: mailbox, client: box.reportedType) {
         await post.callAwaiting(box)
       }
     } else {

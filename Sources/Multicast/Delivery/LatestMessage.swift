@@ -25,7 +25,7 @@ final class LatestMessage: @unchecked Sendable {
   /// A withdrawn post gets the number of the newest stored one, because it outdates none: a handler that begins with a stored
   /// message has no letter of it.
   @inline(__always)
-  func store(_ post: Post, _ office: inout PostOffice.State) -> Post? {
+  func storePost(_ post: Post, _ office: inout PostOffice.State) -> Post? {
     if unsafe post.isWithdrawn {
       unsafe post.number = newest.load(ordering: .relaxed)
       return nil
@@ -64,7 +64,7 @@ extension PostOffice {
   ///
   /// - Parameter change: Changes the registration, with the office's lock held. Returns its result, and the stored post if the
   ///   handler begins with it.
-  func register<Result: Sendable>(
+  func registerHandler<Result: Sendable>(
     _ box: WeakBox, in mailbox: Mailbox, _ change: (inout State) -> (Result, latest: Post?)
   ) -> Result {
     var delivery = Delivery()
@@ -73,12 +73,12 @@ extension PostOffice {
     let (result, post) = withLock { state in
       let (result, latest) = change(&state)
       guard let post = latest?.copy(for: roster) else { return (result, nil as Post?) }
-      state.leave(post, for: roster, &delivery)
+      state.putLetters(of: post, for: roster, &delivery)
       return (result, post)
     }
     if let post {
       unsafe withFrame { frame in
-        unsafe frame.call(with: .passRetained(post)) { post in
+        unsafe frame.runPart(of: .passRetained(post)) { post in
           _ = drain(delivery) { boxes in
             callAtHome(boxes, with: post, in: mailbox)
             return boxes.count

@@ -23,7 +23,7 @@ package struct HeldHome: Sendable {
   package var isReady: Bool { office.read(mailbox) { $0.isReady } }
 
   /// Handles all letters as usual.
-  package func drain() { office.startDrain(of: mailbox) }
+  package func handleAll() { office.startDrain(of: mailbox) }
 
   /// Handles the next letter at home. Returns when that is done, awaited calls included.
   ///
@@ -46,7 +46,7 @@ package struct HeldHome: Sendable {
         return office.drainTurn(of: mailbox, 1)
       }
     }
-    if isMore { drain() }
+    if isMore { handleAll() }
   }
 }
 

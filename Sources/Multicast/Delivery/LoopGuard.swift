@@ -57,7 +57,7 @@ extension LoopGuard {
     // Innermost first. An awaited delivery is further out than the deliveries on the stack.
     var path = [site]
     forEachActive(in: chain) { _, site, _ in path.append(site) }
-    report(RecursiveNotify(key: list.subject.description, path: path.reversed()), in: chain)
+    reportLoop(RecursiveNotify(key: list.subject.description, path: path.reversed()), in: chain)
     tracing?.refuse(way, list.subject, from: site)
     return false
   }
@@ -105,12 +105,12 @@ extension LoopGuard {
 
   /// Reports a post that one of its causes has set off too often.
   func reportPost(to list: ClientList, by cause: Cause) {
-    report(
+    reportLoop(
       RecursiveNotify(key: list.subject.description, path: cause.sites.reversed(), isPost: true),
       in: DeliveryChain())
   }
 
-  private func report(_ report: RecursiveNotify, in chain: DeliveryChain) {
+  private func reportLoop(_ report: RecursiveNotify, in chain: DeliveryChain) {
     guard let site = report.path.last else { return }
     let own = ObjectIdentifier(self)
     // A handler that notifies may cause the same loop or another one. That one is printed. Otherwise handler and loop would

@@ -97,11 +97,11 @@ class Post: ReferenceAndCount, @unchecked Sendable {
 
   /// Reports a pass of this post over listeners, if the center is traced. `body` calls them.
   @inline(__always)
-  final func report<Result>(
+  final func trace<Result>(
     waited: Bool, in home: Home?, _ body: (DeliveryPass?) -> Result
   ) -> Result {
     guard let trace = unsafe trace else { return body(nil) }
-    return trace.report(waited: waited, in: home, body)
+    return trace.tracePass(waited: waited, in: home, body)
   }
 }
 

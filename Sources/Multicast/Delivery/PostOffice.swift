@@ -168,7 +168,7 @@ extension PostOffice {
       let result = body(&state)
       return (result, state.rest == nil ? nil : takeRest(&state))
     }
-    if let rest { finish(rest) }
+    if let rest { carryOut(rest) }
     return result
   }
 
@@ -183,7 +183,7 @@ extension PostOffice {
   }
 
   @inline(never)
-  private func finish(_ rest: Rest) {
+  private func carryOut(_ rest: Rest) {
     for mailbox in rest.drains { startDrain(of: mailbox) }
     for waiter in rest.waiters { waiter.resume() }
     rest.crowded?.reportCrowd()

@@ -2,12 +2,12 @@
 enum Hashing {
   private static var factor: UInt64 { 0x9E37_79B9_7F4A_7C15 }
 
-  /// The place of an address in a table of 2^`bits` entries. `bits` is at least 1.
+  /// The index of an address in a table of 2^`bits` entries. `bits` is at least 1.
   ///
   /// Addresses differ in their middle bits, often by a constant distance. A product carries these bits up to
   /// the top ones. For some distances, a single product clusters the results. A second product of the mixed
   /// value does not.
-  static func place(of address: UInt, bits: Int) -> Int {
+  static func index(of address: UInt, bits: Int) -> Int {
     var mixed = UInt64(address) &* factor
     mixed ^= mixed >> 32
     return Int(truncatingIfNeeded: (mixed &* factor) >> UInt64(64 &- bits))

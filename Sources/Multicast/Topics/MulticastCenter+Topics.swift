@@ -3,10 +3,10 @@ extension MulticastCenter {
   func anchor<Message: Sendable>(
     of topic: Topic<Message>, for owner: AnyObject? = nil, from site: CallSite
   ) -> TopicAnchor {
-    let place = unsafe registries.find(ObjectIdentifier(Topic<Message>.self)) {
+    let registry = unsafe registries.find(ObjectIdentifier(Topic<Message>.self)) {
       TopicRegistry(first: TopicList(topic, office: office, site: site))
     }
-    let anchor = unsafe place.assumingMemoryBound(to: TopicRegistry.self).pointee
+    let anchor = unsafe registry.assumingMemoryBound(to: TopicRegistry.self).pointee
       .anchor(of: topic, for: owner, from: site)
     #if DEBUG
       anchor.list.check(keepsLatest: topic.keepsLatest, from: site)
@@ -17,8 +17,12 @@ extension MulticastCenter {
   /// Returns the list of a topic; nil if it was never used.
   @inlinable
   func existingList<Message>(of topic: Topic<Message>) -> TopicList? {
-    let key = ObjectIdentifier(Topic<Message>.self)
-    return withRegistry(for: key) { (topics: TopicRegistry) in topics.find(topic.name) } ?? nil
+    guard let registry = unsafe registries.find(ObjectIdentifier(Topic<Message>.self)) else {
+      return nil
+    }
+    defer { extendLifetime(self) }
+    return unsafe registry.assumingMemoryBound(to: Borrowed<TopicRegistry>.self).pointee
+      .borrow { topics in topics.find(topic.name) }
   }
 
   /// Returns the list of a topic to post to; nil if it was never observed and does not keep its latest message.

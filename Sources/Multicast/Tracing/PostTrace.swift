@@ -38,21 +38,21 @@ final class PostTrace: Sendable {
   /// - Parameters:
   ///   - waited: Whether other code may have run since the post was made. Then `body` sees the carried value.
   ///   - home: The home of a letter; nil where the post was made.
-  func report<Result>(
+  func tracePass<Result>(
     waited: Bool, in home: Home?, _ body: (DeliveryPass?) -> Result
   ) -> Result {
-    func report() -> Result {
+    func makePass() -> Result {
       let pass = beginPass(waited: waited ? age : nil, in: home)
       defer { pass?.end() }
       return body(pass)
     }
-    if !waited { return report() }
+    if !waited { return makePass() }
     // The post decides, and not the stack: a callback that posts may find letters of others at home.
-    return Tracing.$isReporting.withValue(isReporting) { carried?.restore(report) ?? report() }
+    return Tracing.$isReporting.withValue(isReporting) { carried?.restore(makePass) ?? makePass() }
   }
 
   /// Reports a letter in a task, in the caller's actor. `body` calls and awaits the client.
-  nonisolated(nonsending) func reportAwaiting(
+  nonisolated(nonsending) func traceAwaiting(
     in home: Home, client: (any Any.Type)?,
     _ body: nonisolated(nonsending) () async -> CallOutcome
   ) async {

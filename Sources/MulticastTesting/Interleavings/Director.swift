@@ -74,7 +74,7 @@ final class Director: LetterScheduler {
       return (state.homes, state.ready.map(\.resume) + state.steps)
     }
     for resume in tasks { resume() }
-    for home in homes { home.drain() }
+    for home in homes { home.handleAll() }
   }
 }
 

@@ -254,7 +254,7 @@ struct ReportingTests {
     center.observe(.login, owner: owner, on: place.queue) { _, login in told.add(login.id) }
     center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in told.add(-number) }
     center.adding(Worker())
-    place.queue.sync { center.notify(WorkerProtocol.self) { $0.work(0) } }
+    _ = place.queue.sync { center.notify(WorkerProtocol.self) { $0.work(0) } }
     teller.end()
     #expect(told.all == [1, -1])
     #expect(teller.events.all.filter { $0.key == "Topic<Login>(\"login\")" }.count == 6)

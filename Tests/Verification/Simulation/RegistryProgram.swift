@@ -21,7 +21,7 @@ final class RegistryProgram: Program, @unchecked Sendable {
   /// Some of these keys have the same first place in small tables.
   static let keys: [Somewhere] = {
     let all = (0..<200).map { _ in Somewhere() }
-    let place = { (key: Somewhere) in Hashing.place(of: ObjectIdentifier(key).address, bits: 3) }
+    let place = { (key: Somewhere) in Hashing.index(of: ObjectIdentifier(key).address, bits: 3) }
     return Array(all.filter { place($0) == 7 }.prefix(3) + all.filter { place($0) == 0 }.prefix(2))
   }()
 
