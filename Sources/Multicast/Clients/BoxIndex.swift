@@ -18,12 +18,12 @@ struct BoxIndex {
 
   init(byClient isByClient: Bool) { self.isByClient = isByClient }
 
-  /// A registered box with this key for which `body` returns true.
-  func first(
+  /// The last registered box with this key for which `body` returns true.
+  func last(
     _ key: UInt, in boxes: Boxes, where body: (WeakBox) -> Bool = { _ in true }
   ) -> WeakBox? {
     if entries.isEmpty {
-      let place = boxes.indices.first { self.key(at: $0, in: boxes) == key && body(boxes[$0]) }
+      let place = boxes.indices.last { self.key(at: $0, in: boxes) == key && body(boxes[$0]) }
       return place.map { boxes[$0] }
     }
     // The last box of a chain is not empty, unless all are.
@@ -36,17 +36,17 @@ struct BoxIndex {
     return nil
   }
 
-  /// The registered boxes with this key.
+  /// The registered boxes with this key, beginning with the last one.
   func all(_ key: UInt, in boxes: Boxes) -> Boxes {
     var found = Boxes()
-    _ = first(key, in: boxes) { box in
+    _ = last(key, in: boxes) { box in
       found.append(box)
       return false
     }
     return found
   }
 
-  /// Adds the last box of the list, whose key is not 0.
+  /// Adds the last box of the list, unless its key is 0.
   mutating func insertLast(of boxes: Boxes) {
     let last = boxes.count - 1
     if last < Self.largestCountWithoutTable { return }

@@ -13,6 +13,9 @@ class ClientList: @unchecked Sendable {
     private var index = BoxIndex(byClient: true)
     private var keys = BoxIndex(byClient: false)
 
+    /// Whether a box with a key was appended. Until then, no search looks for keys.
+    private var hasKeys = false
+
     /// The number of empty boxes.
     private var emptied = 0
 
@@ -32,7 +35,10 @@ class ClientList: @unchecked Sendable {
       roster = nil
       boxes.append(box)
       index.insertLast(of: boxes)
-      if box.key != 0 { keys.insertLast(of: boxes) }
+      // From the first box with a key on, each further one may be the one at which the list becomes too long for a linear
+      // search. A table that grew with the boxes that have keys alone would not be there then.
+      hasKeys = hasKeys || box.key != 0
+      if hasKeys { keys.insertLast(of: boxes) }
     }
 
     /// Ends the registration of a box. Returns false if it had ended.
@@ -46,7 +52,7 @@ class ClientList: @unchecked Sendable {
 
     /// The box of a live client, which the caller holds. Deallocated ones may have had the same address.
     mutating func find(_ identity: UInt) -> WeakBox? {
-      while let box = index.first(identity, in: boxes) {
+      while let box = index.last(identity, in: boxes) {
         if box.isAlive { return box }
         _ = empty(box)
       }
@@ -56,10 +62,13 @@ class ClientList: @unchecked Sendable {
     /// The registered boxes of a client, which may be deallocated.
     func boxes(of identity: UInt) -> Boxes { index.all(identity, in: boxes) }
 
-    func hasBoxes(of identity: UInt) -> Bool { index.first(identity, in: boxes) != nil }
+    func hasBoxes(of identity: UInt) -> Bool { index.last(identity, in: boxes) != nil }
 
-    /// The registered boxes with a key.
-    func boxes(with key: UInt) -> Boxes { keys.all(key, in: boxes) }
+    /// The registered boxes with a key, beginning with the last one.
+    func boxes(with key: UInt) -> Boxes { hasKeys ? keys.all(key, in: boxes) : [] }
+
+    /// The last registered box with a key.
+    func lastBox(with key: UInt) -> WeakBox? { hasKeys ? keys.last(key, in: boxes) : nil }
 
     /// Drops empty boxes if they are more than half of all. Returns the old state, to release after unlocking.
     mutating func compactIfSparse() -> State? { 2 * emptied > boxes.count ? compact() : nil }
@@ -107,7 +116,7 @@ extension ClientList {
     /// The client is registered or being deinitialized.
     case refused
 
-    /// Other boxes have the key by now.
+    /// Another box with the same key has been placed since the known ones were read.
     case changed
 
     /// Deallocated clients must be looked for first: see ``makeRoom()``.
@@ -122,14 +131,27 @@ extension ClientList {
   /// Appends a box. Another lock may be held. Amortized O(1).
   ///
   /// - Parameters:
-  ///   - known: The boxes with its key that the list must have; nil for any.
-  ///   - old: The one of them to remove at the same moment. Its ``WeakBox/end()`` is left to the caller.
+  ///   - known: The boxes with its key, as ``boxes(with:)`` returned them. If another one has been placed since, this places
+  ///     none. Nil for a box that may be placed beside any other.
+  ///   - old: The one of them to remove at the same moment. The caller passes it to ``endReplaced(_:)``.
   final func place(_ box: WeakBox, among known: Boxes?, replacing old: WeakBox?) -> Placement {
     place(box) { state in
-      if let known, !state.boxes(with: box.key).elementsEqual(known, by: ===) { return .changed }
+      // If the last one is known, all of them are, because they are in the order in which they were placed.
+      if let known, let last = state.lastBox(with: box.key), !known.contains(where: { $0 === last })
+      {
+        return .changed
+      }
       if let old { _ = state.empty(old) }
       return .added
     }
+  }
+
+  /// Finishes what ``place(_:among:replacing:)`` has begun, which may hold another lock. Call this with no lock held, because it
+  /// releases what the replaced box holds, and the boxes that it drops.
+  final func endReplaced(_ old: WeakBox) {
+    // Replacements empty boxes, too. A list in which handlers only move would otherwise be full before it is compacted.
+    removing { _ in }
+    old.end()
   }
 
   private final func place(_ box: WeakBox, if decide: (inout State) -> Placement) -> Placement {
@@ -150,7 +172,13 @@ extension ClientList {
     state.withLock { state in state.hasBoxes(of: identity) }
   }
 
-  /// The registered boxes with a key. O(*k*) for *k* boxes.
+  /// The registered boxes of an object, which the caller holds, and of deallocated ones that had its address. O(*k*) for *k*
+  /// boxes.
+  final func boxes(of client: AnyObject) -> Boxes {
+    state.withLock { state in state.boxes(of: ObjectIdentifier(client).address) }
+  }
+
+  /// The registered boxes with a key, beginning with the last one. O(*k*) for *k* boxes.
   final func boxes(with key: UInt) -> Boxes { state.withLock { state in state.boxes(with: key) } }
 
   /// Removes a client, which the caller holds. Returns whether it was registered and is not being deinitialized.

@@ -11,11 +11,12 @@ extension TopicAnchor {
     list.findSomeDead()
     let home = home ?? list.latest?.mailbox
     let box = HandlerBox(of: owner, id: id, handler, at: home)
-    // Ids are compared with no lock held. If others have the key by then, this begins again, a few times: an id whose `==`
-    // observes might do that for ever.
-    var tries = 0
+    // The `==` of an id is client code, so this compares ids with no lock held, and `place` refuses the box if another call has
+    // placed one with the same key meanwhile. Then this compares again. It needs no limit: whenever one call begins again,
+    // another one has registered its handler. A limit would have to place the box beside one that was not compared, and both
+    // handlers would be called.
     while true {
-      let known = id == nil || tries == 8 ? nil : list.boxes(with: box.key)
+      let known = id == nil ? nil : list.boxes(with: box.key)
       let old = known?.lazy.map(\.handlerBox).first { $0.isOf(owner, id: id) }
       if let old, old.isAtHome(home),
         let version = list.replaceHandler(of: old, with: handler)
@@ -24,12 +25,12 @@ extension TopicAnchor {
       }
       switch list.place(box, beginningAmong: known, replacing: old) {
       case .added:
-        old?.end()
+        if let old { list.endReplaced(old) }
         return TopicObservation(box, in: self, version: 0)
       case .refused:
         box.end()
         return TopicObservation(box, in: self, version: 0)
-      case .changed: tries += 1
+      case .changed: continue
       case .full:
         if !list.makeRoom() { ClientList.findDeadElsewhere(in: [list]) }
       }

@@ -180,6 +180,72 @@ import Testing
     #expect(numbers.all == [1, 2])
   }
 
+  /// An id that equals every other one. Its `==` runs code before.
+  private struct SlowID: Hashable, Sendable {
+    let beforeComparison: @Sendable () -> Void
+    static func == (one: Self, other: Self) -> Bool {
+      other.beforeComparison()
+      return true
+    }
+    func hash(into hasher: inout Hasher) {}
+  }
+
+  /// However often another call registers a handler while ids are compared, one handler is left.
+  @Test func aHandlerThatIsRegisteredDuringTheComparisonIsReplacedToo() {
+    let registrations = Locked(0)
+    let (center, owner, numbers, queues) = (center, owner, numbers, [one.queue, two.queue])
+    let observeMeanwhile: @Sendable () -> Void = {
+      let round = registrations.withLock { registrations in
+        registrations += 1
+        return registrations
+      }
+      if round > 20 { return }
+      center.observe(
+        Topic<Int>(), owner: owner, id: SlowID {}, on: queues[round % 2]
+      ) { _, number in numbers.add(-number) }
+    }
+    center.observe(Topic<Int>(), owner: owner, id: SlowID {}) { _, _ in }
+    center.observe(Topic<Int>(), owner: owner, id: SlowID(beforeComparison: observeMeanwhile)) {
+      _, number in numbers.add(number)
+    }
+    #expect(registrations.withLock { $0 } > 20)
+    #expect(center.post(Topic<Int>(), 1).clients == 1)
+    #expect(numbers.all == [1])
+  }
+
+  @Test(arguments: [false, true])
+  func threadsThatObserveUnderOneIDLeaveOneHandler(ofALongList: Bool) {
+    for _ in 0..<(ofALongList ? 40 : 0) {
+      center.observe(Topic<Int>(), owner: first) { _, _ in }
+    }
+    let threads = (0..<8).map { DispatchQueue(label: "thread \($0)") }
+    for _ in 0..<Process.rounds(20, quick: 3) {
+      let all = DispatchGroup()
+      for (number, thread) in threads.enumerated() {
+        thread.async(group: all) { [center, owner, homes] in
+          // A comparison of the first thread takes so long that the others register meanwhile, often.
+          let id = SlowID { if number == 0 { for _ in 0..<20 { Process.letOthersRun() } } }
+          for round in 0..<(number == 0 ? 1 : 1_000) {
+            let home = [homes.one, homes.two][(number + round) % 2]
+            center.observe(Topic<Int>(), owner: owner, id: id, on: home.queue) { _, _ in }
+          }
+        }
+      }
+      all.wait()
+      #expect(center.removeObservers(of: Topic<Int>(), owner: owner) == 1)
+    }
+  }
+
+  /// The boxes that a handler has left, in other homes, are dropped like those of removed handlers.
+  @Test func aHandlerThatMovesLeavesFewEmptyBoxes() throws {
+    for _ in 0..<3 { center.observe(Topic<Int>(), owner: kept(Owner())) { _, _ in } }
+    let list = try #require(center.existingList(of: Topic<Int>()))
+    for round in 0..<12 {
+      observe([.queue, .otherQueue][round % 2]) { _ in }
+      #expect(list.boxes.count <= 2 * list.boxes.registered)
+    }
+  }
+
   @Test func whatAReleasedHandlerHoldsMayObserve() {
     let sentinel = Sentinel { [center, owner, numbers] in
       center.observe(Topic<Int>(), owner: owner, id: "") { _, number in numbers.add(number) }
@@ -333,6 +399,32 @@ import Testing
       #expect(index.all(ObjectIdentifier(owner).address, in: boxes).isEmpty)
       #expect(CountingBox.looks.load(ordering: .relaxed) < 50 * found.count)
     }
+  }
+
+  /// Counts the boxes that a search for an id looks at, beside many boxes without one.
+  @Test(arguments: [0, 1]) func aSearchForAnIDPassesNoHandlersWithoutOne(withKeys: Int) {
+    final class CountingBox: WeakBox, @unchecked Sendable {
+      static let looks = Locked<[UInt: Int]>([:])
+      private let own: UInt
+      private let test: UInt
+      init(_ owner: Owner, key: UInt, test: UInt) {
+        (own, self.test) = (key, test)
+        super.init(owner, at: nil)
+      }
+      override var key: UInt {
+        Self.looks.withLock { $0[test, default: 0] += 1 }
+        return own
+      }
+    }
+    let list = ClientList(.listener(AnyObject.self))
+    let test = UInt(withKeys)
+    for number in 0..<1_000 {
+      let box = CountingBox(owner, key: number < withKeys ? 7 : 0, test: test)
+      while list.place(box, among: nil, replacing: nil) == .full { _ = list.makeRoom() }
+    }
+    let before = CountingBox.looks.withLock { $0[test]! }
+    #expect(list.boxes(with: 7).count == withKeys)
+    #expect(CountingBox.looks.withLock { $0[test]! } - before < 10)
   }
 
   /// A removal of an object visits the topics that it observes. In each one visited, it finds handlers of deallocated owners.

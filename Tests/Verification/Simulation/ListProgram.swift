@@ -141,7 +141,7 @@ final class ListProgram: Program, @unchecked Sendable {
       let known = old.map { _ in list.boxes(with: box.key) }
       switch list.place(box, among: known, replacing: old) {
       case .added:
-        old?.end()
+        if let old { list.endReplaced(old) }
         return true
       case .refused: return false
       case .changed: continue
