@@ -87,11 +87,14 @@ extension PostOffice {
 // MARK: - Homes that handle nothing
 
 extension PostOffice.State {
-  /// Notes a mailbox in which many letters wait, to report it after unlocking.
+  /// Notes a mailbox in which many letters wait, once, to report it after unlocking.
   @inline(__always)
   mutating func noteCrowd(in mailbox: Mailbox) {
     #if DEBUG
-      if read(mailbox, { $0.letters.count }) == Mailbox.crowd { reportCrowd(in: mailbox) }
+      if unsafe mailbox.isCrowdNoted { return }
+      if read(mailbox, { $0.letters.count }) < Mailbox.crowd { return }
+      unsafe mailbox.isCrowdNoted = true
+      reportCrowd(in: mailbox)
     #endif
   }
 }

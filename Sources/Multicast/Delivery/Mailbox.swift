@@ -16,6 +16,11 @@ typealias LetterQueue = WaitingQueue<Letter>
 final class Mailbox: Home, @unchecked Sendable {
   // Unchecked: the office's lock is held.
   @exclusivity(unchecked) fileprivate var state = MailboxState<Letter>()
+
+  #if DEBUG
+    /// Whether it was noted that many letters wait here. The office's lock is held.
+    @exclusivity(unchecked) var isCrowdNoted = false
+  #endif
 }
 
 extension Home {

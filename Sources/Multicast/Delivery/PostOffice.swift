@@ -10,7 +10,8 @@ import Dispatch
 final class PostOffice: Sendable {
   /// What the lock protects, with the state of every ``Mailbox`` and ``LatestMessage``.
   struct State {
-    /// The mailboxes of actors and queues, by address. Unused ones are removed now and then.
+    /// The mailboxes of actors and queues, by address, and those of the tasks of awaiting handlers, by their own. Unused ones
+    /// are removed now and then.
     private var mailboxes: [UInt: Mailbox] = [:]
 
     /// The number of mailboxes at which unused ones are removed.
@@ -41,17 +42,23 @@ final class PostOffice: Sendable {
     fileprivate mutating func mailbox(at address: UInt, _ kind: () -> Home.Kind) -> Mailbox {
       if let recent, recent.isAt(address) { return recent }
       if let mailbox = mailboxes[address] {
-        // The address may have belonged to another object.
         if mailbox.isAt(address) {
           recent = mailbox
           return mailbox
         }
-        makeRest().dropped.append(mailbox)
       }
       let mailbox = Mailbox(kind())
-      (mailboxes[address], recent) = (mailbox, mailbox)
-      if mailboxes.count > limit { dropUnused() }
+      insert(mailbox, at: address)
+      recent = mailbox
       return mailbox
+    }
+
+    fileprivate mutating func insert(_ mailbox: Mailbox, at address: UInt) {
+      // The address may have belonged to an object that is deallocated.
+      if let old = mailboxes.updateValue(mailbox, forKey: address) {
+        makeRest().dropped.append(old)
+      }
+      if mailboxes.count > limit { dropUnused() }
     }
 
     /// Removes the mailboxes that only this table refers to. With the lock held, no reference can be added.
@@ -95,11 +102,16 @@ final class PostOffice: Sendable {
       if busy == 0, !waiters.isEmpty { _ = makeRest() }
     }
 
+    /// The mailboxes of this center, except the main actor's, and those of topics that keep their latest message.
+    fileprivate var mailboxesInUse: [Mailbox] {
+      Array(mailboxes.values) + Array(clientMailboxes.values)
+    }
+
     /// Starts a drain in a mailbox after unlocking.
     mutating func startDrain(of mailbox: Mailbox) { makeRest().drains.append(mailbox) }
 
     /// Reports after unlocking that many letters wait in a mailbox.
-    mutating func reportCrowd(in mailbox: Mailbox) { makeRest().crowded = mailbox }
+    mutating func reportCrowd(in mailbox: Mailbox) { makeRest().crowded.append(mailbox) }
 
     @inline(never)
     private mutating func makeRest() -> Rest {
@@ -120,8 +132,8 @@ final class PostOffice: Sendable {
     /// Tasks that it resumes.
     var waiters: [Waiter] = []
 
-    /// A mailbox of which it prints that many letters wait there.
-    var crowded: Mailbox?
+    /// Mailboxes of which it prints that many letters wait there.
+    var crowded: [Mailbox] = []
 
     /// Mailboxes that it releases.
     var dropped: [Mailbox] = []
@@ -186,7 +198,7 @@ extension PostOffice {
   private func carryOut(_ rest: Rest) {
     for mailbox in rest.drains { startDrain(of: mailbox) }
     for waiter in rest.waiters { waiter.resume() }
-    rest.crowded?.reportCrowd()
+    for mailbox in rest.crowded { mailbox.reportCrowd() }
   }
 }
 
@@ -267,4 +279,15 @@ extension PostOffice {
     if address == MarkedQueue.main.address { return mainMailbox }
     return withLock { state in state.mailbox(at: address) { .queue(MarkedQueue(queue)) } }
   }
+
+  /// Makes the mailbox of an awaiting handler, whose task runs in an actor.
+  func makeMailbox(ofTaskIn actor: (any Actor)?) -> Mailbox {
+    let mailbox = Mailbox(.task(client: nil, in: actor.map { WeakActor($0) }))
+    withLock { state in state.insert(mailbox, at: ObjectIdentifier(mailbox).address) }
+    return mailbox
+  }
+
+  /// The mailboxes of this center, in no order, except those of topics that keep their latest message, which the topics own. A
+  /// mailbox in which letters wait is among them even if its listeners have all been removed.
+  var mailboxes: [Mailbox] { withLock { state in state.mailboxesInUse } + [mainMailbox] }
 }

@@ -197,11 +197,12 @@ extension MulticastCenter {
   ) -> TopicObservation {
     let home =
       switch call {
-      case .awaited: Mailbox(.task(client: nil, in: isolation.map { WeakActor($0) }))
+      case .awaited: office.makeMailbox(ofTaskIn: isolation)
       default: isolation.map { office.mailbox(of: $0) } ?? queue.map { office.mailbox(of: $0) }
       }
     let handler = Handler(call, once: once, newestOnly: newestOnly, at: site)
-    return anchor(of: topic, for: owner, from: site).observe(owner, id, handler, at: home)
+    let anchor = anchor(of: topic, for: owner, from: site)
+    return anchor.observe(owner, id, handler, at: home)
   }
 
   /// Removes the handlers of a topic, or those that an owner has for it. What was posted before no longer calls them.

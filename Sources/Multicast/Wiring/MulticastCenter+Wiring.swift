@@ -15,23 +15,20 @@ extension MulticastCenter {
       topics: topics.filter { !$0.listeners.isEmpty }, waiting: backlogs(of: lists))
   }
 
-  /// The homes of lists in which letters wait.
+  /// The homes in which letters wait, by name. The office knows those whose listeners have all been removed, too.
   private func backlogs(of lists: [ClientList]) -> [Wiring.Backlog] {
-    var seen: Set<ObjectIdentifier> = []
-    var backlogs: [Wiring.Backlog] = []
-    for list in lists {
-      for home in list.roster.homes.compactMap(\.home)
-      where seen.insert(ObjectIdentifier(home)).inserted {
-        let (letters, taken) = office.read(home.mailbox) { ($0.letters.all, $0.taken) }
-        let posts = letters.map(\.post)
-        if posts.count + taken == 0 { continue }
-        backlogs.append(
-          Wiring.Backlog(
-            home: home.description, letters: posts.count + taken,
-            nanoseconds: unsafe posts.first?.trace?.age))
+    let latest = lists.compactMap { list in (list as? TopicList)?.latest?.mailbox }
+    return (office.mailboxes + latest).compactMap { mailbox in
+      // Only a number and a time leave the lock. A post that left it might be handled meanwhile, and then this thread would be
+      // the last one to release its body or message.
+      let (letters, nanoseconds) = office.read(mailbox) { state in
+        unsafe (state.letters.count + state.taken, state.letters.first?.post.trace?.age)
       }
+      if letters == 0 { return nil }
+      return Wiring.Backlog(
+        home: mailbox.description, letters: letters, nanoseconds: nanoseconds)
     }
-    return backlogs
+    .sorted { ($0.home, $1.letters) < ($1.home, $0.letters) }
   }
 }
 

@@ -30,7 +30,8 @@ public struct Wiring: Hashable, Sendable {
   /// The topics with observers, by the first observation of their message type, then by name.
   public let topics: [List]
 
-  /// The homes in which letters wait, what a `post` has left there for their clients. A blocked home stays here.
+  /// The homes in which letters wait, by name. A letter is what a `post` has left there for its listeners, and waits even if
+  /// these are removed meanwhile. A blocked home stays here.
   public let waiting: [Backlog]
 
   /// A listener protocol and its clients, or a topic and its observers.

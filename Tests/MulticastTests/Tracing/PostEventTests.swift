@@ -93,6 +93,28 @@ struct PostEventTests {
       #expect(text(result).contains("10000 letters wait"))
       #expect(text(result).contains("queue stuck"))
     }
+
+    /// One post may fill two homes, and each of them may empty itself and fill again.
+    @Test func eachHomeThatDoesNotComeIsNamedOnce() async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        let (center, owner, homes) = (MulticastCenter(), Owner(), [Place("one"), Place("two")])
+        for home in homes {
+          center.observe(.login, owner: owner, on: home.queue) { _, _ in }
+        }
+        for _ in 0..<2 {
+          for home in homes { home.queue.suspend() }
+          for id in 0..<10_000 { center.post(.login, Login(id: id)) }
+          for home in homes { home.queue.resume() }
+          await center.settled()
+        }
+        extendLifetime(owner)
+      }
+      let messages = text(result).split(separator: "\n")
+      #expect(messages.count == 2)
+      for home in ["queue one", "queue two"] {
+        #expect(messages.count { $0.contains("10000 letters wait") && $0.contains(home) } == 1)
+      }
+    }
   #endif
 
   @Test(arguments: ["task", "MainActor"])

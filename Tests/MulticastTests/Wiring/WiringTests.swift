@@ -34,6 +34,13 @@ private actor Store: UserProtocol {
   private func add(_ login: Login) { logins.append(login) }
 }
 
+/// A client whose calls take as long as the test says.
+private final class WaitingWorker: WorkerProtocol {
+  private let work: @Sendable () async -> Void
+  init(_ work: @escaping @Sendable () async -> Void) { self.work = work }
+  func workSlowly(_ number: Int) async { await work() }
+}
+
 /// Who listens to what, as a value.
 @Suite struct WiringTests {
   let owner = kept(Owner())
@@ -175,6 +182,114 @@ private actor Store: UserProtocol {
       #expect(observers == ["3 Owner - posting thread", "1 AsyncStream<Login> - posting thread"])
       #expect(center.wiring.topics.flatMap(\.listeners).allSatisfy { $0.site == nil })
     #endif
+  }
+
+  // MARK: - What waits
+
+  private var waiting: [String] { center.wiring.waiting.map { "\($0.letters) in \($0.home)" } }
+
+  @Test func theLettersOfAwaitingPostsWait() async {
+    let (began, goOn) = (Signal(), Signal())
+    let worker = kept(
+      WaitingWorker {
+        began.send()
+        await goOn.wait()
+      })
+    center.add(worker, for: WorkerProtocol.self)
+    for number in 0..<5 {
+      center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(number) })
+    }
+    await began.wait()
+    #expect(waiting == ["5 in task"])
+    goOn.send()
+    await center.settled()
+    #expect(waiting == [])
+  }
+
+  @Test @MainActor func whatIsPostedOnMainWaitsForTheMainActor() async {
+    let worker = kept(Worker())
+    center.add(worker, for: WorkerProtocol.self)
+    onNewThread { [center] in
+      for number in 0..<3 { center.postOnMain(WorkerProtocol.self) { $0.work(number) } }
+    }
+    #expect(waiting == ["3 in MainActor"])
+    await center.settled()
+    #expect(waiting == [])
+  }
+
+  @Test func lettersWaitAfterTheirListenersWereRemoved() async {
+    let place = Place("stuck")
+    center.observe(.login, owner: owner, on: place.queue) { _, _ in }
+    place.queue.suspend()
+    for id in 0..<2 { center.post(.login, Login(id: id)) }
+    center.removeObservers(of: .login)
+    #expect(waiting == ["2 in queue stuck"])
+    place.queue.resume()
+    await center.settled()
+    #expect(waiting == [])
+  }
+
+  @Test func lettersOfAnAwaitingHandlerWaitAfterItWasRemoved() async {
+    let (began, goOn) = (Signal(), Signal())
+    center.observe(.login, owner: owner) { _, _ in
+      began.send()
+      await goOn.wait()
+    }
+    for id in 0..<3 { center.post(.login, Login(id: id)) }
+    await began.wait()
+    center.removeObservers(of: .login)
+    #expect(waiting == ["3 in task"])
+    goOn.send()
+    await center.settled()
+    #expect(waiting == [])
+  }
+
+  @Test func lettersWaitForTheThreadThatCallsAHandlerWithoutAHome() async {
+    let topic = Topic<Int>("level", keepsLatest: true)
+    let (began, goOn) = (Signal(), Signal())
+    center.observe(topic, owner: owner) { _, number in
+      if number > 0 { return }
+      began.send()
+      goOn.wait()
+    }
+    let poster = DispatchQueue(label: "poster")
+    poster.async { [center] in center.post(topic, 0) }
+    await began.wait()
+    for number in 1...2 { center.post(topic, number) }
+    #expect(waiting == ["2 in posting thread"])
+    goOn.send()
+    await center.settled()
+    #expect(waiting == [])
+  }
+
+  /// A message ends where it is handled, or where it was posted, and never on a thread that only reads the wiring.
+  @Test func noMessageEndsOnAThreadThatReadsTheWiring() async {
+    let place = Place("home")
+    let (isOver, ends, reader) = (Atomic<Bool>(false), Atomic<Int>(0), Atomic<UInt>(0))
+    center.observe(Topic<Sentinel>(), owner: owner, on: place.queue) { _, _ in }
+    onThreads(2) { thread in
+      if thread == 0 {
+        reader.store(Process.currentThread, ordering: .releasing)
+        while !isOver.load(ordering: .acquiring) { _ = center.wiring }
+      } else {
+        while reader.load(ordering: .acquiring) == 0 { Process.letOthersRun() }
+        for _ in 0..<Process.rounds(200, quick: 50) {
+          for _ in 0..<200 {
+            center.post(
+              Topic<Sentinel>(),
+              Sentinel {
+                if Process.currentThread == reader.load(ordering: .relaxed) {
+                  ends.wrappingAdd(1, ordering: .relaxed)
+                }
+              })
+          }
+          place.queue.sync {}
+        }
+        isOver.store(true, ordering: .releasing)
+      }
+    }
+    await center.settled()
+    #expect(ends.load(ordering: .relaxed) == 0)
   }
 
   // MARK: - In words
