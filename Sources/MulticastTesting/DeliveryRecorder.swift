@@ -62,11 +62,11 @@ public struct DeliveryRecorder: Sendable {
     if let hub = DeliveryHub.of(center) {
       hub.add(recording)
     } else {
-      Issue.record(
+      reportMisuse(
         """
         The deliveries of this center cannot be recorded. Take that of a test with .ownCenter, or make it with \
         MulticastCenter.recordable().
-        """, sourceLocation: sourceLocation)
+        """, sourceLocation)
     }
     if isExhaustive { TestScope.check(recording, named: "deliveries", sourceLocation) }
   }

@@ -12,7 +12,9 @@ public struct OwnCenter: TestTrait, SuiteTrait, TestScoping {
   ) async throws {
     let center = MulticastCenter.recordable()
     try await TestScope.run(with: center) { try await function() }
-    await center.expectNoLeaks(sourceLocation: test.sourceLocation)
+    for leak in await center.endHandlers() {
+      Issue.record("\(leak)", sourceLocation: test.sourceLocation)
+    }
   }
 }
 
@@ -34,33 +36,40 @@ extension Trait where Self == OwnCenter {
   /// keeps the center.
   ///
   /// At its end, the test fails if a handler alone has kept its owner alive: see
-  /// ``Multicast/MulticastCenter/expectNoLeaks(sourceLocation:)``.
+  /// ``Multicast/MulticastCenter/expectNoLeaks()``.
   public static var ownCenter: Self { Self() }
 }
 
 extension MulticastCenter {
-  /// Ends all handlers of topics, and fails the test for each owner that only its own handler kept alive.
+  /// Ends all handlers of topics, and throws if an owner was kept alive by its own handler alone.
   ///
   /// <!-- example: in Testing -->
   /// ```swift
-  /// await center.expectNoLeaks()
+  /// try await center.expectNoLeaks()
   /// ```
   ///
-  /// A handler that captures its owner instead of using its parameter keeps the owner alive for ever. This ends each handler
-  /// in its home. An owner that ends in that moment was kept by its handler, and the test fails with the owner's type, the
-  /// topic and, in a debug build, the place of `observe`. An owner that others hold lives on. Of several handlers that keep
-  /// an owner, the last is named.
+  /// A handler that captures its owner instead of using its parameter keeps the owner alive forever. This ends each handler
+  /// in its home. An owner that is deallocated in that moment was kept by its handler. Its type, the topic and, in a debug
+  /// build, the call site of `observe` are in the error. An owner that other objects hold lives on. Of several handlers that
+  /// keep an owner, the last is named.
   ///
-  /// Call it at the end of a test, when nothing else releases owners. A test with the trait `.ownCenter` does it by itself.
-  /// It waits for every home, so none may be blocked or suspended. It does not fail a test of XCTest.
+  /// Call it at the end of a test of Swift Testing or XCTest, when nothing else releases owners. A test with the trait
+  /// `.ownCenter` does it by itself. It waits for every home, so none may be blocked or suspended.
   ///
   /// A debug build prints the same when any center ends, of handlers that live where it ends or nowhere.
   ///
-  /// - Parameter sourceLocation: The place that a failure names.
+  /// - Throws: ``LeakedOwners`` if there is one.
   /// - Complexity: O(*n*) in the number of handlers.
-  public func expectNoLeaks(sourceLocation: SourceLocation = #_sourceLocation) async {
-    for leak in await endHandlers() { Issue.record("\(leak)", sourceLocation: sourceLocation) }
+  public func expectNoLeaks() async throws {
+    let leaks = await endHandlers()
+    if !leaks.isEmpty { throw LeakedOwners(description: leaks.joined(separator: "\n")) }
   }
+}
+
+/// The error of ``Multicast/MulticastCenter/expectNoLeaks()``.
+public struct LeakedOwners: Error, CustomStringConvertible {
+  /// A line for each owner that only its own handler kept alive: its type, the topic, and what to write instead.
+  public let description: String
 }
 
 /// A test, or one run of an exploration, with a center of its own. At its end, exhaustive recorders must be empty.
@@ -88,10 +97,9 @@ final class TestScope: Sendable {
     _ recording: Recording<Element>, named name: String, _ location: SourceLocation
   ) {
     guard let current else {
-      Issue.record(
+      return reportMisuse(
         "A recorder can be exhaustive in a test with the trait .ownCenter, which looks at it at the end.",
-        sourceLocation: location)
-      return
+        location)
     }
     current.checks.withLock { checks in
       checks.append {
@@ -104,4 +112,11 @@ final class TestScope: Sendable {
       }
     }
   }
+}
+
+/// Fails the test, because a recorder could not do what it was made for. Outside of a test of Swift Testing, as in XCTest, no test
+/// would see the issue and the recorder would seem to work, so the program stops.
+func reportMisuse(_ message: String, _ location: SourceLocation) {
+  if Test.current == nil { fatalError("Multicast: \(message) It was made at \(location).") }
+  Issue.record("\(message)", sourceLocation: location)
 }

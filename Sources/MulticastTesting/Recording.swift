@@ -67,10 +67,10 @@ final class Recording<Element: Sendable>: Sendable {
     }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let isCancelled = Task.isCancelled
         let (isDecided, element) = state.withLock { state in
           if let element = state.take(where: matches) { return (true, element as Element?) }
-          if isCancelled { return (true, nil) }
+          // With the lock held: a cancellation that comes later finds the wait, because it takes the lock, too.
+          if Task.isCancelled { return (true, nil) }
           state.waits.append(
             Wait(number: number, matches: matches, continuation: continuation))
           return (false, nil)

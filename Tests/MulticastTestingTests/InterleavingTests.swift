@@ -178,6 +178,45 @@ import Testing
         == "Odd()\nNo letter was handled.\nWith the seed 2: Interleavings.replay(2) repeats it.")
   }
 
+  /// As in XCTest, which does not see what Swift Testing records. In a process of its own, because an issue without a test is
+  /// shown to all tests that run meanwhile.
+  @Test func outsideOfATestAnIssueIsThrown() async {
+    await #expect(processExitsWith: .success) {
+      let failure = await Task.detached { () -> (any Error)? in
+        do {
+          try await Interleavings.explore(3) { center in
+            #expect(MulticastCenter.current !== center, "the first issue")
+            let recorder = TopicRecorder(center, .login, exhaustive: true)
+            center.post(.login, Login(id: 1))
+            extendLifetime(recorder)
+          }
+          return nil
+        } catch {
+          return error
+        }
+      }.value
+      let text = (failure as? Interleavings.Failure)?.description ?? ""
+      for part in ["the first issue", "their recorder is exhaustive", "Interleavings.replay(0)"] {
+        precondition(text.contains(part), text)
+      }
+    }
+  }
+
+  @Test func outsideOfATestAnErrorIsThrown() async {
+    await #expect(processExitsWith: .success) {
+      struct Odd: Error {}
+      let failure = await Task.detached { () -> (any Error)? in
+        do {
+          try await Interleavings.explore(3) { _ in throw Odd() }
+          return nil
+        } catch {
+          return error
+        }
+      }.value
+      precondition((failure as? Interleavings.Failure)?.underlying is Odd)
+    }
+  }
+
   @Test func aRefusedLoopIsAFailure() async {
     let failure = await #expect(throws: Interleavings.Failure.self) {
       try await Interleavings.explore(1) { center in

@@ -1,8 +1,9 @@
 import Dispatch
 import Multicast
-import MulticastTesting
 import TestSupport
 import Testing
+
+@testable import MulticastTesting
 
 @Suite(.ownCenter) struct DeliveryRecorderTests {
   let center = MulticastCenter.current
@@ -170,6 +171,31 @@ import Testing
     #expect(recorder.all.count == 3)
   }
 
+  /// A cancellation at any moment of `next()` ends it.
+  @Test func aCancellationIsNeverMissed() async throws {
+    for round in 0..<10_000 {
+      let recording = Recording<Int>()
+      recording.add(0)
+      let (begun, looked) = (Atomic<Bool>(false), Atomic<Bool>(false))
+      let wait = Task.detached {
+        begun.store(true, ordering: .releasing)
+        return await recording.next { number in
+          looked.store(true, ordering: .releasing)
+          return number == 1
+        }
+      }
+      while !begun.load(ordering: .acquiring) {}
+      // Later in each round, so that some cancellations come at the moment of the decision.
+      for _ in 0..<round % 200 { _ = begun.load(ordering: .acquiring) }
+      wait.cancel()
+      // When it has looked at what is there and no longer holds the lock, it has also decided whether to wait.
+      while !looked.load(ordering: .acquiring) { await Task.yield() }
+      _ = recording.all
+      recording.add(1)
+      #expect(await wait.value == nil)
+    }
+  }
+
   @Test func withNothingRecordedTheErrorSaysSo() async throws {
     let recorder = TopicRecorder(center, .login)
     let wait = Task { try await recorder.next() }
@@ -225,6 +251,27 @@ import Testing
       _ = TopicRecorder(MulticastCenter(), .login, exhaustive: true)
     }
     #expect(issues.count == 1 && issues[0].contains(".ownCenter"))
+  }
+}
+
+/// What no test would see, as in XCTest, stops the program.
+@Suite struct MisuseTests {
+  @Test func anExhaustiveRecorderOutsideOfATestStopsTheProgram() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await Task.detached {
+        _ = TopicRecorder(MulticastCenter(), Topic<Int>(), exhaustive: true)
+      }.value
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("A recorder can be exhaustive in a test with the trait .ownCenter"))
+  }
+
+  @Test func aCenterThatCannotBeRecordedStopsTheProgramOutsideOfATest() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await Task.detached { _ = DeliveryRecorder(MulticastCenter()) }.value
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("The deliveries of this center cannot be recorded."))
   }
 }
 
@@ -301,6 +348,18 @@ private final class Leaking: Sendable {
     #expect(issues.count == 1)
     #expect(issues[0].comments[0].rawValue.hasPrefix("Leaking was kept alive by its own handler"))
     #expect(issues[0].sourceLocation == Test.current?.sourceLocation)
+  }
+
+  /// The error reaches a test of XCTest, too.
+  @Test func expectNoLeaksThrowsForAnOwnerThatItsHandlerKeeps() async throws {
+    let center = MulticastCenter()
+    for _ in 0..<2 { _ = Leaking(center) }
+    let error = await #expect(throws: LeakedOwners.self) { try await center.expectNoLeaks() }
+    let lines = try #require(error).description.split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(lines.allSatisfy { $0.hasPrefix("Leaking was kept alive by its own handler") })
+    // They were ended.
+    try await center.expectNoLeaks()
   }
 
   @Test func anOwnerThatIsHeldIsNone() async throws {

@@ -156,11 +156,11 @@ nonisolated final class Repeater: UserProtocol {
   #expect(MulticastCenter.current.wiring == before)
 }
 
-@Test @MainActor func nothingKeepsAnInbox() async {
+@Test @MainActor func nothingKeepsAnInbox() async throws {
   let center = MulticastCenter()
   center.observe(.mail, owner: Inbox(center: center)) { _, _ in }
 
-  await center.expectNoLeaks()
+  try await center.expectNoLeaks()
 }
 
 nonisolated struct Preferences: UserProtocol {

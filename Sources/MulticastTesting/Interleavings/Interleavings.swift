@@ -46,13 +46,17 @@ public enum Interleavings {
   /// letters in the order in which they were handled, and names the seed. An issue that a handler records in another home
   /// belongs to no test, and to no seed: let the body expect what handlers leave behind.
   ///
+  /// In a test of XCTest, this throws what the body records with `#expect` and `#require`. It does not see the failures of
+  /// `XCTAssert`, which belong to the test and to no seed.
+  ///
   /// A run ends when the body has returned and every letter was handled. `MulticastCenter.current` is its center.
   ///
   /// - Parameters:
   ///   - count: The number of runs, with the seeds 0, 1, 2 and so on.
   ///   - body: Makes everything anew, posts, and looks at the outcome. Receives a center of its own, whose deliveries
   ///     can be recorded.
-  /// - Throws: ``Failure`` for the first run whose body throws or whose center refuses a loop.
+  /// - Throws: ``Failure`` for the first run whose body throws or whose center refuses a loop, or, in XCTest, whose body
+  ///   records an issue.
   public static func explore(
     _ count: Int = 100,
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
@@ -68,7 +72,7 @@ public enum Interleavings {
   /// - Parameters:
   ///   - seed: The seed that a failure has named.
   ///   - body: The body of ``explore(_:_:)``.
-  /// - Throws: ``Failure`` if the body throws, or if the center refuses a loop.
+  /// - Throws: ``Failure`` if the body throws, if the center refuses a loop, or, in XCTest, if the body records an issue.
   public static func replay(
     _ seed: UInt64,
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
@@ -108,20 +112,14 @@ public enum Interleavings {
       + "\nWith the seed \(seed): Interleavings.replay(\(seed)) repeats it."
   }
 
-  /// Runs a seed. Returns whether the body has recorded issues.
+  /// Runs a seed. Returns whether the body has recorded issues that fail its test.
   private static func hasIssues(
     _ seed: UInt64,
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
   ) async throws -> Bool {
-    let issues = Locked(0)
+    let issues = Locked<[Issue]>([])
     let director = Director(seed: seed)
-    try await withIssues { issue in
-      guard issue.failsItsTest else { return issue }
-      issues.withLock { $0 += 1 }
-      var issue = issue
-      issue.comments.append("\(report(director.letters, seed))")
-      return issue
-    } in: {
+    @Sendable func runBody() async throws {
       do {
         try await run(director, body)
       } catch let error as CancellationError {
@@ -130,15 +128,39 @@ public enum Interleavings {
         throw Failure(seed: seed, underlying: error, letters: director.letters)
       }
     }
-    return issues.withLock { $0 } > 0
+    let note = { @Sendable (issue: Issue) in
+      if issue.failsItsTest { issues.withLock { $0.append(issue) } }
+      return issue.failsItsTest
+    }
+    if let test = Test.current {
+      let trait: IssueHandlingTrait = .compactMapIssues { issue in
+        guard note(issue) else { return issue }
+        var issue = issue
+        issue.comments.append("\(report(director.letters, seed))")
+        return issue
+      }
+      try await trait.provideScope(for: test, testCase: Test.Case.current, performing: runBody)
+      return issues.withLock { !$0.isEmpty }
+    }
+    // In XCTest, an issue belongs to no test, and would be lost. A known one is shown to this first, and then thrown.
+    var outcome = Result<Void, any Error>.success(())
+    await withKnownIssue(isIntermittent: true) {
+      do { try await runBody() } catch { outcome = .failure(error) }
+    } matching: { issue in
+      _ = note(issue)
+      return true
+    }
+    try outcome.get()
+    let recorded = issues.withLock { $0 }
+    if recorded.isEmpty { return false }
+    throw Failure(seed: seed, underlying: RecordedIssues(recorded), letters: director.letters)
   }
 
-  private static func withIssues(
-    _ transform: @escaping @Sendable (Issue) -> Issue?, in body: @Sendable () async throws -> Void
-  ) async throws {
-    guard let test = Test.current else { return try await body() }
-    let trait: IssueHandlingTrait = .compactMapIssues(transform)
-    try await trait.provideScope(for: test, testCase: Test.Case.current, performing: body)
+  /// Issues as an error.
+  private struct RecordedIssues: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ issues: [Issue]) { description = issues.map { "\($0)" }.joined(separator: "\n") }
   }
 
   private static func run(
