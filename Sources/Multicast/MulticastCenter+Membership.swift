@@ -14,7 +14,8 @@ extension MulticastCenter {
   /// A client added inside an actor lives in that actor: `post` calls it there. The main actor is one of
   /// them. A client has no home if the protocol is `Sendable` and this call is not generic over it. A client that adds
   /// itself in a nonisolated `init` has no home, and is called on every thread that notifies or posts. So is
-  /// a client that is an actor.
+  /// a client that is an actor, unless it is added in code isolated to itself, or with `isolation:` itself: then
+  /// `post` calls it there.
   ///
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program.

@@ -8,7 +8,8 @@ extension MulticastDelegate {
   /// A client added inside an actor lives in that actor: `post` calls it there. That includes the main actor,
   /// and does not hold where the compiler knows here that the protocol is `Sendable`. A client that adds
   /// itself in a nonisolated `init` has no home, and is called on every thread that notifies or posts. So is
-  /// a client that is an actor.
+  /// a client that is an actor, unless it is added in code isolated to itself, or with `isolation:` itself: then
+  /// `post` calls it there.
   ///
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program.
@@ -80,8 +81,9 @@ extension MulticastDelegate {
     of client: AnyObject, in isolation: (any Actor)?, on queue: DispatchQueue?
   ) -> Home? {
     if let queue { return office.mailbox(of: queue) }
-    // An actor's synchronous methods are nonisolated.
-    guard let isolation, !isActor(client) else { return nil }
+    guard let isolation else { return nil }
+    // An actor lives in no other actor, where its isolated methods could not be called. It lives in itself if it is added there.
+    if isolation !== client, isActor(client) { return nil }
     return office.mailbox(of: isolation)
   }
 

@@ -69,6 +69,57 @@ import Testing
     #expect(center.notify(WorkerProtocol.self) { $0.work(1) } == 1)
   }
 
+  /// An actor whose methods stop the program outside of it, as the compiler proposes for a protocol without isolation.
+  actor Analytics: @preconcurrency PingProtocol {
+    var numbers: [Int] = []
+
+    func ping(_ number: Int) { numbers.append(number) }
+    func addItself(to center: MulticastCenter) { center.add(self, for: PingProtocol.self) }
+    func addItself(to delegate: MulticastDelegate<any PingProtocol>) { delegate.add(self) }
+  }
+
+  @Test(arguments: ["center", "delegate", "isolation", "on main"])
+  func anActorThatIsAddedInItselfIsCalledInItself(way: String) async {
+    let analytics = kept(Analytics())
+    switch way {
+    case "center": await analytics.addItself(to: center)
+    case "delegate": await analytics.addItself(to: center[PingProtocol.self])
+    case "on main":
+      await MainActor.run {
+        _ = center.add(analytics, for: PingProtocol.self, isolation: analytics)
+      }
+    default: center.add(analytics, for: PingProtocol.self, isolation: analytics)
+    }
+    #expect(center.wiring.protocols.flatMap { $0.listeners.map(\.home) } == ["Analytics"])
+    await center.post(PingProtocol.self) { $0.ping(1) }.delivered()
+    #expect(await analytics.numbers == [1])
+  }
+
+  /// Its nonisolated methods may be called anywhere, so the debug checks do not apply to it.
+  @Test func anActorThatLivesInItselfMayBeNotifiedAnywhere() async {
+    actor Account: PingProtocol {
+      let calls = Numbers()
+      func addItself(to center: MulticastCenter) { center.add(self, for: PingProtocol.self) }
+      nonisolated func ping(_ number: Int) { calls.add(number) }
+    }
+    let account = kept(Account())
+    await account.addItself(to: center)
+    #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
+    #expect(await center.notify(PingProtocol.self, awaiting: { $0.ping(2) }) == 1)
+    #expect(await MainActor.run { center.notify(PingProtocol.self) { $0.ping(3) } } == 1)
+    #expect(center[PingProtocol.self].clients.count == 1)
+    await center.postOnMain(PingProtocol.self) { $0.ping(4) }.delivered()
+    #expect(account.calls.all == [1, 2, 3, 4])
+  }
+
+  /// An actor that is added in another one has no home.
+  @Test func anActorThatIsAddedInAnotherHasNoHome() async {
+    actor Account: PingProtocol { nonisolated func ping(_ number: Int) {} }
+    let account = kept(Account())
+    await MainActor.run { _ = center.add(account, for: PingProtocol.self) }
+    #expect(center.wiring.protocols.flatMap { $0.listeners.map(\.home) } == ["posting thread"])
+  }
+
   @Test func anExecutorThatCannotSayWhetherItIsCurrentIsBelieved() async {
     let store = QueueActor()
     await store.addClient(to: center)

@@ -13,7 +13,7 @@
         if let site { checkThread(as: listener, from: site) }
         return
       }
-      if home.presence() != .elsewhere { return }
+      if isActor || home.presence() != .elsewhere { return }
       fatalError(
         """
         Multicast: a client of type \(type), added for \(listener), lives in \(home) and is \
@@ -22,6 +22,10 @@
         on: nil, or make \(listener) Sendable.
         """, file: site?.file ?? #fileID, line: site.map { UInt($0.line) } ?? #line)
     }
+
+    /// Whether the client is an actor. Its methods may be called anywhere, because they are nonisolated, or stop the program
+    /// themselves.
+    private var isActor: Bool { type is any Actor.Type }
 
     /// Prints once that a client without a home was added on the main thread and is called on another one.
     private func checkThread(as listener: Any.Type, from site: CallSite) {
@@ -44,6 +48,7 @@
         return checkThread(as: listener, from: post.site)
       }
       if case .mainActor = home.kind { return }
+      if isActor { return }
       fatalError(
         """
         Multicast: a post to \(listener) on the main actor, at \(post.site), reaches a client of type \(type) that lives \
