@@ -39,6 +39,9 @@ let package = Package(
     .testTarget(
       name: "LanguageMode5Tests", dependencies: ["Multicast", "TestSupport"],
       swiftSettings: [.swiftLanguageMode(.v5), .defaultIsolation(MainActor.self)]),
+    .testTarget(
+      name: "CPlusPlusTests", dependencies: ["Multicast", "MulticastPlatform"],
+      swiftSettings: [.interoperabilityMode(.Cxx)]),
     .testTarget(name: "ExampleTests", dependencies: ["LoginSession", "DirectoryScan"]),
   ],
   swiftLanguageModes: [.v6]

@@ -15,6 +15,11 @@
   #include <pthread.h>
 #endif
 
+// With C++ interoperability, Swift reads this as C++, which would give the functions other names than their C definitions have.
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
 #define MULTICAST_INLINE static inline __attribute__((always_inline))
 
 // MARK: The thread's slot
@@ -187,3 +192,7 @@ uint64_t multicast_now(void);
 /// Writes to standard error in one piece, so the lines of several threads do not mix. A failure cannot be
 /// reported anywhere.
 void multicast_write_error(const void *_Nullable bytes, size_t count);
+
+#if defined(__cplusplus)
+}
+#endif

@@ -1,0 +1,34 @@
+import Multicast
+import MulticastPlatform
+import Testing
+
+private protocol PingProtocol: Sendable {
+  func ping(_ number: Int)
+}
+
+private final class Client: PingProtocol {
+  static let topic = Topic<Int>("calls", keepsLatest: true)
+  let calls = MulticastCenter()
+  func ping(_ number: Int) { calls.post(Self.topic, number) }
+}
+
+/// In a target with C++ interoperability, Swift reads the headers of the package as C++.
+@Suite struct InteroperabilityTests {
+  @Test func aTargetWithCPlusPlusCallsItsClients() {
+    let (center, client) = (MulticastCenter(), Client())
+    center.add(client, for: PingProtocol.self)
+    #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
+    center.post(PingProtocol.self) { $0.ping(2) }
+    #expect(client.calls.latest(of: Client.topic) == 2)
+  }
+
+  /// It is linked with the functions and variables that an optimized build puts into its callers.
+  @Test func aTargetWithCPlusPlusIsLinkedWithThePlatform() {
+    var lock = multicast_lock()
+    multicast_acquire(&lock)
+    multicast_release(&lock)
+    #expect(multicast_now() > 0)
+    #expect(!multicast_is_awaiting())
+    #expect(multicast_thread_slot().pointee == nil)
+  }
+}
