@@ -4,7 +4,9 @@
     @usableFromInline
     func tellOfClasses<Listener>(insteadOf listener: Listener.Type, from site: CallSite) {
       if withDelegate(for: listener, { $0.clientList.isEmpty }) == false { return }
-      for list in registries.all.flatMap(\.lists) {
+      // A loop may call what no client hears very often. The search looks into every protocol, and loads clients.
+      if StandardError.hasTold(of: site) { return }
+      for list in registries.all.lazy.filter({ !($0 is TopicRegistry) }).flatMap(\.lists) {
         guard case .listener(let key) = list.subject, key is AnyClass, key != listener,
           let client = list.boxes.first(where: { $0.mayBeLoaded })?.load(), client is Listener
         else { continue }

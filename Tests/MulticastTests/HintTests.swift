@@ -1,3 +1,4 @@
+import Dispatch
 import Multicast
 import TestSupport
 import Testing
@@ -10,6 +11,35 @@ import Testing
   extension MulticastCenter {
     fileprivate func postHinted<Message>(_ topic: Topic<Message>, _ message: Message) {
       post(topic, message, fileID: "App/Types.swift", line: 1, column: 2)
+    }
+  }
+
+  extension MulticastCenter {
+    @discardableResult
+    fileprivate func observeHinted(
+      _ topic: Topic<Login>, owner: Owner, line: Int, column: Int = 7, id: Int? = nil,
+      once: Bool = false, newestOnly: Bool = false
+    ) -> TopicObservation {
+      observe(
+        topic, owner: owner, id: id, once: once, newestOnly: newestOnly,
+        fileID: "App/Screen.swift", line: line, column: column
+      ) { _, _ in }
+    }
+  }
+
+  /// An actor that counts how often its executor is asked for.
+  private actor AskedActor {
+    private let asked = Atomic<Int>(0)
+
+    nonisolated var questions: Int { asked.load(ordering: .relaxed) }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+      asked.wrappingAdd(1, ordering: .relaxed)
+      return MainActor.sharedUnownedExecutor
+    }
+
+    func addClient(to center: MulticastCenter) {
+      center.add(kept(HintedScreen()), for: HintedScreen.self)
     }
   }
 
@@ -38,6 +68,27 @@ import Testing
       #expect(text(result) == messages.joined())
     }
 
+    /// Counts how often a client's home is asked, which happens for each unheard call that is looked into.
+    @Test func anUnheardCallIsLookedIntoUntilItsMessageIsPrinted() async {
+      await #expect(processExitsWith: .success) {
+        let (center, home, screen) = (MulticastCenter(), AskedActor(), HintedScreen())
+        await home.addClient(to: center)
+        func notify() {
+          center.notify(ScreenProtocol.self, fileID: "App/A.swift", line: 1, column: 2) { _ in }
+        }
+        let start = home.questions
+        notify()
+        let afterOne = home.questions
+        precondition(afterOne > start)
+        center.add(screen, for: HintedScreen.self)
+        notify()
+        let afterMessage = home.questions
+        precondition(afterMessage > afterOne)
+        notify()
+        precondition(home.questions == afterMessage)
+      }
+    }
+
     @Test(arguments: [false, true]) func whoseMessagesHaveAnotherTypeIsNamed(keepsLatest: Bool)
       async
     {
@@ -58,6 +109,72 @@ import Testing
         text(result) == """
           Multicast: nobody observes Topic<Double>(\(topic)), posted at App/Types.swift:1:2, but Topic<Int>("speed") is \
           observed, since App/A.swift:3:4. If they are the same topic, declare it once.
+
+          """)
+    }
+
+    @Test func anOwnerThatObservesAgainFromOneLineWithoutAnIDIsNamed() async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        let (center, owner) = (MulticastCenter(), Owner())
+        for _ in 0..<3 { center.observeHinted(.login, owner: owner, line: 1) }
+        for _ in 0..<2 { center.observeHinted(.login, owner: owner, line: 2) }
+        extendLifetime(owner)
+      }
+      let messages = (1...2).map { line in
+        """
+        Multicast: Owner observes \(Topic<Login>.login) twice, because observe was called again at App/Screen.swift:\(line):7 \
+        without an id. Each message now calls both handlers. Observe once, as in init, or pass an id, so that the second \
+        handler replaces the first: observe(topic, owner: self, id: "…").
+
+        """
+      }
+      #expect(text(result) == messages.joined())
+    }
+
+    /// Each of these is right, and no message is printed.
+    @Test func noOtherHandlersAreNamed() async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        let (center, owner, other) = (MulticastCenter(), Owner(), Owner())
+        // Another owner, topic, center, line or column, or an id.
+        for owner in [owner, other] { center.observeHinted(.login, owner: owner, line: 1) }
+        center.observeHinted(Topic<Login>("other"), owner: owner, line: 1)
+        MulticastCenter().observeHinted(.login, owner: owner, line: 1)
+        center.observeHinted(.login, owner: owner, line: 2)
+        center.observeHinted(.login, owner: owner, line: 1, column: 8)
+        for id in [1, 1, 2] { center.observeHinted(.login, owner: owner, line: 3, id: id) }
+        // A handler that was cancelled or removed, or that receives one message.
+        for _ in 0..<2 { center.observeHinted(.login, owner: owner, line: 4).cancel() }
+        for _ in 0..<2 {
+          center.removeObservers(of: .login, owner: owner)
+          center.observeHinted(.login, owner: owner, line: 5)
+        }
+        for _ in 0..<2 { center.observeHinted(.login, owner: owner, line: 6, once: true) }
+        // Another home.
+        for queue in [DispatchQueue.main, DispatchQueue(label: "")] {
+          center.observe(.login, owner: owner, on: queue) { _, _ in }
+        }
+        // Owners that are deallocated, whose addresses the next ones may have.
+        for _ in 0..<10 { center.observeHinted(.login, owner: Owner(), line: 7) }
+        _ = (0..<2).map { _ in center.messages(of: .login) }
+        extendLifetime((owner, other))
+      }
+      #expect(text(result) == "")
+    }
+
+    @Test func newestOnlyWithoutALatestMessageIsNamed() async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        let (center, owner) = (MulticastCenter(), Owner())
+        let kept = Topic<Login>("kept", keepsLatest: true)
+        for id in 1...2 {
+          center.observeHinted(.login, owner: owner, line: 1, id: id, newestOnly: true)
+        }
+        center.observeHinted(kept, owner: owner, line: 2, newestOnly: true)
+        extendLifetime(owner)
+      }
+      #expect(
+        text(result) == """
+          Multicast: newestOnly: true, passed at App/Screen.swift:1:7, has no effect, because \(Topic<Login>.login) does not \
+          keep its latest message. Make the topic with keepsLatest: true, or leave newestOnly out.
 
           """)
     }

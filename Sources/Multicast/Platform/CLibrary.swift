@@ -16,6 +16,9 @@ package enum StandardError {
   extension StandardError {
     private static let told = Locked<Set<CallSite>>([])
 
+    /// Whether something has been said of a place in the source.
+    static func hasTold(of site: CallSite) -> Bool { told.withLock { $0.contains(site) } }
+
     /// Writes what is to be said of a place in the source, once for each.
     static func tell(of site: CallSite, _ message: @autoclosure () -> String) {
       if told.withLock({ $0.insert(site).inserted }) { print("Multicast: \(message())") }

@@ -202,6 +202,10 @@ extension MulticastCenter {
       }
     let handler = Handler(call, once: once, newestOnly: newestOnly, at: site)
     let anchor = anchor(of: topic, for: owner, from: site)
+    #if DEBUG
+      anchor.list.tellOfMistakes(
+        in: handler, of: owner, hasID: id != nil, at: home, from: site)
+    #endif
     return anchor.observe(owner, id, handler, at: home)
   }
 

@@ -13,6 +13,38 @@
         """, file: other.file, line: UInt(other.line))
     }
 
+    /// Prints a hint if the same code has added a handler of the same owner before, or if a handler is to skip messages where
+    /// none is kept.
+    func tellOfMistakes(
+      in handler: Handler, of owner: AnyObject, hasID: Bool, at home: Home?, from site: CallSite
+    ) {
+      // Each of them is printed once, and then costs nothing.
+      if StandardError.hasTold(of: site) { return }
+      if handler.newestOnly, latest == nil {
+        StandardError.tell(
+          of: site,
+          """
+          newestOnly: true, passed at \(site), has no effect, because \(subject) does not keep its latest message. Make the \
+          topic with keepsLatest: true, or leave newestOnly out.
+          """)
+      }
+      // Several handlers that receive one message each may well wait side by side. So may those of one line in several homes.
+      if hasID || handler.once { return }
+      let home = home ?? latest?.mailbox
+      let isAdded = boxes(of: owner).lazy.map(\.handlerBox).contains { box in
+        box.id == nil && box.site == site && box.isAtHome(home) && box.isActive() && box.isAlive
+      }
+      if !isAdded { return }
+      let type: any Any.Type = type(of: owner)
+      StandardError.tell(
+        of: site,
+        """
+        \(type) observes \(subject) twice, because observe was called again at \(site) without an id. Each message now calls \
+        both handlers. Observe once, as in init, or pass an id, so that the second handler replaces the first: \
+        observe(topic, owner: self, id: "…").
+        """)
+    }
+
     /// Ends the handlers that may be ended on this thread, as the topic ends, and prints which of them were leaks.
     func reportLeaks() {
       for box in boxes where box.mayBeLoaded {
