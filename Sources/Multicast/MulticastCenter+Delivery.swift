@@ -1,29 +1,29 @@
 extension MulticastCenter {
-  /// Calls `body` with every client of a listener protocol, in order, on this thread.
+  /// Calls every client of a listener protocol now, on this thread, in the order in which they were added.
   ///
   /// <!-- example: in Program -->
   /// ```swift
   /// center.notify(UserProtocol.self) { $0.userLogin(19000) }
   /// ```
   ///
-  /// Calls the clients registered when the call begins, except those removed or deallocated before their
-  /// turn. All of them must live where this is called: a debug build stops if one lives elsewhere. Use `post`
+  /// The clients are those registered when the call begins, except those removed or deallocated before their
+  /// turn. All of them must live where you call this: a debug build stops if one lives elsewhere. Use `post`
   /// then.
   ///
   /// A client may notify in turn. If it notifies from this same call site, directly or through other clients,
-  /// that is a loop: the inner call calls nobody, and is reported. Two properties that notify through one
-  /// function share its call site, and a client that sets one while it hears of the other loses the second
-  /// change. Post instead, or let the function take its callers' `fileID`, `line` and `column`: see
+  /// that is a loop: the inner call calls no client, and is reported. Two properties that notify through one
+  /// function share its call site, so a client that sets one while it is called for the other loses the
+  /// second change. Post instead, or let the function take its callers' `fileID`, `line` and `column`: see
   /// <doc:Loops>.
   ///
-  /// The first error that `body` throws ends the call. The compiler infers `any Error`, unless you write the
-  /// type: `{ (client) throws(StoreError) in … }`.
+  /// The first error that `body` throws ends the call and reaches you. The compiler infers `any Error` unless
+  /// you write the type: `{ client throws(StoreError) in … }`.
   ///
   /// - Parameters:
   ///   - listener: The protocol.
-  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
+  ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
   ///   - body: Receives each client.
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n*), and a few instructions without clients. Allocates nothing.
@@ -41,17 +41,25 @@ extension MulticastCenter {
     } ?? 0
   }
 
-  /// Asks every client of a listener protocol, and returns the answers in the order of the clients.
+  /// Asks every client of a listener protocol now, on this thread, and returns the answers.
   ///
-  /// Asks on this thread, as `notify` calls. The first error ends the call, and the answers are lost.
+  /// <!-- example: in Program -->
+  /// ```swift
+  /// let answers = center.map(DocumentProtocol.self) {
+  ///   $0.mayClose()
+  /// }
+  /// ```
+  ///
+  /// It calls the clients as `notify` does. The first error ends the call, and the answers are lost.
   ///
   /// - Parameters:
   ///   - listener: The protocol.
-  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
+  ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
   ///   - transform: Returns a client's answer.
-  /// - Returns: The answers; none without clients, or if the call was a loop.
+  /// - Returns: The answers, in the order of the clients. Empty if there are no clients, or if the call was a
+  ///   loop.
   /// - Complexity: O(*n*).
   @inlinable
   public func map<Listener, Answer, Failure: Error>(
@@ -64,20 +72,27 @@ extension MulticastCenter {
     } ?? []
   }
 
-  /// Calls and awaits `body` with every client of a listener protocol, one after the other, in order.
+  /// Calls every client of a listener protocol and awaits each call, one after the other, in order.
   ///
-  /// Use it for actors and asynchronous methods. The protocol must be `Sendable`, or the methods
+  /// <!-- example: in Program -->
+  /// ```swift
+  /// await center.notify(StoreProtocol.self) {
+  ///   await $0.store(19000)
+  /// }
+  /// ```
+  ///
+  /// Use it for actors and asynchronous methods. The protocol must be `Sendable`, or its methods
   /// `nonisolated(nonsending)`.
   ///
-  /// `body` runs in the caller's actor and task. The first error ends the call. Cancellation does not; let
-  /// `body` throw. A client is kept alive until its call returns. A loop through the same task is refused and
-  /// reported. A task that a client starts is not part of the call.
+  /// `body` runs in the caller's actor and task. The first error ends the call. Cancellation does not, so let
+  /// `body` throw. The center keeps a client alive until its call returns. A loop through the same task is
+  /// refused and reported. A task that a client starts is not part of the call.
   ///
   /// - Parameters:
   ///   - listener: The protocol.
-  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
+  ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
   ///   - body: Receives and awaits each client.
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n*).

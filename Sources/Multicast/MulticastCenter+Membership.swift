@@ -1,31 +1,39 @@
 import Dispatch
 
 extension MulticastCenter {
-  /// Adds a client of a listener protocol, after its other clients.
+  /// Adds a client of a listener protocol, in the actor in which you call this.
   ///
   /// <!-- example: in Client -->
   /// ```swift
   /// center.add(self, for: UserProtocol.self)
   /// ```
   ///
-  /// The client is held weakly, and needs no removal. Something else must own it: a client that only
-  /// `_ = Log(center)` makes ends at once. A `notify` or `post` that has begun does not call it.
+  /// The client is called after the clients that were added before. The center holds it weakly, so you do not
+  /// have to remove it, but something else must own it: `_ = Log(center)` deallocates the log immediately. A
+  /// `notify` or `post` that has begun does not call it.
   ///
-  /// A client added inside an actor lives in that actor: `post` calls it there. The main actor is one of
-  /// them. A client has no home if the protocol is `Sendable` and this call is not generic over it. A client that adds
-  /// itself in a nonisolated `init` has no home, and is called on every thread that notifies or posts. So is
-  /// a client that is an actor, unless it is added in code isolated to itself, or with `isolation:` itself: then
-  /// `post` calls it there.
+  /// The client's *home*, where `post` calls it, is the actor in which you call this, such as the main actor.
+  /// There are exceptions:
+  ///
+  /// - If the compiler can see at this call that the protocol is `Sendable`, the client has no home, unless
+  ///   you pass `isolation:`.
+  /// - A client that adds itself in a nonisolated `init` or in a `nonisolated async` function has no home.
+  /// - A client that is an actor has itself as its home if you call this in its own code or pass it as
+  ///   `isolation`. Otherwise it has no home.
+  ///
+  /// A client without a home is called on every thread that notifies or posts.
+  ///
+  /// You may call this on any thread. In the client's `deinit`, it adds nothing.
   ///
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program.
   ///   - listener: The protocol.
-  ///   - isolation: The client's home. By default, the actor that this is called in.
-  ///   - fileID: The caller's file, for messages about this client. A wrapper passes its caller's on.
-  ///   - line: The caller's line.
-  ///   - column: The caller's column.
-  /// - Returns: Whether the client was added. False if it is a client already, and keeps its place and home.
-  ///   False while the client is being deinitialized.
+  ///   - isolation: The client's home. By default, the actor in which you call this.
+  ///   - fileID: The file of this call, for messages about the client. In a wrapper, pass your caller's.
+  ///   - line: The line of this call.
+  ///   - column: The column of this call.
+  /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position and
+  ///   its home. False while the client is being deinitialized.
   /// - Complexity: Amortized O(1).
   @discardableResult @inlinable
   public func add<Listener>(
@@ -37,28 +45,32 @@ extension MulticastCenter {
     }
   }
 
-  /// Adds a client of a listener protocol that lives on a dispatch queue, or anywhere, after its other clients.
+  /// Adds a client of a listener protocol that is called on a dispatch queue, or on any thread.
   ///
   /// <!-- example: in Program -->
   /// ```swift
   /// let queue = DispatchQueue(label: "log")
   /// center.add(log, for: UserProtocol.self, on: queue)
-  /// center.post(UserProtocol.self) { $0.userLogin(19000) }  // calls the log on its queue
+  /// // Calls the log on its queue.
+  /// center.post(UserProtocol.self) { $0.userLogin(19000) }
   /// ```
   ///
-  /// Use a client whose class is not `Sendable` on its queue only. The compiler does not check that.
+  /// If the client's class is not `Sendable`, use the client only on its queue. The compiler does not check
+  /// that.
   ///
-  /// Calls do not overlap, on a concurrent queue either. The main queue is the main actor. What is posted on
-  /// a global queue reaches the client a little later, on that queue.
+  /// Calls do not overlap each other, even on a concurrent queue, but your own blocks on that queue run
+  /// beside them. The main queue is the same home as the main actor. A post made on a global queue calls the
+  /// client after `post` returns, on that queue.
   ///
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program.
   ///   - listener: The protocol.
   ///   - queue: The client's home. Pass nil for a client that may be called on any thread.
-  ///   - fileID: The caller's file, for messages about this client. A wrapper passes its caller's on.
-  ///   - line: The caller's line.
-  ///   - column: The caller's column.
-  /// - Returns: Whether the client was added. False if it is a client already, and keeps its place and home.
+  ///   - fileID: The file of this call, for messages about the client. In a wrapper, pass your caller's.
+  ///   - line: The line of this call.
+  ///   - column: The column of this call.
+  /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position and
+  ///   its home. False while the client is being deinitialized.
   /// - Complexity: Amortized O(1).
   @discardableResult @inlinable
   public func add<Listener>(
@@ -70,17 +82,18 @@ extension MulticastCenter {
     }
   }
 
-  /// Adds a client of a `Sendable` listener protocol, after its other clients.
+  /// Adds a client of a `Sendable` listener protocol, without a home.
   ///
-  /// The client has no home. It is called on every thread that notifies or posts.
+  /// The client is called on every thread that notifies or posts.
   ///
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program.
   ///   - listener: The protocol.
-  ///   - fileID: The caller's file, for messages about this client. A wrapper passes its caller's on.
-  ///   - line: The caller's line.
-  ///   - column: The caller's column.
-  /// - Returns: Whether the client was added. False if it is a client already, and keeps its place.
+  ///   - fileID: The file of this call, for messages about the client. In a wrapper, pass your caller's.
+  ///   - line: The line of this call.
+  ///   - column: The column of this call.
+  /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position.
+  ///   False while the client is being deinitialized.
   /// - Complexity: Amortized O(1).
   @discardableResult @inlinable
   public func add<Listener: Sendable>(
@@ -90,10 +103,11 @@ extension MulticastCenter {
     add(client, for: listener, on: nil, fileID: fileID, line: line, column: column)
   }
 
-  /// Removes a client of a listener protocol. It stays a client of other protocols.
+  /// Removes a client of a listener protocol.
   ///
-  /// After that, no new call to the client begins on this thread, and what was posted before no longer calls
-  /// it. A call on another thread may still run. Safe in the client's `deinit`, and not needed there.
+  /// The client stays a client of other protocols. After this returns, no new call of it begins on this
+  /// thread for this protocol, not even for a post that was made before. A call that is already running on
+  /// another thread finishes. You may call this in the client's `deinit`, but do not have to.
   ///
   /// - Returns: Whether it was a client. False while the client is being deinitialized.
   /// - Complexity: Amortized O(1).
@@ -105,13 +119,15 @@ extension MulticastCenter {
     }
   }
 
-  /// Removes an object from this center, as a client of protocols and as an owner of handlers.
+  /// Removes an object as a client of all protocols and as the owner of all its handlers.
   ///
-  /// Safe in the object's `deinit`, and not needed there. Releases its handlers on this thread.
+  /// You may call this in the object's `deinit`, but do not have to. It releases the object's handlers on
+  /// this thread.
   ///
-  /// - Parameter client: The object. It need not be a client.
-  /// - Returns: The number of its registrations. 0 while the object is being deinitialized.
-  /// - Complexity: Amortized O(*p* + *n*) for *p* listener protocols and message types in use, and *n* registrations.
+  /// - Parameter client: The object. It does not have to be a client.
+  /// - Returns: The number of registrations that were removed. 0 while the object is being deinitialized.
+  /// - Complexity: Amortized O(*p* + *n*) for *p* listener protocols and message types in use, and *n*
+  ///   registrations.
   @discardableResult
   public func remove(_ client: AnyObject) -> Int {
     registries.all.reduce(0) { count, registry in count + registry.removeClient(client) }
@@ -124,18 +140,21 @@ extension MulticastCenter {
     _ = withDelegate(for: listener) { $0.removeAll() }
   }
 
-  /// Removes all clients of all listener protocols, and all handlers of all topics. Releases the handlers on this thread.
+  /// Removes all clients of all listener protocols, and all handlers of all topics.
+  ///
+  /// It releases the handlers on this thread.
   ///
   /// - Complexity: O(*n*) in the number of clients and handlers.
   public func removeAll() {
     for list in registries.all.flatMap(\.lists) { list.removeAll() }
   }
 
-  /// Returns whether an object is a client of a listener protocol. False while it is being deinitialized.
+  /// Returns whether an object is a client of a listener protocol.
   ///
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program.
   ///   - listener: The protocol.
+  /// - Returns: Whether it is a client. False while it is being deinitialized.
   /// - Complexity: O(1).
   public func contains<Listener>(_ client: Listener, for listener: Listener.Type) -> Bool {
     withObject(of: client) { object in

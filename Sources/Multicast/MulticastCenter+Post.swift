@@ -6,27 +6,28 @@ extension MulticastCenter {
   /// center.post(UserProtocol.self) { $0.userLogin(19000) }
   /// ```
   ///
-  /// A client added in an actor is called there, and a client added on a queue on that queue. Other clients
-  /// are called on this thread.
+  /// `post` calls a client in the actor in which it was added, or on its queue. It calls other clients on
+  /// this thread.
   ///
-  /// When this returns, all clients that have no home, or whose home is where this is called, have been called. What
-  /// waited there came first. The others are called a little later. In a client that `post` is calling, this
-  /// returns at once, and what it posts follows in every home.
+  /// When `post` returns, it has called all clients without a home, and those whose home is the actor or
+  /// queue that you post from, after everything that was already waiting there. It calls the others after it
+  /// returns. If `post` is calling the client that posts, this returns immediately, and what it posts follows
+  /// in every home.
   ///
   /// What one thread or task posts arrives in every home in that order, across protocols and topics.
   ///
-  /// Clients of a `@MainActor` protocol are called with `postOnMain`. Clients of another global actor's protocol, and
-  /// clients that are awaited, are called with `awaiting:`.
+  /// For clients of a `@MainActor` protocol, use `postOnMain`. For clients of another global actor's
+  /// protocol, and to await clients, use `awaiting:`.
   ///
   /// - Parameters:
   ///   - listener: The protocol.
-  ///   - isolation: The actor that this is called in.
-  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - body: Receives each client that is registered now, and still is at its turn. Kept until all calls
-  ///     are done.
-  /// - Returns: The number of clients, and a way to wait for the calls. It may be ignored.
+  ///   - isolation: The actor in which you call this.
+  ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - body: Receives each client that is registered now and still is at its turn. It is kept until all
+  ///     calls are done.
+  /// - Returns: The number of clients, and a way to wait until they have been called. You can ignore it.
   /// - Complexity: O(*n*).
   @discardableResult @inlinable
   public func post<Listener>(
@@ -46,25 +47,27 @@ extension MulticastCenter {
   ///
   /// <!-- example: in Screens -->
   /// ```swift
-  /// center.postOnMain(ScreenProtocol.self) { $0.downloadDidProgress(to: 50) }
+  /// center.postOnMain(ScreenProtocol.self) {
+  ///   $0.downloadDidProgress(to: 50)
+  /// }
   /// ```
   ///
-  /// Use it from any thread for clients that live on the main actor, such as those of a `@MainActor`
-  /// protocol. Called on the main actor, it returns after all calls. Elsewhere, the calls follow a little
-  /// later. So they do in a client that `post` is calling. They are in one order with those of `post`, across
-  /// protocols and topics.
+  /// Use it from any thread for clients on the main actor, such as those of a `@MainActor` protocol. On the
+  /// main actor, it returns after all calls. Elsewhere, or if `post` is calling the client that posts, the
+  /// calls are made after it returns. They have one order with those of `post`, across protocols and topics.
   ///
-  /// Clients without a home are called on the main actor, too. A debug build stops if a client lives in
-  /// another actor or on a queue.
+  /// It also calls clients without a home on the main actor. A debug build stops if a client lives in another
+  /// actor or on a queue.
   ///
   /// - Parameters:
   ///   - listener: The protocol.
-  ///   - isolation: The actor that this is called in.
-  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - body: Receives each client that is registered now, and still is at its turn.
-  /// - Returns: The number of clients, and a way to wait for the calls. It may be ignored.
+  ///   - isolation: The actor in which you call this.
+  ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - body: Receives each client that is registered now and still is at its turn. It is kept until all
+  ///     calls are done.
+  /// - Returns: The number of clients, and a way to wait until they have been called. You can ignore it.
   /// - Complexity: O(*n*).
   @discardableResult @inlinable
   public func postOnMain<Listener>(
@@ -80,25 +83,29 @@ extension MulticastCenter {
     } ?? Posted()
   }
 
-  /// Calls every client of a listener protocol in a task of its own.
+  /// Calls every client of a listener protocol in a task, which awaits the call.
   ///
   /// <!-- example: in Program -->
   /// ```swift
-  /// center.post(StoreProtocol.self, awaiting: { await $0.store(19000) })
+  /// center.post(StoreProtocol.self, awaiting: {
+  ///   await $0.store(19000)
+  /// })
   /// ```
   ///
-  /// The calls of one client do not overlap, and keep their order. Different clients are called side by side.
-  /// The calls are not in order with those of a `post` that does not await. A body that names an actor runs there. A
-  /// client that was given an actor as its home is held there, any other one in the actor of the body. The protocol must be
-  /// `Sendable`.
+  /// The protocol must be `Sendable`. The calls of one client do not overlap, and keep their order. Different
+  /// clients are called side by side. The calls have no common order with those of a `post` that does not
+  /// await.
+  ///
+  /// A body that names an actor runs there. The client is retained and released in the actor that you gave it
+  /// as its home, or else in the actor of `body`.
   ///
   /// - Parameters:
   ///   - listener: The protocol.
-  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  ///   - body: Receives and awaits each client that is registered now, and still is at its turn.
-  /// - Returns: The number of clients, and a way to wait for the calls. It may be ignored.
+  ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - body: Receives and awaits each client that is registered now and still is at its turn.
+  /// - Returns: The number of clients, and a way to wait until they have been called. You can ignore it.
   /// - Complexity: O(*n*). Starts a task for each idle client.
   @discardableResult
   public func post<Listener: Sendable>(
@@ -113,30 +120,32 @@ extension MulticastCenter {
 }
 
 extension MulticastCenter {
-  /// Waits until all that was posted has been handled, and all that was posted in answer to it.
+  /// Waits until everything that was posted has been handled, with everything that was posted in response.
   ///
   /// <!-- example: in Settling -->
   /// ```swift
   /// center.post(.userLogin, UserLogin(id: 19000))
-  /// await center.settled()  // all homes have handled it, and what their handlers posted
+  /// // All homes have handled it, and what their
+  /// // handlers have posted.
+  /// await center.settled()
   /// ```
   ///
-  /// It waits for what was posted before: for every home, for calls that are awaited, and for all that their clients
-  /// and handlers post in turn. A post that another thread makes meanwhile may or may not be waited for. A post that a
-  /// task will make later is not: nobody knows of it. `notify` leaves nothing to wait for.
+  /// It waits for every post that was made before, on any thread: from the moment `post` is entered until its
+  /// last call has returned, even if the calls are awaited, and for all that clients and handlers post in
+  /// response. A post that another thread makes in the meantime may or may not be waited for. It cannot wait
+  /// for a post that a task has not made yet. A `notify` is not waited for, even if it is calling clients on
+  /// another thread.
   ///
-  /// Called inside of a post's call to a client or a handler, it would wait for itself. It returns at once then, and
-  /// says so in a debug build. It does not return while a queue is suspended in which something waits, or while
-  /// anybody goes on posting faster than homes are done. Cancellation ends the wait.
-  ///
-  /// Posts pay nothing for this.
+  /// If a post is calling the client or handler that calls this, it would wait for itself. Then it returns
+  /// immediately, and a debug build prints a warning. It does not return while a post waits for a suspended
+  /// queue, or while posts are made faster than homes handle them. Cancellation ends the wait.
   ///
   /// - Parameters:
-  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  /// - Returns: Whether the center has settled; false if the task was cancelled, or if the call was inside of a
-  ///   post's call.
+  ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  /// - Returns: Whether the center has settled. False if the task was cancelled, or if a post is calling the
+  ///   code that asks.
   /// - Complexity: O(*h*) for *h* homes, for each step that follows from another one.
   @discardableResult
   nonisolated(nonsending) public func settled(

@@ -1,4 +1,6 @@
-/// Calls all objects that were added for a listener protocol.
+/// Calls every object that is registered for a listener protocol.
+///
+/// Objects that you add for a protocol are its *clients*. The center holds them weakly:
 ///
 /// <!-- example: in Center -->
 /// ```swift
@@ -6,30 +8,43 @@
 ///   func userLogin(_ userID: UInt)
 ///   func logout()
 /// }
-/// extension UserProtocol {  // defaults make every method optional
+/// // Defaults make every method optional.
+/// extension UserProtocol {
 ///   func userLogin(_ userID: UInt) {}
 ///   func logout() {}
 /// }
 ///
 /// @MainActor final class ProfileScreen: UserProtocol {
-///   init(center: MulticastCenter) { center.add(self, for: UserProtocol.self) }
-///   func userLogin(_ userID: UInt) { print("Welcome, \(userID)") }
+///   init(center: MulticastCenter) {
+///     center.add(self, for: UserProtocol.self)
+///   }
+///   func userLogin(_ userID: UInt) {
+///     print("Welcome, \(userID)")
+///   }
 /// }
 ///
 /// let screen = ProfileScreen(center: center)
-/// center.notify(UserProtocol.self) { $0.userLogin(19000) }  // every client on this thread
-/// await center.postOnMain(UserProtocol.self) { $0.userLogin(19000) }.delivered()  // from any thread
+///
+/// // Every client, on this thread.
+/// center.notify(UserProtocol.self) { $0.userLogin(19000) }
+///
+/// // Every client, on the main actor, from any thread.
+/// await center.postOnMain(UserProtocol.self) {
+///   $0.userLogin(19000)
+/// }.delivered()
 /// ```
 ///
-/// A key may be any protocol, a composition `(A & B).self`, a constrained protocol `(any
-/// Sink<Int>).self`, a protocol of a global actor, or a class. A key is exactly one type: a client
-/// is not called for a protocol that its own protocol inherits from.
+/// The protocol is a *key*. It can be any protocol, a composition `(A & B).self`, a constrained protocol
+/// `(any Sink<Int>).self`, a protocol of a global actor, or a class. A key is exactly one type: a client is
+/// not called for a protocol that its own protocol inherits from.
 ///
-/// Closures observe a ``Topic`` of the same center. Everything posted through one center is in one order,
-/// across protocols and topics. Every method may be called from any thread, also by a client that is being
-/// called. <doc:TheContract> lists what you can rely on.
+/// Methods and closures observe a ``Topic`` of the same center. All posts through one center have one order,
+/// across protocols and topics.
+///
+/// You may call every method on any thread, even in a client that is being called. <doc:TheContract> lists
+/// what you can rely on.
 public final class MulticastCenter: Sendable {
-  /// The process's center. It refuses loops, and reports each on standard error.
+  /// The center of the process. It refuses loops, and reports each on standard error.
   public static let `default` = MulticastCenter()
 
   /// The delegates by listener type, and the registries of topics by topic type.
@@ -45,14 +60,14 @@ public final class MulticastCenter: Sendable {
   /// - Parameters:
   ///   - reentrancy: What happens to a nested `notify` of the same listener protocol. A negative
   ///     ``ReentrancyPolicy/allow(depth:)`` stops the program.
-  ///   - onRecursion: Receives the report of each refused `notify`, and of the first `post` that is refused
-  ///     among those that one call has set off. Runs on the refused call's thread, with no lock held. If nil,
-  ///     each refused call site prints one report on standard error. So does a call site that is refused
+  ///   - onRecursion: Receives a report of each refused `notify`, and, for each chain of recurring posts, of
+  ///     the first `post` that is refused. It runs on the thread of the refused call, with no lock held. If
+  ///     nil, each refused call site prints one report on standard error. So does a call site that is refused
   ///     while `onRecursion` runs.
   ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock held.
   ///     Deliveries that it causes are not reported, by any center. If nil, nothing is measured. See
   ///     <doc:SeeingDeliveries>.
-  ///   - carried: A task-local value that is carried to where clients and handlers are called.
+  ///   - carried: A task-local value that clients and handlers see where they are called.
   public init(
     reentrancy: ReentrancyPolicy = .refuseLoops,
     onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil,
@@ -73,7 +88,10 @@ public final class MulticastCenter: Sendable {
       scheduler: scheduler)
   }
 
-  /// The delegate of a listener protocol. It is always the same one, and works on after the center's end.
+  /// Returns the delegate of a listener protocol.
+  ///
+  /// Use it for what the center has no method for, such as `clients`, `count` and `notify(forEach:)`. It is
+  /// always the same object, and works even after the center is deallocated.
   ///
   /// - Complexity: O(1), without a lock once the delegate exists.
   public subscript<Listener>(_ listener: Listener.Type) -> MulticastDelegate<Listener> {
@@ -120,17 +138,20 @@ extension MulticastDelegate: ClientRegistry {
 }
 
 extension MulticastCenter {
-  /// The center of this task: ``default``, unless a test gives its own one.
+  /// The center of this task: ``default``, unless a test has set another one.
   ///
   /// <!-- example: in Settling -->
   /// ```swift
   /// nonisolated struct AccountStore: Sendable {
   ///   let center: MulticastCenter
-  ///   init(center: MulticastCenter = .current) { self.center = center }
+  ///
+  ///   init(center: MulticastCenter = .current) {
+  ///     self.center = center
+  ///   }
   /// }
   /// ```
   ///
-  /// Read it once, where an object is made, and keep the center. It is a task-local value. Child tasks and
+  /// Read it once, where you create an object, and keep the center. It is a task-local value: child tasks and
   /// `Task { }` inherit it. `Task.detached`, blocks on queues, and calls in other homes see ``default``.
   ///
   /// - Complexity: O(1), with a look-up of a task-local value.

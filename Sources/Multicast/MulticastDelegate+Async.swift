@@ -1,19 +1,23 @@
 extension MulticastDelegate {
-  /// Calls and awaits `body` with every client, one after the other, in order.
+  /// Calls every client and awaits each call, one after the other, in order.
   ///
   /// <!-- example: in Delegates -->
   /// ```swift
   /// await delegates.notify(awaiting: { await $0.store(19000) })
   /// ```
   ///
-  /// Use it for actors and asynchronous methods. The protocol must be `Sendable`, or the methods
+  /// Use it for actors and asynchronous methods. The protocol must be `Sendable`, or its methods
   /// `nonisolated(nonsending)`.
   ///
-  /// `body` runs in the caller's actor and task. The first error ends the call. Cancellation does not; let
-  /// `body` throw. A client is kept alive until its call returns. If this call site is already delivering
-  /// this list in the same task, calls nobody and reports the loop. A task that a client starts is not part
-  /// of the call.
+  /// `body` runs in the caller's actor and task. The first error ends the call. Cancellation does not, so let
+  /// `body` throw. The center keeps a client alive until its call returns. A loop through the same task is
+  /// refused and reported. A task that a client starts is not part of the call.
   ///
+  /// - Parameters:
+  ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - body: Receives and awaits each client.
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n*).
   @discardableResult @inlinable

@@ -1,16 +1,24 @@
 extension MulticastDelegate {
-  /// Calls `body` with every client and every event: the first client with all events, then the second one,
-  /// and so on.
+  /// Calls every client with many events: the first client with all events, then the second one, and so on.
   ///
   /// <!-- example: in Delegates -->
   /// ```swift
-  /// delegates.notify(forEach: files) { client, file in client.found(file) }
+  /// delegates.notify(forEach: files) { client, file in
+  ///   client.found(file)
+  /// }
   /// ```
   ///
-  /// Much faster than a call for each event, because each client is loaded once. A removed client receives no
-  /// further events. A client released during its events receives the rest of them. Without events, every
-  /// client counts as called. The first error ends the call. A loop is refused as by `notify` with one event.
+  /// This is much faster than one `notify` for each event, because each client is loaded once. A client that
+  /// is removed receives no further events. A client that is released during its events receives the rest of
+  /// them. Without events, every client counts as called. The first error ends the call. A loop is refused,
+  /// as in a `notify` of one event.
   ///
+  /// - Parameters:
+  ///   - events: The events.
+  ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - body: Receives each client with each event.
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n* · *m*) for *n* clients and *m* events. Allocates nothing.
   @discardableResult @inlinable @inline(__always)

@@ -1,24 +1,40 @@
 import Dispatch
 
 extension MulticastDelegate {
-  /// Adds a client at the end of the list.
+  /// Adds a client, in the actor in which you call this.
   ///
-  /// The client is held weakly. Active deliveries do not call it.
+  /// <!-- example: in Delegation -->
+  /// ```swift
+  /// final class Player {
+  ///   let delegates = MulticastDelegate<any PlayerDelegate>()
+  /// }
+  /// final class Log: PlayerDelegate {
+  ///   init(_ player: Player) { player.delegates.add(self) }
+  ///   func playerDidStop(_ player: Player) {}
+  ///   func playerMayStop(_ player: Player) -> Bool { true }
+  /// }
+  /// ```
   ///
-  /// A client added inside an actor lives in that actor: `post` calls it there. That includes the main actor,
-  /// and does not hold where the compiler knows here that the protocol is `Sendable`. A client that adds
-  /// itself in a nonisolated `init` has no home, and is called on every thread that notifies or posts. So is
-  /// a client that is an actor, unless it is added in code isolated to itself, or with `isolation:` itself: then
-  /// `post` calls it there.
+  /// The client is called after the clients that were added before. The delegate holds it weakly, so
+  /// something else must own it. A `notify` or `post` that has begun does not call it.
+  ///
+  /// The client's *home*, where `post` calls it, is the actor in which you call this, such as the main actor.
+  /// If the compiler can see at this call that the protocol is `Sendable`, the client has no home, unless you
+  /// pass `isolation:`. A client that adds itself in a nonisolated `init` or in a `nonisolated async`
+  /// function has no home. A client that is an actor has itself as its home if you call this in its own code
+  /// or pass it as `isolation`, and otherwise none. A client without a home is called on every thread that
+  /// notifies or posts.
+  ///
+  /// You may call this on any thread. In the client's `deinit`, it adds nothing.
   ///
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program.
-  ///   - isolation: The client's home. By default, the actor that this is called in.
-  ///   - fileID: The caller's file, for messages about this client. A wrapper passes its caller's on.
-  ///   - line: The caller's line.
-  ///   - column: The caller's column.
-  /// - Returns: Whether the client was added. False if it is in the list already, and keeps its
-  ///   place and home. False while the client is being deinitialized.
+  ///   - isolation: The client's home. By default, the actor in which you call this.
+  ///   - fileID: The file of this call, for messages about the client. In a wrapper, pass your caller's.
+  ///   - line: The line of this call.
+  ///   - column: The column of this call.
+  /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position and
+  ///   its home. False while the client is being deinitialized.
   /// - Complexity: Amortized O(1).
   @discardableResult @inlinable
   public func add(
@@ -29,18 +45,20 @@ extension MulticastDelegate {
     return add(client, in: isolation, on: nil, at: site, isHomeGiven: isolation != nil)
   }
 
-  /// Adds a client that lives on a dispatch queue, or anywhere, at the end of the list.
+  /// Adds a client that is called on a dispatch queue, or on any thread.
+  ///
+  /// Calls do not overlap each other, even on a concurrent queue, but your own blocks on that queue run
+  /// beside them. The main queue is the same home as the main actor. A post made on a global queue calls the
+  /// client after `post` returns, on that queue.
   ///
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program.
-  ///   - queue: The client's home. Calls do not overlap, on a concurrent queue either. The main queue is the
-  ///     main actor. What is posted on a global queue reaches the client a little later, on that queue. Pass nil for
-  ///     a client that may be called on any thread.
-  ///   - fileID: The caller's file, for messages about this client. A wrapper passes its caller's on.
-  ///   - line: The caller's line.
-  ///   - column: The caller's column.
-  /// - Returns: Whether the client was added. False if it is in the list already, and keeps its
-  ///   place and home. False while the client is being deinitialized.
+  ///   - queue: The client's home. Pass nil for a client that may be called on any thread.
+  ///   - fileID: The file of this call, for messages about the client. In a wrapper, pass your caller's.
+  ///   - line: The line of this call.
+  ///   - column: The column of this call.
+  /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position and
+  ///   its home. False while the client is being deinitialized.
   /// - Complexity: Amortized O(1).
   @discardableResult @inlinable
   public func add(
@@ -102,12 +120,12 @@ extension MulticastDelegate {
 
   /// Removes a client.
   ///
-  /// After that, no new call to the client begins from this list on this thread, and what was posted before
-  /// no longer calls it. A call on another thread may still run. Safe in the client's `deinit`, and not
-  /// needed there.
+  /// After this returns, no new call of the client begins on this thread from this delegate, not even for a
+  /// post that was made before. A call that is already running on another thread finishes. You may call this
+  /// in the client's `deinit`, but do not have to.
   ///
   /// - Parameter client: A class instance or an actor. A value stops the program.
-  /// - Returns: Whether the client was in the list. False while the client is being deinitialized.
+  /// - Returns: Whether it was a client. False while the client is being deinitialized.
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func remove(_ client: Listener) -> Bool {
@@ -121,17 +139,18 @@ extension MulticastDelegate {
   /// - Complexity: O(*n*).
   public func removeAll() { clientList.removeAll() }
 
-  /// Returns whether a client is in the list. False while the client is being deinitialized.
+  /// Returns whether an object is a client.
   ///
   /// - Parameter client: A class instance or an actor. A value stops the program.
+  /// - Returns: Whether it is a client. False while the client is being deinitialized.
   /// - Complexity: O(1).
   public func contains(_ client: Listener) -> Bool {
     withObject(of: client) { object in clientList.contains(object) }
   }
 
-  /// The live clients, in order. The array keeps them alive.
+  /// The clients that are alive, in order. The array keeps them alive.
   ///
-  /// All of them must live where this is read: a debug build stops if one lives elsewhere.
+  /// All of them must live where you read this: a debug build stops if one lives elsewhere.
   ///
   /// - Complexity: O(*n*).
   public var clients: [Listener] {
@@ -145,11 +164,12 @@ extension MulticastDelegate {
     return clients
   }
 
-  /// The number of live clients.
+  /// The number of clients that are alive.
   ///
-  /// It is exact for clients without a home, and for those whose home is where this is read. Each of them is held for an
-  /// instant, and deallocated here if its last owner releases it in that instant. A client with another home is not
-  /// touched. It counts until its home has noticed its end: with the next post, or as clients are added.
+  /// It is exact for clients without a home, and for those whose home is where you read it. Each of these is
+  /// retained for an instant, and deallocated here if its last owner releases it in that instant. A client
+  /// with another home is not touched. It counts until its home has noticed that it is deallocated: with the
+  /// next post, or as clients are added.
   ///
   /// - Complexity: O(*n*).
   public var count: Int {
@@ -157,23 +177,23 @@ extension MulticastDelegate {
     return clientList.boxes.registered
   }
 
-  /// Whether no client is alive. Those count that ``count`` counts.
+  /// Whether no client is alive. It includes the same clients as ``count``.
   ///
   /// - Complexity: O(*n*), and O(1) if the first client is alive.
   public var isEmpty: Bool { !clientList.boxes.contains { box in box.mayBeAlive } }
 }
 
 extension MulticastDelegate where Listener: Sendable {
-  /// Adds a client at the end of the list.
+  /// Adds a client without a home, because the listener protocol is `Sendable`.
   ///
-  /// The client has no home. It is called on every thread that notifies or posts.
+  /// The client is called on every thread that notifies or posts.
   ///
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program.
-  ///   - fileID: The caller's file, for messages about this client. A wrapper passes its caller's on.
-  ///   - line: The caller's line.
-  ///   - column: The caller's column.
-  /// - Returns: Whether the client was added. False if it is in the list already, and keeps its place.
+  ///   - fileID: The file of this call, for messages about the client. In a wrapper, pass your caller's.
+  ///   - line: The line of this call.
+  ///   - column: The column of this call.
+  /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position.
   ///   False while the client is being deinitialized.
   /// - Complexity: Amortized O(1).
   @discardableResult @inlinable

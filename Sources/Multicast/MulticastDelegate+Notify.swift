@@ -1,28 +1,28 @@
 extension MulticastDelegate {
-  /// Calls `body` with every client, in order, on this thread.
+  /// Calls every client now, on this thread, in the order in which they were added.
   ///
   /// <!-- example: in Delegates -->
   /// ```swift
   /// delegates.notify { $0.userLogin(19000) }
   /// ```
   ///
-  /// Calls the clients registered when the call begins, except those removed or deallocated before their
-  /// turn. All of them must live where this is called: a debug build stops if one lives elsewhere. Use `post`
+  /// The clients are those registered when the call begins, except those removed or deallocated before their
+  /// turn. All of them must live where you call this: a debug build stops if one lives elsewhere. Use `post`
   /// then.
   ///
   /// A client may notify in turn. If it notifies from this same call site, directly or through other clients,
-  /// that is a loop: the inner call calls nobody, and is reported. Two properties that notify through one
-  /// function share its call site, and a client that sets one while it hears of the other loses the second
-  /// change. Post instead, or let the function take its callers' `fileID`, `line` and `column`: see
+  /// that is a loop: the inner call calls no client, and is reported. Two properties that notify through one
+  /// function share its call site, so a client that sets one while it is called for the other loses the
+  /// second change. Post instead, or let the function take its callers' `fileID`, `line` and `column`: see
   /// <doc:Loops>.
   ///
-  /// The first error that `body` throws ends the call. The compiler infers `any Error`, unless you write the
-  /// type: `{ (client) throws(StoreError) in … }`.
+  /// The first error that `body` throws ends the call and reaches you. The compiler infers `any Error` unless
+  /// you write the type: `{ client throws(StoreError) in … }`.
   ///
   /// - Parameters:
-  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
+  ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
   ///   - body: Receives each client.
   /// - Returns: The number of clients called.
   /// - Complexity: O(*n*), and a few instructions without clients. Allocates nothing.
@@ -90,16 +90,23 @@ extension MulticastDelegate {
 }
 
 extension MulticastDelegate {
-  /// Asks every client, and returns the answers in the order of the clients.
+  /// Asks every client now, on this thread, and returns the answers.
   ///
   /// <!-- example: in Delegates -->
   /// ```swift
-  /// let mayClose = delegates.map { $0.documentMayClose() }.allSatisfy { $0 }
+  /// let mayClose = delegates.map { $0.documentMayClose() }
+  ///   .allSatisfy { $0 }
   /// ```
   ///
-  /// Asks on this thread, as `notify` calls. The first error ends the call, and the answers are lost.
+  /// It calls the clients as `notify` does. The first error ends the call, and the answers are lost.
   ///
-  /// - Returns: The answers; none without clients, or if the call was a loop.
+  /// - Parameters:
+  ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - transform: Returns a client's answer.
+  /// - Returns: The answers, in the order of the clients. Empty if there are no clients, or if the call was a
+  ///   loop.
   /// - Complexity: O(*n*).
   @inlinable
   public func map<Answer, Failure: Error>(

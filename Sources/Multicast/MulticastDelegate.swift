@@ -1,7 +1,7 @@
-/// The clients of one listener protocol, and the calls to all of them.
+/// Calls every object that is registered with it: the clients of one listener protocol.
 ///
-/// A ``MulticastCenter`` keeps one delegate for each listener protocol. A delegate is also useful as a
-/// property, where a type has one kind of listener:
+/// A ``MulticastCenter`` has one delegate for each listener protocol. A delegate is also useful as a
+/// property, for a type with one kind of listener:
 ///
 /// <!-- example: in Download -->
 /// ```swift
@@ -14,12 +14,13 @@
 /// }
 /// ```
 ///
-/// Clients are called in the order in which they were added, each once. `notify` calls them on this thread.
-/// `post` calls each one in its home, the actor or the queue in which it was added: see <doc:NotifyOrPost>.
+/// A delegate calls each client once, in the order in which they were added. `notify` calls them on this
+/// thread. `post` calls each one in its *home*, the actor or queue in which you add it: see
+/// <doc:NotifyOrPost>.
 ///
-/// Clients are held weakly. Something else must own them. A local variable may end with its last use.
+/// It holds its clients weakly, so something else must own them. A local variable may end with its last use.
 ///
-/// Every method may be called from any thread, also by a client that is being called. No lock is held while a
+/// You may call every method on any thread, even in a client that is being called. No lock is held while a
 /// client runs. <doc:TheContract> lists what you can rely on.
 public final class MulticastDelegate<Listener>: Sendable {
   @usableFromInline let clientList = ClientList(.listener(Listener.self))
@@ -37,17 +38,17 @@ public final class MulticastDelegate<Listener>: Sendable {
 
   /// Creates a delegate without clients.
   ///
-  /// What is posted through it has an order of its own, apart from that of a center.
+  /// What you post through it has an order of its own, apart from that of a center.
   ///
   /// - Parameters:
   ///   - reentrancy: What happens to a nested `notify`. A negative ``ReentrancyPolicy/allow(depth:)`` stops
   ///     the program.
-  ///   - onRecursion: Receives the report of each refused `notify`, and of the first `post` that is refused
-  ///     among those that one call has set off. Runs on the refused call's thread, with no lock held. If nil,
-  ///     each refused call site prints one report on standard error.
-  ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock held:
-  ///     see <doc:SeeingDeliveries>. If nil, nothing is measured.
-  ///   - carried: A task-local value that is carried to where clients are called.
+  ///   - onRecursion: Receives a report of each refused `notify`, and, for each chain of recurring posts, of
+  ///     the first `post` that is refused. It runs on the thread of the refused call, with no lock held. If
+  ///     nil, each refused call site prints one report on standard error.
+  ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock held: see
+  ///     <doc:SeeingDeliveries>. If nil, nothing is measured.
+  ///   - carried: A task-local value that clients see where they are called.
   public convenience init(
     reentrancy: ReentrancyPolicy = .refuseLoops,
     onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil,

@@ -2,14 +2,14 @@
   import Multicast
   import os
 
-  /// Returns a callback that shows every pass of a delivery as an interval in Instruments, and
+  /// Returns a callback for `onDelivery` that shows deliveries in Instruments: every pass as an interval,
   /// every call as a point.
   ///
   /// ```text
   /// let center = MulticastCenter(onDelivery: deliverySignposts())
   /// ```
   ///
-  /// Without a recording, an event is not made into an interval.
+  /// While Instruments does not record, the callback does nothing.
   ///
   /// - Parameter signposter: By default, the points of interest of a subsystem named Multicast.
   /// - Returns: A callback for `onDelivery`.

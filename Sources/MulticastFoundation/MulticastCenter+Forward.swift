@@ -4,11 +4,13 @@ import Multicast
 // MARK: - As notifications
 
 extension MulticastCenter {
-  /// Posts a notification when a message is posted to a topic.
+  /// Posts a notification whenever a message is posted to a topic.
   ///
   /// <!-- example: in Bridge -->
   /// ```swift
-  /// center.forward(.userLogin, as: Notification.Name("userLogin")) { ["id": $0.id] }
+  /// center.forward(
+  ///   .userLogin, as: Notification.Name("userLogin")
+  /// ) { ["id": $0.id] }
   /// ```
   ///
   /// The forward is a handler of the topic. At its turn, on the posting thread, it calls `userInfo` with the
@@ -16,11 +18,19 @@ extension MulticastCenter {
   /// with the center, or with the center's methods that remove all handlers. It keeps `target` and `userInfo`
   /// alive. Two forwards of one topic post two notifications.
   ///
-  /// A relay of the same notification to the same topic makes a loop, which is refused after 1,000 rounds.
-  /// May be called from any thread. A wrapper passes its caller's `fileID`, `line` and `column` on, which the
-  /// center's wiring shows.
+  /// A forward and a relay of the same notification to the same topic form a loop, which is refused after
+  /// 1,000 rounds. You may call this on any thread.
   ///
-  /// - Returns: A token that ends the forward. It may be ignored.
+  /// - Parameters:
+  ///   - topic: The topic.
+  ///   - target: The `NotificationCenter` that posts the notification.
+  ///   - name: The name of the notification.
+  ///   - fileID: The file of the call site, for reports and the center's wiring. In a wrapper, pass your
+  ///     caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - userInfo: Returns the notification's `userInfo` for a message.
+  /// - Returns: A token that can end the forward. You can ignore it.
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func forward<Message>(
@@ -38,19 +48,32 @@ extension MulticastCenter {
     }
   }
 
-  /// Posts a notification of a sender when a message is posted to a topic.
+  /// Posts a notification of a sender whenever a message is posted to a topic.
   ///
   /// <!-- example: in Bridge -->
   /// ```swift
-  /// center.forward(.userLogin, as: Notification.Name("userLogin"), object: account) { ["id": $0.id] }
+  /// center.forward(
+  ///   .userLogin, as: Notification.Name("userLogin"),
+  ///   object: account
+  /// ) { ["id": $0.id] }
   /// ```
   ///
-  /// The sender is the notification's object. The forward holds it weakly and ends with it, so
-  /// `userInfo` must not capture it. Another forward of the same topic, sender, target and name
-  /// replaces the first one, in its place in the order. Registers nothing in the sender's `deinit`.
-  /// Otherwise the same as without a sender.
+  /// The sender is the notification's object. The forward holds it weakly and ends with it, so `userInfo`
+  /// must not capture it. Another forward of the same topic, sender, target and name replaces the first one,
+  /// in its position in the order. In the sender's `deinit`, this registers nothing. Otherwise it does the
+  /// same as ``forward(_:to:as:fileID:line:column:_:)-(_,_,Notification.Name,_,_,_,_)``.
   ///
-  /// - Returns: A token that ends the forward. It may be ignored.
+  /// - Parameters:
+  ///   - topic: The topic.
+  ///   - target: The `NotificationCenter` that posts the notification.
+  ///   - name: The name of the notification.
+  ///   - sender: The object of the notification.
+  ///   - fileID: The file of the call site, for reports and the center's wiring. In a wrapper, pass your
+  ///     caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - userInfo: Returns the notification's `userInfo` for a message.
+  /// - Returns: A token that can end the forward. You can ignore it.
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func forward<Message, Sender: AnyObject & Sendable>(
@@ -72,18 +95,29 @@ extension MulticastCenter {
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension MulticastCenter {
-  /// Posts a typed message of the main actor when a message is posted to a topic.
+  /// Posts a typed message of the main actor whenever a message is posted to a topic.
   ///
   /// <!-- example: in BridgeMessages -->
   /// ```swift
-  /// center.forward(.title, as: DocumentDidChange.self) { DocumentDidChange(title: $0) }
+  /// center.forward(.title, as: DocumentDidChange.self) {
+  ///   DocumentDidChange(title: $0)
+  /// }
   /// ```
   ///
-  /// The forward lives on the main actor and posts there, at its turn. The message has no subject.
-  /// If `transform` returns nil, it posts nothing. Otherwise the same as
+  /// The forward lives on the main actor and posts there, at its turn. The message has no subject. If
+  /// `transform` returns nil, the forward posts nothing. Otherwise it does the same as
   /// ``forward(_:to:as:fileID:line:column:_:)-(_,_,Notification.Name,_,_,_,_)``.
   ///
-  /// - Returns: A token that ends the forward. It may be ignored.
+  /// - Parameters:
+  ///   - topic: The topic.
+  ///   - target: The `NotificationCenter` that posts the message.
+  ///   - type: The type of the message.
+  ///   - fileID: The file of the call site, for reports and the center's wiring. In a wrapper, pass your
+  ///     caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - transform: Returns the message to post; nil for none.
+  /// - Returns: A token that can end the forward. You can ignore it.
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func forward<Message, Posted: NotificationCenter.MainActorMessage>(
@@ -101,12 +135,22 @@ extension MulticastCenter {
     }
   }
 
-  /// Posts a typed message of the main actor, with a subject, when a message is posted to a topic.
+  /// Posts a typed message of the main actor of a subject whenever a message is posted to a topic.
   ///
-  /// The forward holds the subject weakly and ends with it. Registers nothing in the subject's
-  /// `deinit`. Otherwise the same as without a subject.
+  /// The forward holds the subject weakly and ends with it. In the subject's `deinit`, this registers
+  /// nothing. Otherwise it does the same as a forward without a subject.
   ///
-  /// - Returns: A token that ends the forward. It may be ignored.
+  /// - Parameters:
+  ///   - topic: The topic.
+  ///   - target: The `NotificationCenter` that posts the message.
+  ///   - type: The type of the message.
+  ///   - subject: The subject of the message.
+  ///   - fileID: The file of the call site, for reports and the center's wiring. In a wrapper, pass your
+  ///     caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - transform: Returns the message to post; nil for none.
+  /// - Returns: A token that can end the forward. You can ignore it.
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func forward<Message, Posted: NotificationCenter.MainActorMessage>(
@@ -128,18 +172,29 @@ extension MulticastCenter {
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension MulticastCenter {
-  /// Posts an asynchronous message when a message is posted to a topic.
+  /// Posts an asynchronous typed message whenever a message is posted to a topic.
   ///
   /// <!-- example: in BridgeMessages -->
   /// ```swift
-  /// center.forward(.upload, as: UploadDidProgress.self) { UploadDidProgress(fraction: $0) }
+  /// center.forward(.upload, as: UploadDidProgress.self) {
+  ///   UploadDidProgress(fraction: $0)
+  /// }
   /// ```
   ///
-  /// The message is posted on the posting thread and has no subject. Foundation calls its observers
-  /// a little later. If `transform` returns nil, it posts nothing. Otherwise the same as
-  /// ``forward(_:to:as:fileID:line:column:_:)-(_,_,Notification.Name,_,_,_,_)``.
+  /// The message is posted on the posting thread. Foundation calls its observers afterwards, in a task. The
+  /// message has no subject. If `transform` returns nil, the forward posts nothing. Otherwise it does the
+  /// same as ``forward(_:to:as:fileID:line:column:_:)-(_,_,Notification.Name,_,_,_,_)``.
   ///
-  /// - Returns: A token that ends the forward. It may be ignored.
+  /// - Parameters:
+  ///   - topic: The topic.
+  ///   - target: The `NotificationCenter` that posts the message.
+  ///   - type: The type of the message.
+  ///   - fileID: The file of the call site, for reports and the center's wiring. In a wrapper, pass your
+  ///     caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - transform: Returns the message to post; nil for none.
+  /// - Returns: A token that can end the forward. You can ignore it.
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func forward<Message, Posted: NotificationCenter.AsyncMessage>(
@@ -157,12 +212,22 @@ extension MulticastCenter {
     }
   }
 
-  /// Posts an asynchronous message, with a subject, when a message is posted to a topic.
+  /// Posts an asynchronous typed message of a subject whenever a message is posted to a topic.
   ///
-  /// The forward holds the subject weakly and ends with it. Registers nothing in the subject's
-  /// `deinit`. Otherwise the same as without a subject.
+  /// The forward holds the subject weakly and ends with it. In the subject's `deinit`, this registers
+  /// nothing. Otherwise it does the same as a forward without a subject.
   ///
-  /// - Returns: A token that ends the forward. It may be ignored.
+  /// - Parameters:
+  ///   - topic: The topic.
+  ///   - target: The `NotificationCenter` that posts the message.
+  ///   - type: The type of the message.
+  ///   - subject: The subject of the message.
+  ///   - fileID: The file of the call site, for reports and the center's wiring. In a wrapper, pass your
+  ///     caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - transform: Returns the message to post; nil for none.
+  /// - Returns: A token that can end the forward. You can ignore it.
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func forward<Message, Posted: NotificationCenter.AsyncMessage>(

@@ -4,31 +4,43 @@ import Multicast
 // MARK: - To clients
 
 extension MulticastCenter {
-  /// Calls the clients of a listener protocol when a notification is posted.
+  /// Calls the clients of a listener protocol whenever a notification is posted.
   ///
   /// <!-- example: in Bridge -->
   /// ```swift
-  /// center.relay(.powerStateDidChange, to: PowerProtocol.self) { $0.powerStateChanged() }
+  /// center.relay(
+  ///   .powerStateDidChange, to: PowerProtocol.self
+  /// ) { $0.powerStateChanged() }
   /// ```
   ///
-  /// A relay posts: each client is called in its home, whatever thread the notification is posted on. A
-  /// main-actor protocol needs a body that names the actor: `{ @MainActor in $0.show() }`. The protocol need
-  /// not have clients.
+  /// The relay posts, so each client is called in its home, on whatever thread the notification is posted. A
+  /// main-actor protocol needs a body that names the actor: `{ @MainActor in $0.show() }`. The protocol does
+  /// not have to have clients.
   ///
   /// The relay ends with ``NotificationRelay/cancel()``, with the center, or with the sender. It holds center
-  /// and sender weakly, and keeps `source` and `body` alive. It is not a client, and `removeAll()` leaves it.
-  /// Two relays of one notification call the clients twice.
+  /// and sender weakly, and keeps `source` and `body` alive. It is not a client, and `removeAll()` does not
+  /// remove it. Two relays of one notification call the clients twice.
   ///
-  /// With a sender, only its notifications are relayed, except those from its `deinit`. The relay holds the
+  /// With a sender, only its notifications are relayed, except those from its `deinit`. The relay retains the
   /// sender for an instant at each notification of this name.
   ///
-  /// A relay posts, and is the call site. A notification that a client posts while `post` is calling it is
-  /// relayed afterwards. After 1,000 recurring calls, the next is refused and reported. Foundation does not
-  /// order the observers of a notification, including relays.
+  /// The call site of its posts is that of the relay. A notification that a client posts while `post` is
+  /// calling it is relayed afterwards. After 1,000 recurring posts, the next is refused and reported.
+  /// Foundation does not order the observers of a notification, including relays.
   ///
-  /// May be called from any thread. A wrapper passes its caller's `fileID`, `line` and `column` on.
+  /// You may call this on any thread.
   ///
-  /// - Returns: A token that ends the relay. It may be ignored.
+  /// - Parameters:
+  ///   - name: The name of the notification.
+  ///   - source: The `NotificationCenter` that posts the notification.
+  ///   - sender: The object whose notifications are relayed; nil for all.
+  ///   - listener: The protocol.
+  ///   - fileID: The file of the call site, for reports and the center's wiring. In a wrapper, pass your
+  ///     caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - body: Receives each client. It names no actor, or the main actor.
+  /// - Returns: A token that can end the relay. You can ignore it.
   /// - Complexity: A few instructions for each notification of this name, and a `post` for each relayed one.
   @discardableResult
   public func relay<Listener>(
@@ -47,21 +59,34 @@ extension MulticastCenter {
     }
   }
 
-  /// Calls the clients of a listener protocol with a value that a notification is mapped to.
+  /// Calls the clients of a listener protocol with a value that `map:` takes from a notification.
   ///
   /// <!-- example: in Bridge -->
   /// ```swift
   /// center.relay(
   ///   .downloadDidProgress, to: DownloadProtocol.self,
   ///   map: { $0.userInfo?["fraction"] as? Double }
-  /// ) { client, fraction in client.downloadDidProgress(fraction) }
+  /// ) { client, fraction in
+  ///   client.downloadDidProgress(fraction)
+  /// }
   /// ```
   ///
-  /// The notification stays on its thread and is mapped there once. If `transform` returns nil, the
-  /// notification is dropped and counted by ``NotificationRelay/dropped``. Otherwise the same as
-  /// without a mapping.
+  /// The notification stays on its thread, where `transform` is called once. If it returns nil, the relay
+  /// drops the notification, and ``NotificationRelay/dropped`` counts it. Otherwise it does the same as
+  /// ``relay(_:from:object:to:fileID:line:column:_:)-(_,_,_,Listener.Type,_,_,_,_)``.
   ///
-  /// - Returns: A token that ends the relay. It may be ignored.
+  /// - Parameters:
+  ///   - name: The name of the notification.
+  ///   - source: The `NotificationCenter` that posts the notification.
+  ///   - sender: The object whose notifications are relayed; nil for all.
+  ///   - listener: The protocol.
+  ///   - fileID: The file of the call site, for reports and the center's wiring. In a wrapper, pass your
+  ///     caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - transform: Returns the value for a notification; nil to drop it.
+  ///   - body: Receives each client with the value.
+  /// - Returns: A token that can end the relay. You can ignore it.
   @discardableResult
   public func relay<Listener, Value: Sendable>(
     _ name: Notification.Name, from source: NotificationCenter = .default,
@@ -83,20 +108,35 @@ extension MulticastCenter {
 // MARK: - To observers
 
 extension MulticastCenter {
-  /// Posts a message to a topic when a notification is posted.
+  /// Posts a message to a topic whenever a notification is posted.
   ///
   /// <!-- example: in Bridge -->
   /// ```swift
-  /// center.relay(.connectionDidClose, object: connection, to: Topic<CloseCode>()) { notification in
-  ///   (notification.userInfo?["code"] as? Int).map(CloseCode.init)
+  /// center.relay(
+  ///   .connectionDidClose, object: connection,
+  ///   to: Topic<CloseCode>()
+  /// ) { notification in
+  ///   (notification.userInfo?["code"] as? Int)
+  ///     .map(CloseCode.init)
   /// }
   /// ```
   ///
-  /// The notification is mapped on its thread. If `transform` returns nil, it is dropped and
-  /// counted by ``NotificationRelay/dropped``. Otherwise the same as a relay to clients. In a
-  /// statically linked program on Linux, handlers on the main actor always run a little later.
+  /// The notification stays on its thread, where `transform` is called. If it returns nil, the relay drops
+  /// the notification, and ``NotificationRelay/dropped`` counts it. Otherwise it does the same as
+  /// ``relay(_:from:object:to:fileID:line:column:_:)-(_,_,_,Listener.Type,_,_,_,_)``. In a statically linked
+  /// program on Linux, handlers on the main actor always run after the post has returned.
   ///
-  /// - Returns: A token that ends the relay. It may be ignored.
+  /// - Parameters:
+  ///   - name: The name of the notification.
+  ///   - source: The `NotificationCenter` that posts the notification.
+  ///   - sender: The object whose notifications are relayed; nil for all.
+  ///   - topic: The topic.
+  ///   - fileID: The file of the call site, for reports and the center's wiring. In a wrapper, pass your
+  ///     caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - transform: Returns the message for a notification; nil to drop it.
+  /// - Returns: A token that can end the relay. You can ignore it.
   @discardableResult
   public func relay<Message>(
     _ name: Notification.Name, from source: NotificationCenter = .default,

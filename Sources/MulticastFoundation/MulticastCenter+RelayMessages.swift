@@ -5,23 +5,34 @@ import Multicast
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension MulticastCenter {
-  /// Calls the clients of a listener protocol when a message of the main actor is posted.
+  /// Calls the clients of a listener protocol whenever a typed message of the main actor is posted.
   ///
   /// <!-- example: in BridgeMessages -->
   /// ```swift
-  /// center.relay(DocumentDidChange.self, of: document, to: DocumentScreen.self) {
-  ///   $0.show($1.title)
-  /// }
+  /// center.relay(
+  ///   DocumentDidChange.self, of: document,
+  ///   to: DocumentScreen.self
+  /// ) { $0.show($1.title) }
   /// ```
   ///
   /// The body runs on the main actor, so the protocol may be a `@MainActor` one. No client may live in
   /// another home: relay to a topic instead. The clients have been called when the posting of the message
-  /// returns, unless a client posted it while it was being called. Then they follow.
+  /// returns, unless a client posted it while `post` was calling it. Then they are called afterwards.
   ///
-  /// The relay holds the subject weakly and ends with it. If `subject` is nil, it relays the messages of all.
-  /// Otherwise the same as a relay of notifications.
+  /// The relay holds the subject weakly and ends with it. Otherwise it does the same as a relay of
+  /// notifications.
   ///
-  /// - Returns: A token that ends the relay. It may be ignored.
+  /// - Parameters:
+  ///   - message: The type of the message.
+  ///   - source: The `NotificationCenter` that posts the message.
+  ///   - subject: The subject whose messages are relayed; nil for all.
+  ///   - listener: The protocol.
+  ///   - fileID: The file of the call site, for reports and the center's wiring. In a wrapper, pass your
+  ///     caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - body: Receives each client with the message.
+  /// - Returns: A token that can end the relay. You can ignore it.
   /// - Complexity: That of `post`.
   @discardableResult
   public func relay<Message: NotificationCenter.MainActorMessage, Listener>(
@@ -38,17 +49,29 @@ extension MulticastCenter {
     }
   }
 
-  /// Posts a message to a topic when a message of the main actor is posted.
+  /// Posts a message to a topic whenever a typed message of the main actor is posted.
   ///
   /// <!-- example: in BridgeMessages -->
   /// ```swift
-  /// center.relay(DocumentDidChange.self, to: Topic<String>("title")) { $0.title }
+  /// center.relay(
+  ///   DocumentDidChange.self, to: Topic<String>("title")
+  /// ) { $0.title }
   /// ```
   ///
-  /// `transform` runs on the main actor and drops a message by returning nil. Otherwise the same as
-  /// a relay to clients.
+  /// `transform` runs on the main actor. If it returns nil, the relay drops the message. Otherwise it does
+  /// the same as a relay to clients.
   ///
-  /// - Returns: A token that ends the relay. It may be ignored.
+  /// - Parameters:
+  ///   - message: The type of the message.
+  ///   - source: The `NotificationCenter` that posts the message.
+  ///   - subject: The subject whose messages are relayed; nil for all.
+  ///   - topic: The topic.
+  ///   - fileID: The file of the call site, for reports and the center's wiring. In a wrapper, pass your
+  ///     caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - transform: Returns the message to post; nil for none.
+  /// - Returns: A token that can end the relay. You can ignore it.
   /// - Complexity: That of `post`.
   @discardableResult
   public func relay<Message: NotificationCenter.MainActorMessage, Value>(
@@ -83,23 +106,35 @@ extension MulticastCenter {
 
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 extension MulticastCenter {
-  /// Calls the clients of a listener protocol when an asynchronous message is posted.
+  /// Calls the clients of a listener protocol whenever an asynchronous typed message of any subject is
+  /// posted.
   ///
   /// <!-- example: in BridgeMessages -->
   /// ```swift
-  /// center.relay(UploadDidProgress.self, to: UploadProtocol.self) { client, message in
+  /// center.relay(
+  ///   UploadDidProgress.self, to: UploadProtocol.self
+  /// ) { client, message in
   ///   client.uploadDidProgress(message.fraction)
   /// }
   /// ```
   ///
-  /// Foundation passes these messages to a task, a little after they are posted. The relay then
-  /// posts, in the order of one thread's messages. It relays the messages of all subjects, because
-  /// a subject may have ended by then.
+  /// Foundation passes these messages to a task after they are posted. Then the relay posts, in the order of
+  /// one thread's messages. It relays the messages of all subjects, because a subject may be deallocated by
+  /// then.
   ///
-  /// A loop through such a message is not found. After ``NotificationRelay/cancel()``, waiting
-  /// messages are not delivered. Otherwise the same as a relay of notifications.
+  /// A loop through such a message is not found. After ``NotificationRelay/cancel()``, messages that wait are
+  /// not delivered. Otherwise it does the same as a relay of notifications.
   ///
-  /// - Returns: A token that ends the relay. It may be ignored.
+  /// - Parameters:
+  ///   - message: The type of the message.
+  ///   - source: The `NotificationCenter` that posts the message.
+  ///   - listener: The protocol.
+  ///   - fileID: The file of the call site, for reports and the center's wiring. In a wrapper, pass your
+  ///     caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - body: Receives each client with the message.
+  /// - Returns: A token that can end the relay. You can ignore it.
   /// - Complexity: That of `post` and of waking a task.
   @discardableResult
   public func relay<Message: NotificationCenter.AsyncMessage, Listener>(
@@ -116,17 +151,28 @@ extension MulticastCenter {
     }
   }
 
-  /// Posts a message to a topic when an asynchronous message is posted.
+  /// Posts a message to a topic whenever an asynchronous typed message of any subject is posted.
   ///
   /// <!-- example: in BridgeMessages -->
   /// ```swift
-  /// center.relay(UploadDidProgress.self, to: Topic<Double>("upload")) { $0.fraction }
+  /// center.relay(
+  ///   UploadDidProgress.self, to: Topic<Double>("upload")
+  /// ) { $0.fraction }
   /// ```
   ///
-  /// `transform` runs in a task and drops a message by returning nil. Otherwise the same as a relay
-  /// to clients.
+  /// `transform` runs in a task. If it returns nil, the relay drops the message. Otherwise it does the same
+  /// as a relay to clients.
   ///
-  /// - Returns: A token that ends the relay. It may be ignored.
+  /// - Parameters:
+  ///   - message: The type of the message.
+  ///   - source: The `NotificationCenter` that posts the message.
+  ///   - topic: The topic.
+  ///   - fileID: The file of the call site, for reports and the center's wiring. In a wrapper, pass your
+  ///     caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - transform: Returns the message to post; nil for none.
+  /// - Returns: A token that can end the relay. You can ignore it.
   /// - Complexity: That of `post` and of waking a task.
   @discardableResult
   public func relay<Message: NotificationCenter.AsyncMessage, Value>(
@@ -142,12 +188,23 @@ extension MulticastCenter {
     }
   }
 
-  /// Calls the clients of a listener protocol when an asynchronous message of one subject is posted.
+  /// Calls the clients of a listener protocol whenever an asynchronous typed message of one subject is
+  /// posted.
   ///
-  /// The relay holds the subject as long as Foundation's sequence of messages does. Otherwise the same as a
-  /// relay of the messages of all subjects.
+  /// The relay retains the subject as long as Foundation's sequence of messages does. Otherwise it does the
+  /// same as a relay of the messages of all subjects.
   ///
-  /// - Returns: A token that ends the relay. It may be ignored.
+  /// - Parameters:
+  ///   - message: The type of the message.
+  ///   - source: The `NotificationCenter` that posts the message.
+  ///   - subject: The subject whose messages are relayed.
+  ///   - listener: The protocol.
+  ///   - fileID: The file of the call site, for reports and the center's wiring. In a wrapper, pass your
+  ///     caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - body: Receives each client with the message.
+  /// - Returns: A token that can end the relay. You can ignore it.
   /// - Complexity: That of `post` and of waking a task.
   @discardableResult
   public func relay<Message: NotificationCenter.AsyncMessage, Listener>(
@@ -164,12 +221,22 @@ extension MulticastCenter {
     }
   }
 
-  /// Posts a message to a topic when an asynchronous message of one subject is posted.
+  /// Posts a message to a topic whenever an asynchronous typed message of one subject is posted.
   ///
-  /// `transform` runs in a task and drops a message by returning nil. Otherwise the same as a relay
-  /// to clients.
+  /// `transform` runs in a task. If it returns nil, the relay drops the message. Otherwise it does the same
+  /// as a relay to clients.
   ///
-  /// - Returns: A token that ends the relay. It may be ignored.
+  /// - Parameters:
+  ///   - message: The type of the message.
+  ///   - source: The `NotificationCenter` that posts the message.
+  ///   - subject: The subject whose messages are relayed.
+  ///   - topic: The topic.
+  ///   - fileID: The file of the call site, for reports and the center's wiring. In a wrapper, pass your
+  ///     caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - transform: Returns the message to post; nil for none.
+  /// - Returns: A token that can end the relay. You can ignore it.
   /// - Complexity: That of `post` and of waking a task.
   @discardableResult
   public func relay<Message: NotificationCenter.AsyncMessage, Value>(

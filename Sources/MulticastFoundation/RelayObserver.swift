@@ -84,10 +84,10 @@ final class RelayObserver<Delivery: Sendable>: RelayEnding, @unchecked Sendable 
   }
 }
 
-/// A token of a relay from a `NotificationCenter`. It may be ignored.
+/// A token that can end a relay from a `NotificationCenter`.
 ///
-/// Releasing the token ends nothing, and the token keeps nothing alive. The relay ends with its
-/// `MulticastCenter`, with ``cancel()``, or with the sender that it was made for.
+/// You can ignore it. Releasing the token ends nothing, and the token keeps nothing alive. The relay ends
+/// with its `MulticastCenter`, with ``cancel()``, or with the sender that it was made for.
 public struct NotificationRelay: Sendable {
   let status: RelayStatus
   private weak var observer: (any RelayEnding)?
@@ -100,17 +100,17 @@ public struct NotificationRelay: Sendable {
   /// Whether the relay receives notifications.
   public var isActive: Bool { observer?.isActive ?? false }
 
-  /// The number of notifications that could not be mapped.
+  /// The number of notifications for which the relay's closure returned nil.
   ///
-  /// It does not count notifications without listeners, nor those whose `post` was refused. It can be
-  /// read after the relay's end.
+  /// Notifications without listeners, and those whose `post` was refused, do not count. You can read it after
+  /// the relay has ended.
   public var dropped: Int { status.dropped }
 
   /// Ends the relay, and removes its observer from the `NotificationCenter`.
   ///
-  /// After that, the relay receives no notification on this thread. A delivery on another thread finishes, and
-  /// what the relay has posted before still reaches its clients and handlers. May be called in the relay's
-  /// closures, and more than once.
+  /// After this returns, the relay receives no notification on this thread. A delivery that is already
+  /// running on another thread finishes, and what the relay has posted before still reaches its clients and
+  /// handlers. You may call this in the relay's closures, and more than once.
   ///
   /// - Complexity: That of removing an observer from the `NotificationCenter`.
   public func cancel() { observer?.cancel() }

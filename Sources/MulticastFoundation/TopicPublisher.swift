@@ -6,7 +6,8 @@
   import Multicast
 
   extension MulticastCenter {
-    /// Returns the messages of a topic as a Combine publisher, for code that moves from subjects step by step.
+    /// Returns the messages of a topic as a Combine publisher, for code that moves from subjects step by
+    /// step.
     ///
     /// ```text
     /// center.publisher(for: .userLogin)
@@ -15,16 +16,18 @@
     ///   .store(in: &cancellables)
     /// ```
     ///
-    /// A subscriber receives messages on the thread that posts, one at a time, from its first demand on. It begins
-    /// with the latest message if the topic keeps one. What comes while it has no demand is dropped, as by a
-    /// `PassthroughSubject`: add `buffer(size:prefetch:whenFull:)` to keep it. The publisher never completes.
+    /// A subscriber receives messages on the thread that posts, one at a time, from its first demand on. It
+    /// begins with the latest message if the topic keeps one. A message that arrives without demand is
+    /// dropped, as by a `PassthroughSubject`: add `buffer(size:prefetch:whenFull:)` to keep it. The publisher
+    /// never completes.
     ///
     /// - Parameters:
-    ///   - topic: The topic. It need not have observers.
-    ///   - fileID: The call site's file, for the center's wiring. A wrapper passes its caller's on.
-    ///   - line: The call site's line.
-    ///   - column: The call site's column.
-    /// - Returns: A publisher, which keeps the center. Each of its subscribers observes the topic until it cancels.
+    ///   - topic: The topic. It does not have to have handlers.
+    ///   - fileID: The file of the call site, for the center's wiring. In a wrapper, pass your caller's.
+    ///   - line: The line of the call site.
+    ///   - column: The column of the call site.
+    /// - Returns: A publisher, which keeps the center alive. Each of its subscribers observes the topic until
+    ///   it cancels.
     public func publisher<Message>(
       for topic: Topic<Message>,
       fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
@@ -47,7 +50,7 @@
     fileprivate let line: Int
     fileprivate let column: Int
 
-    /// Gives a subscriber a subscription of its own.
+    /// Gives a subscriber its own subscription.
     public func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Message, Downstream.Failure == Never {
       subscriber.receive(

@@ -60,15 +60,17 @@ extension DeliveryHub.State {
 }
 
 extension MulticastCenter {
-  /// Creates a center whose deliveries can be recorded: see ``DeliveryRecorder``.
+  /// Creates a center whose deliveries a ``DeliveryRecorder`` can record.
   ///
-  /// A center reports its deliveries to one closure, which it receives when it is made. So only a center that is made
-  /// for recorders has them. Those of `.ownCenter` and of ``Interleavings`` are.
+  /// A center reports its deliveries to one closure, which it receives when you create it. Therefore only a
+  /// center that is created for recorders can be recorded. The centers of `.ownCenter` and of
+  /// ``Interleavings`` are.
   ///
   /// - Parameters:
   ///   - reentrancy: What happens to a nested `notify` of the same listener protocol.
-  ///   - onRecursion: Receives the report of each refused call.
-  ///   - carried: A task-local value that is carried to where clients and handlers are called.
+  ///   - onRecursion: Receives a report of each refused call.
+  ///   - carried: A task-local value that clients and handlers see where they are called.
+  /// - Returns: A center without clients.
   public static func recordable(
     reentrancy: ReentrancyPolicy = .refuseLoops,
     onRecursion: (@Sendable (RecursiveNotify) -> Void)? = nil,

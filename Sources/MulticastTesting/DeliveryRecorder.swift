@@ -1,33 +1,23 @@
 import Multicast
 import Testing
 
-/// Records the deliveries of a center: which protocol or topic, from where, and to how many.
-///
-/// <!-- example: in Testing -->
-/// ```swift
-/// let deliveries = DeliveryRecorder(center)
-/// MailService(center: center).fetch()  // posts from a task of its own
-/// #expect(try await deliveries.next(.userLogin).clients == 1)
-/// ```
-///
-/// The center must be one that can be recorded: that of `.ownCenter`, of ``Interleavings``, or of
-/// `MulticastCenter.recordable()`. A delivery to an empty list is not reported, and not recorded.
+/// One call of `notify`, `map` or `post`.
 public struct DeliveryRecorder: Sendable {
   /// A call of `notify`, `map`, `post` and their relatives.
   public struct Delivery: Sendable {
-    /// The method that delivers.
+    /// The method that made the delivery.
     public let way: DeliveryEvent.Way
 
     /// The name of the listener protocol or the topic.
     public let key: String
 
-    /// The place in the source that notified or posted.
+    /// The call site of the `notify` or `post`.
     public let site: CallSite
 
-    /// The number of clients or handlers that were called, and of those for whom a letter was left.
+    /// The number of clients or handlers that were called or will be.
     public let clients: Int
 
-    /// Whether it was refused because of a loop. It has called nobody then.
+    /// Whether it was refused because of a loop. Then it has called no client.
     public let isRefused: Bool
 
     /// Numbers the deliveries of a center in the order in which they were made.
@@ -52,9 +42,9 @@ public struct DeliveryRecorder: Sendable {
   ///
   /// - Parameters:
   ///   - center: A center that can be recorded. Another one fails the test.
-  ///   - isExhaustive: Whether a delivery that nobody has taken with ``next()`` fails the test at its end. The test
-  ///     needs the trait `.ownCenter`.
-  ///   - sourceLocation: The place that a failure names.
+  ///   - isExhaustive: Whether a delivery that the test has not taken with ``next()`` fails it at its end.
+  ///     The test needs the trait `.ownCenter`.
+  ///   - sourceLocation: The source location that a failure names.
   public init(
     _ center: MulticastCenter = .current, exhaustive isExhaustive: Bool = false,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -71,29 +61,35 @@ public struct DeliveryRecorder: Sendable {
     if isExhaustive { TestScope.check(recording, named: "deliveries", sourceLocation) }
   }
 
-  /// All deliveries that were recorded, those that were taken included, in the order in which they were made.
+  /// All recorded deliveries, even those that were taken, in the order in which they were made.
   ///
-  /// That is not the order in which they were recorded. A delivery is recorded when the call that made it has called its
-  /// clients and left its letters. So one that was made inside of another stands behind it, and is recorded before it.
+  /// A delivery is recorded when it has called its clients and left its letters. A nested delivery therefore
+  /// comes after its outer one in this array, although it is recorded first.
   public var all: [Delivery] { recording.all }
 
-  /// Takes the first delivery that nobody has taken. Waits until there is one.
+  /// Takes the first delivery that was not taken, and waits until there is one.
   ///
-  /// - Throws: ``NothingRecorded`` if the task is cancelled meanwhile, as by a test's time limit.
+  /// - Returns: The delivery.
+  /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
+  ///   limit.
   public func next() async throws -> Delivery {
     try await next("a delivery") { _ in true }
   }
 
-  /// Takes the first delivery to a listener protocol that nobody has taken. Waits until there is one.
+  /// Takes the first delivery to a listener protocol that was not taken, and waits until there is one.
   ///
-  /// - Throws: ``NothingRecorded`` if the task is cancelled meanwhile, as by a test's time limit.
+  /// - Returns: The delivery.
+  /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
+  ///   limit.
   public func next<Listener>(_ listener: Listener.Type) async throws -> Delivery {
     try await next("a delivery to \(listener)") { $0.event.isDelivery(to: listener) }
   }
 
-  /// Takes the first delivery to a topic that nobody has taken. Waits until there is one.
+  /// Takes the first delivery to a topic that was not taken, and waits until there is one.
   ///
-  /// - Throws: ``NothingRecorded`` if the task is cancelled meanwhile, as by a test's time limit.
+  /// - Returns: The delivery.
+  /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
+  ///   limit.
   public func next<Message>(_ topic: Topic<Message>) async throws -> Delivery {
     try await next("a delivery to \(topic)") { $0.event.isDelivery(to: topic) }
   }

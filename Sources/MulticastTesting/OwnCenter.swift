@@ -1,12 +1,12 @@
 import Multicast
 import Testing
 
-/// The trait of a test with a center of its own. Write `.ownCenter`.
+/// A trait that gives a test a center of its own. Write `.ownCenter`.
 public struct OwnCenter: TestTrait, SuiteTrait, TestScoping {
-  /// Whether each test of a suite has a center of its own: it has.
+  /// Always true: a suite with this trait gives each of its tests a center of its own.
   public var isRecursive: Bool { true }
 
-  /// Runs a test, or one of its cases, with a new center as the current one.
+  /// Runs a test, or one of its cases, with a new center as ``Multicast/MulticastCenter/current``.
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
@@ -19,21 +19,22 @@ public struct OwnCenter: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == OwnCenter {
-  /// Gives a test, or each test of a suite, a center of its own.
+  /// A trait that gives a test, or each test of a suite, a center of its own.
   ///
   /// <!-- example: in TestingSuite -->
   /// ```swift
-  /// @Test(.ownCenter) func aLoginIsTold() async throws {
+  /// @Test(.ownCenter) func aLoginIsPosted() async throws {
   ///   let logins = TopicRecorder(.current, .userLogin)
-  ///   MailService().fetch()  // uses MulticastCenter.current
+  ///   // Uses MulticastCenter.current.
+  ///   MailService().fetch()
   ///   #expect(try await logins.next().id == 19000)
   /// }
   /// ```
   ///
-  /// In the test and in its child tasks, `MulticastCenter.current` is a new center, whose deliveries can be recorded.
-  /// `Task { }` inherits it, too. `Task.detached`, blocks on queues and calls in other homes see
-  /// `MulticastCenter.default`. So code that is to be tested reads `current` once, where an object is made, and
-  /// keeps the center.
+  /// In the test and in its child tasks, `MulticastCenter.current` is a new center, whose deliveries can be
+  /// recorded. `Task { }` inherits it, too. `Task.detached`, blocks on queues, and calls in other homes see
+  /// `MulticastCenter.default`. Let code that you want to test read `current` once, where it creates an
+  /// object, and keep the center.
   ///
   /// At its end, the test fails if a handler alone has kept its owner alive: see
   /// ``Multicast/MulticastCenter/expectNoLeaks()``.
@@ -56,7 +57,8 @@ extension MulticastCenter {
   /// Call it at the end of a test of Swift Testing or XCTest, when nothing else releases owners. A test with the trait
   /// `.ownCenter` does it by itself. It waits for every home, so none may be blocked or suspended.
   ///
-  /// A debug build prints the same when any center ends, of handlers that live where it ends or nowhere.
+  /// A debug build prints the same when any center is deallocated, for handlers whose home is there, and for
+  /// those without one.
   ///
   /// - Throws: ``LeakedOwners`` if there is one.
   /// - Complexity: O(*n*) in the number of handlers.

@@ -90,9 +90,9 @@ final class Recording<Element: Sendable>: Sendable {
   }
 }
 
-/// The error of a wait for a record that a test's end or its time limit has ended.
+/// The error of a recorder's `next()` whose task was cancelled, for example by a test's time limit.
 public struct NothingRecorded: Error, CustomStringConvertible {
-  /// What was waited for, and what was recorded until then.
+  /// What the test waited for, and what was recorded until then.
   public let description: String
 
   init<Element>(_ wanted: String, in recording: Recording<Element>) {

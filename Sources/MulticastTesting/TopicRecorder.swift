@@ -6,12 +6,13 @@ import Testing
 /// <!-- example: in Testing -->
 /// ```swift
 /// let logins = TopicRecorder(center, .userLogin)
-/// MailService(center: center).fetch()  // posts from a task of its own
+/// // Posts from a task of its own.
+/// MailService(center: center).fetch()
 /// #expect(try await logins.next().id == 19000)
 /// ```
 ///
-/// A recorder has no home: it records on the thread that posts. If the topic keeps its latest message, it records that
-/// first. It records as long as somebody holds it.
+/// A recorder has no home: it records on the thread that posts. If the topic keeps its latest message, it
+/// records that first. It records as long as something retains it.
 public struct TopicRecorder<Message: Sendable>: Sendable {
   private let topic: Topic<Message>
   private let recording = Recording<Message>()
@@ -20,10 +21,10 @@ public struct TopicRecorder<Message: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - center: The center.
-  ///   - topic: The topic. It need not have observers.
-  ///   - isExhaustive: Whether a message that nobody has taken with ``next()`` fails the test at its end. The test
-  ///     needs the trait `.ownCenter`.
-  ///   - sourceLocation: The place that such a failure names.
+  ///   - topic: The topic. It does not have to have handlers.
+  ///   - isExhaustive: Whether a message that the test has not taken with ``next()`` fails it at its end. The
+  ///     test needs the trait `.ownCenter`.
+  ///   - sourceLocation: The source location that such a failure names.
   public init(
     _ center: MulticastCenter, _ topic: Topic<Message>, exhaustive isExhaustive: Bool = false,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -35,12 +36,14 @@ public struct TopicRecorder<Message: Sendable>: Sendable {
     }
   }
 
-  /// All messages that were recorded, those that were taken included.
+  /// All recorded messages, even those that were taken.
   public var all: [Message] { recording.all }
 
-  /// Takes the first message that nobody has taken. Waits until there is one.
+  /// Takes the first message that was not taken, and waits until there is one.
   ///
-  /// - Throws: ``NothingRecorded`` if the task is cancelled meanwhile, as by a test's time limit.
+  /// - Returns: The message.
+  /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
+  ///   limit.
   public func next() async throws -> Message {
     guard let message = await recording.next(where: { _ in true }) else {
       throw NothingRecorded("a message of \(topic)", in: recording)

@@ -1,12 +1,18 @@
-/// What a post returns: the number of listeners that it is for, and a way to wait for their calls. You can ignore it.
+/// The result of `post`: the number of clients or handlers, and a way to wait until they have been called.
 ///
 /// <!-- example: in Program -->
 /// ```swift
-/// await center.post(UserProtocol.self) { $0.userLogin(19000) }.delivered()
+/// await center.post(UserProtocol.self) {
+///   $0.userLogin(19000)
+/// }.delivered()
 /// ```
+///
+/// You can ignore it.
 public struct Posted: ~Copyable, Sendable {
-  /// The number of clients or handlers that were called or will be, if they live. 0 if the post was refused, because one
-  /// post has set off more than 1,000 recurring ones: see <doc:Loops>.
+  /// The number of clients or handlers that were called or will be.
+  ///
+  /// Listeners that are removed or deallocated before their turn count, too. It is 0 if the post was refused
+  /// because one post has set off more than 1,000 recurring posts: see <doc:Loops>.
   public let clients: Int
 
   /// Nil if all calls have been made.
@@ -29,17 +35,19 @@ public struct Posted: ~Copyable, Sendable {
     office = nil
   }
 
-  /// Returns when all clients and handlers have been called, and awaited if the post awaits.
+  /// Waits until all clients or handlers have been called, and awaited if the post awaits.
   ///
-  /// It does not wait for what they post in turn. Removed clients are not called, but this still waits until their home is
-  /// free. Cancellation does not end the wait.
+  /// It waits for every home to handle its letter. Clients that are removed in the meantime are not called,
+  /// but this still waits for their homes. It does not wait for what the clients post in turn:
+  /// ``MulticastCenter/settled(fileID:line:column:)`` does. Cancellation does not end the wait.
   ///
-  /// A handler that awaits this for a post to itself would wait for itself, and so would a child task of it. It returns
-  /// immediately then, and a debug build prints a message. Handlers that wait for each other wait forever, as with locks.
+  /// If the post has left a letter for the handler or client that awaits this, directly or in a child task of
+  /// its call, it would wait for itself. Then it returns immediately, and a debug build prints a warning.
+  /// Handlers that wait for each other wait forever, as with locks.
   ///
-  /// A post that no task waits for does not get slower because of this.
+  /// A post costs no more for this if you do not call it.
   ///
-  /// - Returns: The number of clients: see ``clients``.
+  /// - Returns: The number of clients or handlers: see ``clients``.
   @discardableResult
   nonisolated(nonsending) public consuming func delivered() async -> Int {
     let clients = clients

@@ -1,21 +1,25 @@
-/// A place in the source that notifies, posts or observes.
+/// The file, line and column of a call of `notify`, `post` or `observe`.
 ///
-/// A `notify` is a loop if its call site is already delivering. A `post` recurs if its call site is
-/// among its own causes. Reports and ``MulticastCenter/wiring`` name places. A function that does any of
-/// this for its callers must pass their call sites on:
+/// A `notify` is a loop if its call site is already delivering. A `post` recurs if its call site is among its
+/// own causes. Reports and ``MulticastCenter/wiring`` name call sites. A function that notifies, posts or
+/// observes for its callers must therefore pass their call sites on:
 ///
 /// <!-- example: in Program -->
 /// ```swift
 /// func announce(
-///   _ id: UInt, fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
+///   _ id: UInt, fileID: StaticString = #fileID,
+///   line: Int = #line, column: Int = #column
 /// ) {
-///   center.notify(UserProtocol.self, fileID: fileID, line: line, column: column) {
+///   center.notify(
+///     UserProtocol.self,
+///     fileID: fileID, line: line, column: column
+///   ) {
 ///     $0.userLogin(id)
 ///   }
 /// }
 /// ```
 ///
-/// Everything in the arguments of a macro, such as `#expect { … }`, is one call site.
+/// All code in the arguments of a macro, such as `#expect { … }`, has one call site.
 public struct CallSite: Hashable, Sendable {
   /// The line, counted from 1.
   public let line: Int
@@ -25,7 +29,12 @@ public struct CallSite: Hashable, Sendable {
 
   @usableFromInline let file: StaticString
 
-  /// Creates a call site. Without arguments, it is the place of this call.
+  /// Creates a call site. Without arguments, it is that of this call.
+  ///
+  /// - Parameters:
+  ///   - fileID: The module and the file, as `#fileID` returns them.
+  ///   - line: The line.
+  ///   - column: The column.
   @inlinable
   public init(fileID: StaticString = #fileID, line: Int = #line, column: Int = #column) {
     self.line = line
@@ -39,7 +48,7 @@ public struct CallSite: Hashable, Sendable {
 
 extension CallSite {
   // Each module that inlines a file's name has a literal of its own, so the texts are compared, last.
-  /// Whether two call sites are the same place.
+  /// Returns whether both are the same call site.
   public static func == (one: CallSite, other: CallSite) -> Bool {
     one.line == other.line && one.column == other.column && one.fileID == other.fileID
   }

@@ -1,6 +1,7 @@
-/// The report of a refused delivery: a `notify` that was a loop, or a `post` that recurred too often.
+/// A report of a refused delivery: a `notify` that was a loop, or a `post` that recurred too often.
 ///
-/// A center passes it to its `onRecursion` handler. It is an `Error`, so a program can throw it.
+/// A center passes it to its `onRecursion` handler. It is an `Error`, so a program can throw it. <doc:Loops>
+/// shows how to read it.
 public struct RecursiveNotify: Error, Hashable, Sendable {
   /// The name of the listener protocol or the topic.
   public let key: String
@@ -12,11 +13,16 @@ public struct RecursiveNotify: Error, Hashable, Sendable {
 
   /// Whether the refused call is one of `post`.
   ///
-  /// The path is then a chain of causes: each call site posted while clients were called for the call site
+  /// Then the path is a chain of causes: each call site posted while clients were called for the call site
   /// before it, perhaps in another home. Otherwise the path is a call stack.
   public let isPost: Bool
 
-  /// Creates a report, to test a handler.
+  /// Creates a report, to test an `onRecursion` handler.
+  ///
+  /// - Parameters:
+  ///   - key: The name of the listener protocol or the topic.
+  ///   - path: The call sites, the refused one last.
+  ///   - isPost: Whether the refused call is one of `post`.
   public init(key: String, path: [CallSite], isPost: Bool = false) {
     self.key = key
     self.path = path

@@ -1,11 +1,12 @@
 /// What a center does with a nested `notify`.
 ///
-/// A *nested* `notify` is made while the same listener protocol is being delivered on the same call
-/// stack, or in the same task with `awaiting:`. A `post` is not refused for nesting: see <doc:Loops>.
+/// A `notify` is *nested* if the same listener protocol is being delivered on the same call stack, or in the
+/// same task with `awaiting:`. A `post` is not refused for being nested: see <doc:Loops>.
 public enum ReentrancyPolicy: Hashable, Sendable {
-  /// Refuses a nested `notify` whose own call site is already delivering. A nested `notify` from
-  /// another call site is delivered. After 1,000 of these that are nested three deep or deeper under one outermost
-  /// `notify`, the next is refused, too.
+  /// Refuses a nested `notify` whose own call site is already delivering.
+  ///
+  /// A nested `notify` from another call site is delivered. After 1,000 of these that are nested three deep
+  /// or deeper under one outermost `notify`, the next is refused, too.
   case refuseLoops
 
   /// Refuses every nested `notify` of the same listener protocol.

@@ -3,23 +3,29 @@ extension MulticastCenter {
   ///
   /// <!-- example: in Observer -->
   /// ```swift
-  /// for await login in center.messages(of: .userLogin) { show(login) }
+  /// for await login in center.messages(of: .userLogin) {
+  ///   show(login)
+  /// }
   /// ```
   ///
   /// The stream collects messages from this call on, in the order of the posts. It begins with the latest
-  /// message if the topic keeps one. Use one loop for each stream: two loops share its messages.
+  /// message if the topic keeps one. Use one loop for each stream, because two loops share its messages.
   ///
-  /// The loop ends, after the messages that wait, when its task is cancelled, when the topic's observers are
-  /// removed, and with the center, which the stream does not keep alive. The stream receives messages until
-  /// its task is cancelled or nobody holds the stream any more. A variable that holds it after the loop
-  /// keeps it registered.
+  /// The loop ends, after the messages that wait, when its task is cancelled, when the topic's handlers are
+  /// removed, and when the center is deallocated. The stream does not keep the center alive. It receives
+  /// messages until its task is cancelled or nothing retains it. A variable that holds the stream after the
+  /// loop keeps it registered.
+  ///
+  /// You may call this on any thread.
   ///
   /// - Parameters:
-  ///   - topic: The topic. It need not have observers.
-  ///   - policy: Which waiting messages the stream keeps.
-  ///   - fileID: The call site's file, for ``wiring``. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
+  ///   - topic: The topic. It does not have to have handlers.
+  ///   - policy: Which messages the stream keeps for its loop.
+  ///   - fileID: The file of the call site, for reports and ``wiring``. In a wrapper, pass your caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  /// - Returns: A stream for one loop.
+  /// - Complexity: Amortized O(1).
   public func messages<Message>(
     of topic: Topic<Message>,
     buffering policy: AsyncStream<Message>.Continuation.BufferingPolicy = .unbounded,

@@ -1,49 +1,57 @@
 import Dispatch
 
 extension MulticastCenter {
-  /// Observes a topic with a closure that runs where it is written.
+  /// Observes a topic with a closure, called in the actor in which you write it.
   ///
   /// <!-- example: in Observer -->
   /// ```swift
-  /// center.observe(.userLogin, owner: self) { me, login in me.badge += 1 }
+  /// center.observe(.userLogin, owner: self) { me, login in
+  ///   me.badge += 1
+  /// }
   /// ```
   ///
-  /// A closure written on the main actor runs there. Any other closure runs on the posting thread, unless it uses the state of
-  /// an actor that it is written in, which it then keeps alive for ever. In an actor, take the owner isolated:
-  /// `{ (me: isolated Store, login) in me.add(login) }`.
+  /// A closure written on the main actor runs there. Any other closure runs on the posting thread. In an
+  /// actor, take the owner isolated, and the closure runs in the actor:
+  /// `{ (me: isolated Store, login) in me.add(login) }`. A closure that uses the state of the actor around it
+  /// without that runs there, too, but keeps the actor alive forever.
   ///
-  /// Use the parameter, never `self`: a closure that captures its owner keeps it alive for ever. A method cannot:
-  /// `observe(.userLogin, owner: self, Screen.show)`. Capture the center weakly, too, or take it from the owner.
+  /// Do not use `self` in the closure: a closure that captures its owner keeps it alive forever. Use the
+  /// parameter, or a method, which cannot capture anything: `observe(.userLogin, owner: self, Screen.show)`.
+  /// Capture the center weakly, too, or take it from the owner.
   ///
-  /// In language mode 5, the compiler does not check that the owner is `Sendable`. A handler in a class without an actor is
-  /// called on every thread that posts. Make the class `@MainActor`, or say `on:`.
+  /// The registration ends with its owner, which is held weakly and passed to the handler. The handler is
+  /// released when its topic is used again: with the next `post`, or, on a topic of up to 32 handlers, with
+  /// the next call of any kind in its home. The call that replaces a handler releases the old one.
   ///
-  /// The observation ends with its owner, which is held weakly and passed to the handler. The handler is then
-  /// released in its home, by the next `post` or as observers are added; without a home, or in it, by the next
-  /// operation on a topic of up to 32 observers. The call that replaces a handler releases it.
+  /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for
+  /// the topic. In the same home, the new handler takes the position of the old one and receives the messages
+  /// that wait for it. In another home, it receives what is posted from now on. If an owner observes a topic
+  /// again from the same line without an `id`, a debug build prints a warning, once for each line.
   ///
-  /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for the
-  /// topic. In the same home, the new handler takes the place of the old one and receives what waits for it. In
-  /// another home, it receives what is posted from now on.
+  /// If the topic keeps its latest message, the handler receives that first: before this returns if you are
+  /// in the handler's home and no call is running there, and otherwise after this returns. Therefore observe
+  /// last in `init`.
   ///
-  /// If the topic keeps its latest message, the handler receives that first: before this returns if the
-  /// handler's home is here and no call is running there, otherwise a little later.
-  ///
-  /// May be called from any thread. In the owner's `deinit`, it does nothing.
+  /// You may call this on any thread. In the owner's `deinit`, it registers nothing; on Apple's platforms, it
+  /// stops the program there if the owner is an instance of an Objective-C class. In language mode 5, the
+  /// compiler does not check that the owner is `Sendable`: a handler in a class without an actor is called on
+  /// every thread that posts. Make the class `@MainActor`, or pass `on:`.
   ///
   /// - Parameters:
   ///   - topic: The topic.
-  ///   - owner: The object with which the observation ends.
-  ///   - id: Names the handler, so that a later call can replace it. Its `==` may use the center.
-  ///   - once: Whether the observation ends with its first message. The handler receives exactly one, however
-  ///     many threads post.
-  ///   - newestOnly: Whether messages of a topic that keeps its latest are skipped while newer ones wait, as for progress that
-  ///     comes faster than it can be shown. The last message is never skipped.
-  ///   - fileID: The call site's file, for reports and ``wiring``. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
+  ///   - owner: The object with which the registration ends.
+  ///   - id: A name of the handler, so that a later call can replace it. Its `==` may use the center.
+  ///   - once: Whether the registration ends with the first message. The handler receives exactly one,
+  ///     however many threads post.
+  ///   - newestOnly: Whether the handler skips a message if its topic already keeps a newer one, as for
+  ///     progress that arrives faster than it can be shown. The last message is never skipped. It has no
+  ///     effect if the topic does not keep its latest message, and a debug build prints a warning.
+  ///   - fileID: The file of the call site, for reports and ``wiring``. In a wrapper, pass your caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
   ///   - handler: Receives the owner and each message.
-  /// - Returns: A token that cancels the observation. It may be ignored.
+  /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
+  ///   with its owner.
   /// - Complexity: Amortized O(1).
   @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
@@ -59,32 +67,35 @@ extension MulticastCenter {
     return observe(topic, owner, id, once, newestOnly, site, call, in: handler.isolation)
   }
 
-  /// Observes a topic with a closure that runs in its owner, an actor.
+  /// Observes a topic with a closure, called in its owner, an actor.
   ///
   /// <!-- example: in Observer -->
   /// ```swift
-  /// center.observe(.userLogin, owner: store) { (me: isolated Store, login) in
+  /// center.observe(.userLogin, owner: store) {
+  ///   (me: isolated Store, login) in
   ///   me.logins.append(login)
   /// }
   /// ```
   ///
-  /// Use the parameter, never `self`: a closure that captures its own actor keeps it alive for ever. The owner
-  /// is held weakly, and the observation ends with it.
+  /// Do not use `self` in the closure: a closure that captures its owner keeps it alive forever. Use the
+  /// parameter. The owner is held weakly, and the registration ends with it.
   ///
-  /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for the
-  /// topic. If the topic keeps its latest message, the handler receives that first.
+  /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for
+  /// the topic. If the topic keeps its latest message, the handler receives that first.
   ///
   /// - Parameters:
   ///   - topic: The topic.
-  ///   - owner: The actor in which the handler runs.
-  ///   - id: Names the handler, so that a later call can replace it.
-  ///   - once: Whether the observation ends with its first message.
-  ///   - newestOnly: Whether messages of a topic that keeps its latest are skipped while newer ones wait.
-  ///   - fileID: The call site's file, for reports and ``wiring``. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
+  ///   - owner: The actor in which the handler is called.
+  ///   - id: A name of the handler, so that a later call can replace it.
+  ///   - once: Whether the registration ends with the first message.
+  ///   - newestOnly: Whether the handler skips a message if its topic already keeps a newer one. It has no
+  ///     effect if the topic does not keep its latest message.
+  ///   - fileID: The file of the call site, for reports and ``wiring``. In a wrapper, pass your caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
   ///   - handler: Receives the owner and each message.
-  /// - Returns: A token that cancels the observation. It may be ignored.
+  /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
+  ///   with its owner.
   /// - Complexity: Amortized O(1).
   @_disfavoredOverload @discardableResult @inlinable
   public func observe<Message, Owner: Actor>(
@@ -100,33 +111,37 @@ extension MulticastCenter {
     return observe(topic, owner, id, once, newestOnly, site, call, in: owner)
   }
 
-  /// Observes a topic with a closure that awaits.
+  /// Observes a topic with a closure that awaits, called in a task.
   ///
   /// <!-- example: in Observer -->
   /// ```swift
-  /// center.observe(.userLogin, owner: store) { me, login in await me.add(login) }
+  /// center.observe(.userLogin, owner: store) { me, login in
+  ///   await me.add(login)
+  /// }
   /// ```
   ///
-  /// A task calls the handler with one message after the other, in the order in which they were posted, in the
-  /// actor in which the handler is written. Different handlers run side by side. The owner is held weakly, and
-  /// is kept alive in that actor while the handler runs. Use the parameter, never `self`: a closure that captures
-  /// its owner keeps it alive for ever.
+  /// The task calls the handler with one message after the other, in the order of the posts, in the actor in
+  /// which you write the closure. Different handlers run side by side. The owner is held weakly. While the
+  /// handler runs, it is kept alive in that actor. Do not use `self` in the closure: a closure that captures
+  /// its owner keeps it alive forever. Use the parameter.
   ///
-  /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for the
-  /// topic. In the same actor, the new handler receives what waits for the old one. If the topic keeps its latest
-  /// message, the handler receives that first.
+  /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for
+  /// the topic. In the same actor, the new handler receives the messages that wait for the old one. If the
+  /// topic keeps its latest message, the handler receives that first.
   ///
   /// - Parameters:
   ///   - topic: The topic.
-  ///   - owner: The object with which the observation ends.
-  ///   - id: Names the handler, so that a later call can replace it.
-  ///   - once: Whether the observation ends with its first message.
-  ///   - newestOnly: Whether messages of a topic that keeps its latest are skipped while newer ones wait.
-  ///   - fileID: The call site's file, for reports and ``wiring``. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
+  ///   - owner: The object with which the registration ends.
+  ///   - id: A name of the handler, so that a later call can replace it.
+  ///   - once: Whether the registration ends with the first message.
+  ///   - newestOnly: Whether the handler skips a message if its topic already keeps a newer one. It has no
+  ///     effect if the topic does not keep its latest message.
+  ///   - fileID: The file of the call site, for reports and ``wiring``. In a wrapper, pass your caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
   ///   - handler: Receives the owner and each message.
-  /// - Returns: A token that cancels the observation. It may be ignored.
+  /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
+  ///   with its owner.
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func observe<Message, Owner: AnyObject & Sendable>(
@@ -145,37 +160,43 @@ extension MulticastCenter {
     return observe(topic, owner, id, once, newestOnly, site, call, in: handler.isolation)
   }
 
-  /// Observes a topic with a closure that runs on a dispatch queue.
+  /// Observes a topic with a closure, called on a dispatch queue.
   ///
   /// <!-- example: in Observer -->
   /// ```swift
-  /// center.observe(.userLogin, owner: store, on: .main) { _, login in print(login.id) }
+  /// let queue = DispatchQueue(label: "store")
+  /// center.observe(.userLogin, owner: store, on: queue) {
+  ///   _, login in print(login.id)
+  /// }
   /// ```
   ///
-  /// A method is not named here, but called: `{ me, login in me.show(login) }`. On the main actor, leave `on: .main` out: only then
-  /// may the closure use the actor's state.
+  /// You cannot name a method here, but call it: `{ me, login in me.show(login) }`. On the main actor, leave
+  /// `on: .main` out: only then may the closure use the actor's state.
   ///
-  /// Calls do not overlap, on a concurrent queue either. The main queue is the main actor. What is posted on the
-  /// queue reaches the handler before `post` returns, unless the queue is global, or is running another handler.
+  /// Calls do not overlap each other, even on a concurrent queue, but your own blocks on that queue run
+  /// beside them. The main queue is the same home as the main actor. A post made on the queue calls the
+  /// handler before `post` returns, unless the queue is global, or is running another handler.
   ///
-  /// The observation ends with its owner, which is held weakly and passed to the handler. Use the parameter,
-  /// never `self`: a closure that captures its owner keeps it alive for ever.
+  /// The registration ends with its owner, which is held weakly and passed to the handler. Do not use `self`
+  /// in the closure: a closure that captures its owner keeps it alive forever. Use the parameter.
   ///
-  /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for the
-  /// topic. If the topic keeps its latest message, the handler receives that first.
+  /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for
+  /// the topic. If the topic keeps its latest message, the handler receives that first.
   ///
   /// - Parameters:
   ///   - topic: The topic.
-  ///   - owner: The object with which the observation ends.
-  ///   - id: Names the handler, so that a later call can replace it.
-  ///   - once: Whether the observation ends with its first message.
-  ///   - newestOnly: Whether messages of a topic that keeps its latest are skipped while newer ones wait.
-  ///   - queue: The queue on which the handler runs.
-  ///   - fileID: The call site's file, for reports and ``wiring``. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
+  ///   - owner: The object with which the registration ends.
+  ///   - id: A name of the handler, so that a later call can replace it.
+  ///   - once: Whether the registration ends with the first message.
+  ///   - newestOnly: Whether the handler skips a message if its topic already keeps a newer one. It has no
+  ///     effect if the topic does not keep its latest message.
+  ///   - queue: The queue on which the handler is called.
+  ///   - fileID: The file of the call site, for reports and ``wiring``. In a wrapper, pass your caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
   ///   - handler: Receives the owner and each message.
-  /// - Returns: A token that cancels the observation. It may be ignored.
+  /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
+  ///   with its owner.
   /// - Complexity: Amortized O(1).
   @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
@@ -209,14 +230,16 @@ extension MulticastCenter {
     return anchor.observe(owner, id, handler, at: home)
   }
 
-  /// Removes the handlers of a topic, or those that an owner has for it. What was posted before no longer calls them.
+  /// Removes the handlers that an owner has for a topic, or all handlers of the topic.
   ///
-  /// Releases the handlers on this thread, and what only they capture with them.
+  /// Posts that were made before no longer call them. The handlers are released on this thread, with
+  /// everything that only they capture.
   ///
   /// - Parameters:
   ///   - topic: The topic.
   ///   - owner: The owner of the handlers; nil for all handlers of the topic.
-  /// - Returns: The number of handlers. One with another home counts until that has noticed its owner's end.
+  /// - Returns: The number of handlers removed. A handler with another home counts until that home has
+  ///   noticed that its owner is deallocated.
   /// - Complexity: Amortized O(1) for each of these handlers.
   @discardableResult
   public func removeObservers<Message>(of topic: Topic<Message>, owner: AnyObject? = nil) -> Int {

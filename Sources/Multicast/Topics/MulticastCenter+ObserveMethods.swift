@@ -1,36 +1,41 @@
 extension MulticastCenter {
-  /// Observes a topic with a method of its owner.
+  /// Observes a topic with a method of its owner, called in the actor of the class.
   ///
   /// <!-- example: in Observer -->
   /// ```swift
   /// center.observe(.userLogin, owner: self, Screen.show)
   /// ```
   ///
-  /// A method that is named with its class captures nothing, so it cannot keep its owner alive. The observation ends with the
-  /// owner.
+  /// A method that you name with its class captures nothing, so it cannot keep its owner alive. The
+  /// registration ends with the owner, which is held weakly.
   ///
-  /// A method of a class on the main actor, or on another global actor, runs in that actor. Any other method runs on the
-  /// posting thread. Four kinds of handlers are closures instead: in an actor, `{ (me: isolated Store, login) in me.add(login) }`;
-  /// with `on: queue`, `{ me, login in me.show(login) }`; one that awaits, `{ me, login in await me.load(login) }`; and one of a
-  /// `Topic<Void>`, `{ me, _ in me.logout() }`.
+  /// A method of a class on the main actor, or on another global actor, runs in that actor. Any other method
+  /// runs on the posting thread. Four kinds of handlers must be closures:
   ///
-  /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for the
-  /// topic. If the topic keeps its latest message, the handler receives that first.
+  /// - in an actor, `{ (me: isolated Store, login) in me.add(login) }`;
+  /// - with `on: queue`, `{ me, login in me.show(login) }`;
+  /// - one that awaits, `{ me, login in await me.load(login) }`;
+  /// - one of a `Topic<Void>`, `{ me, _ in me.logout() }`.
   ///
-  /// In language mode 5 with complete concurrency checking, the compiler takes a method for something that may capture, and
-  /// warns, unless the upcoming feature `InferSendableFromCaptures` is enabled.
+  /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for
+  /// the topic. If the topic keeps its latest message, the handler receives that first.
+  ///
+  /// In language mode 5 with complete concurrency checking, the compiler takes a method for something that
+  /// may capture, and warns, unless the upcoming feature `InferSendableFromCaptures` is enabled.
   ///
   /// - Parameters:
   ///   - topic: The topic.
-  ///   - owner: The object whose method is called, and with which the observation ends.
-  ///   - id: Names the handler, so that a later call can replace it.
-  ///   - once: Whether the observation ends with its first message.
-  ///   - newestOnly: Whether messages of a topic that keeps its latest are skipped while newer ones wait.
-  ///   - fileID: The call site's file, for reports and ``wiring``. A wrapper passes its caller's on.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
+  ///   - owner: The object whose method is called, and with which the registration ends.
+  ///   - id: A name of the handler, so that a later call can replace it.
+  ///   - once: Whether the registration ends with the first message.
+  ///   - newestOnly: Whether the handler skips a message if its topic already keeps a newer one. It has no
+  ///     effect if the topic does not keep its latest message.
+  ///   - fileID: The file of the call site, for reports and ``wiring``. In a wrapper, pass your caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
   ///   - method: A method that receives each message, named with its class.
-  /// - Returns: A token that cancels the observation. It may be ignored.
+  /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
+  ///   with its owner.
   /// - Complexity: Amortized O(1).
   @_disfavoredOverload @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
@@ -46,11 +51,28 @@ extension MulticastCenter {
       topic, owner, id, once, newestOnly, site, call, in: method(owner).isolation)
   }
 
-  /// Observes a topic with a method of its owner, in language mode 5, which does not know that methods are `Sendable`.
+  /// Observes a topic with a method of its owner, in language mode 5.
   ///
-  /// Does the same as the method for language mode 6, with one difference: a method of no actor that is observed on the main actor
-  /// runs there, because the compiler forgets an actor that is not written, as with the default isolation `MainActor`. Takes no
-  /// closure that captures what several threads must not use.
+  /// Language mode 5 does not know that a method is `Sendable`, and takes this overload. It does the same as
+  /// the one for language mode 6, with one difference: if you call it on the main actor, a method without an
+  /// actor runs there. The compiler does not pass on an actor that is not written, as with the default
+  /// isolation `MainActor`. This overload takes no closure that captures what several threads must not use.
+  ///
+  /// - Parameters:
+  ///   - topic: The topic.
+  ///   - owner: The object whose method is called, and with which the registration ends.
+  ///   - id: A name of the handler, so that a later call can replace it.
+  ///   - once: Whether the registration ends with the first message.
+  ///   - newestOnly: Whether the handler skips a message if its topic already keeps a newer one. It has no
+  ///     effect if the topic does not keep its latest message.
+  ///   - isolation: The actor in which you call this.
+  ///   - fileID: The file of the call site, for reports and ``wiring``. In a wrapper, pass your caller's.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - method: A method that receives each message, named with its class.
+  /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
+  ///   with its owner.
+  /// - Complexity: Amortized O(1).
   @available(swift, obsoleted: 6) @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,

@@ -1,28 +1,30 @@
 extension MulticastCenter {
-  /// Calls every handler of a topic in its home, in the order of registration.
+  /// Calls every handler of a topic with a message, in its home, in the order of registration.
   ///
   /// <!-- example: in Observer -->
   /// ```swift
   /// center.post(.userLogin, UserLogin(id: 19000))
   /// ```
   ///
-  /// A handler is called in the actor in which it was written, on its queue, or else on this thread. When this
-  /// returns, handlers without a home and handlers whose home is here have been called, after what waited here before.
-  /// The others are called a little later. So are those without a home of a topic that keeps its latest message, while
-  /// another thread calls one of them. In a handler or client that `post` is calling, it returns at once, and
-  /// what it posts follows in every home.
+  /// `post` calls a handler in the actor in which it was written, on its queue, or else on this thread.
   ///
-  /// What one thread or task posts arrives in every home in that order, across protocols and topics. May be
-  /// called from any thread, in a handler, and in a `deinit`. The topic need not have observers.
+  /// When `post` returns, it has called all handlers without a home, and those whose home is the actor or
+  /// queue that you post from, after everything that was already waiting there. It calls the others after it
+  /// returns. Handlers without a home of a topic that keeps its latest message are among the others while
+  /// another thread calls one of them. If `post` is calling the handler or client that posts, this returns
+  /// immediately, and what it posts follows in every home.
+  ///
+  /// What one thread or task posts arrives in every home in that order, across protocols and topics. You may
+  /// call this on any thread, in a handler, and in a `deinit`. The topic does not have to have handlers.
   ///
   /// - Parameters:
   ///   - topic: The topic.
   ///   - message: What the handlers receive.
-  ///   - isolation: The actor that this is called in.
-  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  /// - Returns: The number of handlers, and a way to wait for the calls. It may be ignored.
+  ///   - isolation: The actor in which you call this.
+  ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  /// - Returns: The number of handlers, and a way to wait until they have been called. You can ignore it.
   /// - Complexity: O(*n*).
   @discardableResult @inlinable
   public func post<Message>(
@@ -36,22 +38,22 @@ extension MulticastCenter {
 }
 
 extension MulticastCenter {
-  /// Calls every handler of a topic without messages in its home, in the order of registration.
+  /// Calls every handler of a topic without messages, in its home, in the order of registration.
   ///
   /// <!-- example: in Observer -->
   /// ```swift
   /// center.post(.logout)  // a Topic<Void>
   /// ```
   ///
-  /// Does what `post(.logout, ())` does.
+  /// It does what `post(.logout, ())` does.
   ///
   /// - Parameters:
   ///   - topic: The topic.
-  ///   - isolation: The actor that this is called in.
-  ///   - fileID: The call site's file. A wrapper passes its caller's on: see ``CallSite``.
-  ///   - line: The call site's line.
-  ///   - column: The call site's column.
-  /// - Returns: The number of handlers, and a way to wait for the calls. It may be ignored.
+  ///   - isolation: The actor in which you call this.
+  ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  /// - Returns: The number of handlers, and a way to wait until they have been called. You can ignore it.
   /// - Complexity: O(*n*).
   @discardableResult @inlinable
   public func post(
@@ -65,16 +67,21 @@ extension MulticastCenter {
 // MARK: - The latest message
 
 extension MulticastCenter {
-  /// Returns the latest message of a topic made with `keepsLatest: true`; nil if there is none.
+  /// Returns the latest message of a topic made with `keepsLatest: true`.
   ///
-  /// While a handler is called with the latest message, this returns that message or a later one.
+  /// While a handler is called with the latest message, this returns that message or a later one. You may
+  /// call it on any thread.
   ///
+  /// - Returns: The message; nil if there is none.
   /// - Complexity: O(1).
   public func latest<Message>(of topic: Topic<Message>) -> Message? {
     existingList(of: topic)?.latestPost?.message(as: Message.self)
   }
 
-  /// Removes the latest message of a topic. Later observers do not receive it.
+  /// Removes the latest message of a topic, so that handlers that observe later do not receive it.
+  ///
+  /// It also withdraws posts that this thread has made and that wait to become the latest. It does not
+  /// withdraw posts of other threads. You may call it on any thread, even in a handler.
   ///
   /// - Returns: The message; nil if there was none, for an optional message type, too.
   /// - Complexity: O(1).

@@ -1,4 +1,4 @@
-/// The key of closure observers: a message type and a name.
+/// A message type and a name, under which senders post messages and handlers observe them.
 ///
 /// Declare a topic once, next to its message:
 ///
@@ -16,31 +16,34 @@
 ///
 /// <!-- example: in Observer -->
 /// ```swift
-/// center.observe(.userLogin, owner: self) { me, login in me.show(login.id) }
+/// center.observe(.userLogin, owner: self) { me, login in
+///   me.show(login.id)
+/// }
 /// center.post(.userLogin, UserLogin(id: 19000))
 /// ```
 ///
-/// Two topics are equal if their message types and names are. `Topic<UserLogin>()` is the default topic of its
-/// message type. Write each topic in one place. A debug build stops at two that differ in `keepsLatest`. It also reports a post
-/// that nobody observes if somebody observes a topic of that name with another message type.
+/// Two topics are the same if their message types and names are equal. `Topic<UserLogin>()` is the default
+/// topic of its message type. Write each topic in one place: a debug build stops if two differ in
+/// `keepsLatest`. It also prints a warning if you post to a topic without handlers, and a topic of the same
+/// name with another message type has some.
 public struct Topic<Message: Sendable>: Sendable {
-  /// The name; empty for the default topic.
+  /// The name. It is empty for the default topic.
   public let name: String
 
-  /// Whether a center keeps the latest message.
+  /// Whether a center keeps the latest message, which new handlers receive first.
   ///
-  /// The handlers of such a topic that have no home are called one at a time. While another thread calls one of them, a
-  /// `post` returns at once, and that thread calls them.
+  /// The handlers of such a topic that have no home are called one at a time. If another thread is calling
+  /// one of them, a `post` returns before they are called, and that thread calls them.
   ///
-  /// It is no part of the topic's identity. In a debug build, a program stops if it uses two topics of one name
-  /// and message type that disagree.
+  /// This property does not distinguish topics. A debug build stops if two topics of one name and message
+  /// type differ in it.
   public let keepsLatest: Bool
 
-  /// Creates the topic of a name, or the default topic.
+  /// Creates a topic with a name, or the default topic of the message type.
   ///
   /// - Parameters:
   ///   - name: The name.
-  ///   - keepsLatest: Whether a center keeps the latest message for later observers.
+  ///   - keepsLatest: Whether a center keeps the latest message, which new handlers receive first.
   @inlinable
   public init(_ name: String = "", keepsLatest: Bool = false) {
     self.name = name

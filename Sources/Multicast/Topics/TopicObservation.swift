@@ -1,8 +1,9 @@
-/// A token of a handler's registration for a topic. It may be ignored.
+/// A token that can cancel a handler's registration for a topic.
 ///
-/// Releasing the token ends nothing, and the token keeps nothing alive. The observation ends with its owner, with
-/// ``cancel()``, with the center's methods for removal, when its owner observes the topic again with the same `id`,
-/// and with the first message if it was made with `once: true`.
+/// You can ignore it, because the registration ends with the handler's owner. Releasing the token ends
+/// nothing, and the token keeps nothing alive. The registration ends earlier with ``cancel()``, with the
+/// center's methods for removal, when the owner observes the topic again with the same `id`, and, if it was
+/// made with `once: true`, with the first message.
 public struct TopicObservation: Sendable {
   /// The handler's box, which keeps no owner alive and ends with its list, and a weak reference to the list.
   ///
@@ -27,16 +28,17 @@ public struct TopicObservation: Sendable {
 
   /// Whether the handler receives further messages.
   ///
-  /// A handler with another home than where this is read is active until its home has noticed its owner's end.
+  /// If you read it outside the handler's home, it is true until that home has noticed that the owner is
+  /// deallocated.
   public var isActive: Bool {
     target.box.mayBeAlive && target.box.isActive(version: version)
   }
 
-  /// Ends the observation. What was posted before no longer calls the handler.
+  /// Ends the registration. Posts that were made before no longer call the handler.
   ///
-  /// After that, no call of the handler begins on this thread. A call on another thread may still
-  /// run. May be called in the handler, and more than once. Releases the handler on this thread, and what only it
-  /// captures with it. The owner is not touched.
+  /// After this returns, no call of the handler begins on this thread. A call that is already running on
+  /// another thread finishes. You may call this on any thread, in the handler, and more than once. It
+  /// releases the handler on this thread, with everything that only it captures. It does not touch the owner.
   ///
   /// - Complexity: Amortized O(1).
   public func cancel() {

@@ -1,26 +1,26 @@
 // Calls that people write. The compiler says what there is.
 
 extension MulticastCenter {
-  /// The delegate of a protocol has its clients.
+  /// Unavailable. Read `clients` of the protocol's delegate.
   @available(*, unavailable, message: "Write: center[P.self].clients")
   public func clients<P>(for listener: P.Type) -> [P] { fatalError() }
 
-  /// The delegate of a protocol delivers batches.
+  /// Unavailable. Notify with many events through the protocol's delegate.
   @available(*, unavailable, message: "Write: center[P.self].notify(forEach: events) { … }")
   public func notify<P, Events: Collection>(
     _ listener: P.Type, forEach events: Events, _ body: (P, Events.Element) -> Void
   ) {}
 
   // With `Message`, the compiler would take a protocol's faulty closure for a message, and say so.
-  /// A topic is posted.
+  /// Unavailable. A topic has only `post`.
   @available(*, unavailable, message: "A topic has only post: center.post(topic, message).")
   public func notify<Message>(_ topic: Topic<Message>, _ message: any Sendable) {}
 
-  /// A topic is posted with its message, and `observe` takes the closure.
+  /// Unavailable. Pass the message to `post`, and the closure to `observe`.
   @available(*, unavailable, message: "A topic is posted with its message: post(topic, message).")
   public func post<Message>(_ topic: Topic<Message>, _ body: (Message) -> Void) {}
 
-  /// An actor's method cannot be named without its actor.
+  /// Unavailable. An actor's method cannot be named without its actor, so pass a closure.
   @available(*, unavailable, message: "An actor takes a closure: { (me: isolated Store, it) in … }")
   @discardableResult
   public func observe<Message, Owner: Actor>(
@@ -28,7 +28,7 @@ extension MulticastCenter {
     once: Bool = false, newestOnly: Bool = false, _ method: (isolated Owner) -> (Message) -> Void
   ) -> TopicObservation { fatalError() }
 
-  /// A method is named with its class, and a closure takes its owner.
+  /// Unavailable. Name a method with its class, or let the closure take its owner.
   @available(
     *, unavailable,
     message: "Name the method with its class, Screen.show, or take the owner: { me, it in … }"
@@ -39,7 +39,7 @@ extension MulticastCenter {
     once: Bool = false, newestOnly: Bool = false, _ handler: (Message) -> Void
   ) -> TopicObservation { fatalError() }
 
-  /// A handler of a topic without messages takes its owner, too.
+  /// Unavailable. A handler of a topic without messages is a closure that takes its owner.
   @available(
     *, unavailable, message: "A handler of a Topic<Void> is a closure: { me, _ in me.logout() }"
   )

@@ -1,23 +1,26 @@
-/// A task-local value that `post` carries. A client called at home sees the value that was current
-/// where `post` was called.
+/// A task-local value that `post` carries to the clients and handlers that it calls.
+///
+/// A listener that `post` calls in its home does not run in the sender's task. With this, it sees the value
+/// that was current where `post` was called:
 ///
 /// <!-- example: in Center -->
 /// ```swift
 /// enum Request {
 ///   @TaskLocal static var id = 0
 /// }
-/// let carrier = MulticastCenter(carrying: CarriedValue(Request.$id))
+/// let carrier = MulticastCenter(
+///   carrying: CarriedValue(Request.$id))
 /// ```
 ///
-/// A client called before `post` returns sees the current value without this. So does a client that is
-/// notified.
+/// A client that is called before `post` returns sees the current value without this. So does a client that
+/// is notified.
 public struct CarriedValue: Sendable {
   let capture: @Sendable () -> any CarriedBinding
 
-  /// Carries a task-local value.
+  /// Creates a value that carries a task-local variable.
   ///
-  /// - Parameter local: The projected value of the variable, as in `Request.$id`. It is read on the
-  ///   posting thread, with no lock held.
+  /// - Parameter local: The projected value of the variable, as in `Request.$id`. It is read on the posting
+  ///   thread, with no lock held.
   public init<Value: Sendable>(_ local: TaskLocal<Value>) {
     capture = { BoundValue(local: local, value: local.get()) }
   }

@@ -2,24 +2,26 @@
 ///
 /// <!-- example: in Center -->
 /// ```swift
-/// let observed = MulticastCenter(onDelivery: { event in print(event) })
+/// let observed = MulticastCenter(
+///   onDelivery: { event in print(event) })
 /// ```
 ///
 /// ```text
-/// notify UserProtocol #1 began, at App/AccountStore.swift:12:12
+/// notify UserProtocol #1 began, at App/Store.swift:12:12
 /// notify UserProtocol #1 called ProfileScreen, 21.3 µs
 /// notify UserProtocol #1 called Badge, 3.0 µs
 /// notify UserProtocol #1 ended, clients: 2, 31.8 µs
 /// ```
 ///
-/// A delivery on this thread is one *pass*: it begins, calls each client, and ends. `post` makes
-/// another pass in each other home. Its events share a ``delivery`` number, and the events of one
-/// pass a ``pass`` number. The events of one pass come in order. A pass in another home may begin
-/// before its `left` event. A delivery to an empty list reports nothing.
+/// A *pass* is a series of calls in one place: it begins, calls each client, and ends. A `notify` is one
+/// pass. A `post` is one pass on its thread, and one in each other home. The events of one delivery share a
+/// ``delivery`` number, and the events of one pass a ``pass`` number. The events of one pass come in order. A
+/// pass in another home may begin before its `left` event. A delivery to an empty list reports nothing.
+/// <doc:SeeingDeliveries> shows what to do with events.
 public struct DeliveryEvent: Sendable {
-  /// The method that delivers.
+  /// The method that makes a delivery.
   public enum Way: Hashable, Sendable {
-    /// `notify`, with one call for each client, and with `forEach:`, where all events of one client count as one call.
+    /// `notify`, with one call for each client. With `forEach:`, all events of one client count as one call.
     case notify
 
     /// `map`.
@@ -28,7 +30,7 @@ public struct DeliveryEvent: Sendable {
     /// `notify` with `awaiting:`.
     case awaiting
 
-    /// `post` and `postOnMain`, to a protocol or a topic.
+    /// `post` or `postOnMain`, to a protocol or a topic.
     case post
   }
 
@@ -37,25 +39,28 @@ public struct DeliveryEvent: Sendable {
     /// A pass is about to call its first client.
     case began
 
-    /// A client was called: its type, and how long the call took, until it returned if it awaits.
+    /// A client was called. The event contains its type and the duration of the call, until it returned if it
+    /// awaits.
     ///
     /// For a topic, the type is that of the owner; for `messages(of:)`, that of the stream.
     case called(any Any.Type, nanoseconds: UInt64)
 
-    /// `post` has left its calls of this number of clients for a home, in which so many letters wait now; nil for tasks.
+    /// `post` has left a letter for `clients` clients of the home `for`.
+    ///
+    /// `waiting` is the number of letters there at that moment; nil if the clients are called in tasks.
     case left(for: String, clients: Int, waiting: Int?)
 
-    /// A pass has ended: the number of clients that it called, and how long it took.
+    /// A pass has ended. The event contains the number of clients that it called, and its duration.
     case ended(clients: Int, nanoseconds: UInt64)
 
-    /// The delivery was refused and called nobody.
+    /// The delivery was refused and called no client.
     case refused
   }
 
-  /// The method that delivers.
+  /// The method that makes the delivery.
   public let way: Way
 
-  /// The place in the source that notified or posted.
+  /// The call site of the `notify` or `post`.
   public let site: CallSite
 
   /// The number of the delivery, unique in its center.
@@ -64,11 +69,11 @@ public struct DeliveryEvent: Sendable {
   /// The number of the pass, unique in its center.
   public internal(set) var pass: UInt64
 
-  /// The home in which this pass calls clients: `MainActor`, another actor's type, `queue label`, or `task`; nil on the
-  /// thread that notified or posted.
+  /// The home in which this pass calls clients: `MainActor`, another actor's type, `queue` with a label, or
+  /// `task`; nil on the thread that notified or posted.
   public internal(set) var home: String?
 
-  /// How many nanoseconds the calls of this pass have waited since `post`; nil if they did not wait.
+  /// The nanoseconds that the calls of this pass have waited since `post`; nil if they did not wait.
   public internal(set) var waited: UInt64?
 
   /// What happened.

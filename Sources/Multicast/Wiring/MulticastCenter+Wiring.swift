@@ -1,12 +1,13 @@
 extension MulticastCenter {
-  /// The listeners at this moment: every listener protocol with its clients, and every topic with its
-  /// observers.
+  /// A snapshot of the listeners at this moment: every listener protocol with its clients, and every topic
+  /// with its handlers.
   ///
-  /// Calls only the `description` of ids. Reads one list after the other, so a concurrent change may show in
-  /// one list and not in the next. Holds each client without a home, or with its home here, for an instant. Shows the
-  /// others until their homes have noticed their end, as ``MulticastDelegate/count`` counts them.
+  /// It calls only the `description` of ids. It reads one list after the other, so it may show a concurrent
+  /// change in one list and not in the next. It retains each client without a home, or with its home here,
+  /// for an instant. It shows the others until their homes have noticed that they are deallocated, as
+  /// ``MulticastDelegate/count`` counts them.
   ///
-  /// - Complexity: O(*n*) in the number of clients and observers, and the time to sort topics by name.
+  /// - Complexity: O(*n*) in the number of clients and handlers, and the time to sort topics by name.
   public var wiring: Wiring {
     let lists = registries.all.flatMap(\.lists)
     let topics = lists.filter { $0 is TopicList }.map { Wiring.List($0) }
@@ -33,7 +34,7 @@ extension MulticastCenter {
 }
 
 extension MulticastCenter: CustomStringConvertible {
-  /// The listener protocols, the topics and their listeners as a text: that of ``wiring``.
+  /// The listener protocols, the topics and their listeners as text: that of ``wiring``.
   public var description: String { wiring.description }
 }
 

@@ -1,9 +1,9 @@
 extension Wiring {
   /// The wiring as a Mermaid flowchart, which GitHub draws in a `mermaid` block.
   ///
-  /// Arrows lead from listener protocols (hexagons) and topics (stadiums) to the types that listen, in the order of the
-  /// calls. They are labelled with the number of neighbors that are alike, the home and the id. By default, Mermaid draws
-  /// at most 500 arrows and 50,000 characters.
+  /// Arrows lead from listener protocols (hexagons) and topics (stadiums) to the types that listen, in the
+  /// order of the calls. Their labels show the number of neighbors that are equal, the home and the id. By
+  /// default, Mermaid draws at most 500 arrows and 50,000 characters.
   public var mermaid: String {
     var types: [String: String] = [:]
     var (nodes, arrows) = ("", "")

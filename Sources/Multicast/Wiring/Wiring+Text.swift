@@ -1,5 +1,5 @@
 extension Wiring: CustomStringConvertible {
-  /// The wiring as an indented text, with one protocol, topic, client or observer in each line.
+  /// The wiring as indented text, with one protocol, topic, client or handler in each line.
   public var description: String {
     var lines = [
       protocols.isEmpty && topics.isEmpty ? "MulticastCenter: not in use" : "MulticastCenter"

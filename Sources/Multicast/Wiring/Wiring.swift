@@ -15,32 +15,37 @@
 ///     Inbox, MainActor
 /// ```
 ///
-/// Each line names the home. `posting thread` stands for none: a `post` calls such a client on its own thread.
+/// Each line names the home. `posting thread` stands for none: a `post` calls such a listener on its own
+/// thread.
 ///
-/// A wiring shows neither senders nor the relays of `MulticastFoundation`. Its forwards are observers. Types
-/// are named without their modules. A wiring keeps no client alive.
+/// A wiring shows neither senders nor the relays of `MulticastFoundation`. It shows the forwards as handlers.
+/// It names types without their modules. It keeps no client alive.
 ///
-/// In a debug build, the place of `observe` follows in an observer's line. An owner that should have ended and is
-/// still there is kept by somebody, perhaps by the handler itself.
+/// In a debug build, a handler's line ends with the call site of its `observe`. If an owner that should be
+/// gone is still there, something retains it, perhaps the handler itself.
 public struct Wiring: Hashable, Sendable {
-  /// The listener protocols in the order of their first uses, such as an `add`. A protocol without
-  /// clients stays.
+  /// The listener protocols in the order of their first uses, such as an `add`. A protocol without clients
+  /// stays.
   public let protocols: [List]
 
-  /// The topics with observers, by the first observation of their message type, then by name.
+  /// The topics with handlers, in the order in which their message types were first observed, then by name.
   public let topics: [List]
 
-  /// The homes in which letters wait, by name. A letter is what a `post` has left there for its listeners, and waits even if
-  /// these are removed meanwhile. A blocked home stays here.
+  /// The homes in which posts are waiting, by name.
+  ///
+  /// A post that cannot call the clients of a home immediately leaves one *letter* there. It waits even if these clients are
+  /// removed meanwhile. A home that is blocked stays in this list.
   public let waiting: [Backlog]
 
-  /// A listener protocol and its clients, or a topic and its observers.
+  /// A listener protocol and its clients, or a topic and its handlers.
   public struct List: Hashable, Sendable {
     /// The name of the protocol, or the topic as source code: `Topic<UserLogin>("userLogin")`.
     public let name: String
 
-    /// The live clients, or the observers with live owners, in the order of the calls. Those with another home than where
-    /// the wiring was read stay until their home has noticed their end.
+    /// The clients, or the handlers, that are alive, in the order of the calls.
+    ///
+    /// Those with another home than where the wiring was read stay until their home has noticed that they are
+    /// deallocated.
     public let listeners: [Group]
 
     /// The number of listeners.
@@ -52,31 +57,34 @@ public struct Wiring: Hashable, Sendable {
     /// The name of the clients' or the owners' type.
     public let type: String
 
-    /// The id of the observation as text; nil if it has none.
+    /// The id of the handler as text; nil if it has none.
     public let id: String?
 
-    /// The place where `post` calls them: `MainActor`, another actor's type, `queue label`, `task`, `task in` an actor's
-    /// type, or `posting thread` for those without a home.
+    /// Where `post` calls them: `MainActor`, another actor's type, `queue` with a label, `task`, `task in` an
+    /// actor's type, or `posting thread` for those without a home.
     public let home: String
 
-    /// Where they observe the topic, in a debug build; nil in a release build, and for clients.
+    /// The call site of `observe`, in a debug build; nil in a release build, and for clients.
     public let site: CallSite?
 
     /// The number of listeners, at least 1.
     public internal(set) var count: Int
   }
 
-  /// The calls that wait in a home, and those that it is making.
+  /// A home in which letters wait, with their number.
   public struct Backlog: Hashable, Sendable {
     /// The home.
     public let home: String
 
-    /// The number of letters: of what was posted there and is not handled. A home takes several at once. They count until the
-    /// last of them is handled.
+    /// The number of letters that the home has not finished.
+    ///
+    /// A home takes several letters at once. They count until the last of them is handled.
     public let letters: Int
 
-    /// The nanoseconds since the first of those that were not taken was posted. Nil if the center has neither `onDelivery` nor a carried
-    /// value, because times are not measured then.
+    /// The nanoseconds since the first letter that the home has not taken was posted.
+    ///
+    /// It is nil if the center has neither `onDelivery` nor a carried value, because then it does not measure
+    /// times.
     public let nanoseconds: UInt64?
   }
 }

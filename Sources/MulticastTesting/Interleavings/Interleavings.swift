@@ -1,20 +1,22 @@
 import Multicast
 import Testing
 
-/// The orders in which the homes of a center may come to their letters.
+/// Runs a test in many of the orders in which actors and queues may handle what is posted to them.
 ///
-/// What one thread posts arrives in every home in order. Between two homes there is no order: one may handle ten letters
-/// before the other handles its first. Code that counts on more fails rarely, and on somebody else's machine.
-/// ``explore(_:_:)`` runs a test in many of these orders, each decided by a seed, and
-/// ``replay(_:_:)`` repeats one:
+/// What one thread posts arrives in every home in order. Two homes have no common order: one may handle ten
+/// posts before the other handles its first. Code that relies on more fails rarely, and on another machine.
+/// ``explore(_:_:)`` runs a test in many of these orders, each decided by a seed, and ``replay(_:_:)``
+/// repeats one:
 ///
 /// <!-- example: in TestingSuite -->
 /// ```swift
 /// @Test func theTotalIsRightInEveryOrder() async throws {
 ///   try await Interleavings.explore(100) { center in
-///     let basket = Basket(center: center)  // has a handler on a queue, and one on the main actor
+///     // Has a handler on a queue, and one on the main actor.
+///     let basket = Basket(center: center)
 ///     center.post(.added, Item(price: 20))
-///     await Interleavings.step()  // homes may handle letters here
+///     // Homes may handle letters here.
+///     await Interleavings.step()
 ///     center.post(.removed, Item(price: 20))
 ///     await center.settled()
 ///     #expect(await basket.total == 0)
@@ -22,29 +24,29 @@ import Testing
 /// }
 /// ```
 ///
-/// A post leaves a *letter* in each home that it is not made in. The letters of the center are held while the body runs.
-/// They move while it waits: with `settled()`, with `delivered()`, with the `next()` of a recorder, or with ``step()``.
-/// Then one home after the other handles one letter, and a number from the seed chooses which.
+/// A post leaves a *letter* in each home that it is not made in. The letters of the center are held while the
+/// body runs. They move while it waits: in `settled()`, in `delivered()`, in the `next()` of a recorder, or
+/// in ``step()``. Then one home after the other handles one letter, and a number from the seed chooses which.
 ///
-/// The same seed gives the same order, whatever else the machine does, if all posts come from the body, from clients and
-/// from handlers. Posts from elsewhere come when they come, and are not repeated: from child tasks of the body, from
-/// `Task { }`, from timers and other threads.
+/// The same seed gives the same order, whatever else the machine does, if all posts come from the body, from
+/// clients and from handlers. A seed does not control when child tasks of the body, `Task { }`, timers and
+/// other threads post.
 ///
-/// The body, clients and handlers run as they run. So no order is found in which
+/// Nothing stops the body, clients and handlers while they run. Therefore no order is found in which
 ///
-/// - another home comes to its letters between two posts of one handler,
+/// - another home handles letters between two posts of one handler,
 /// - a letter is handled between two lines of the body without one of the waits above,
 /// - two threads or tasks post, or read and write, in another order than they just did.
 ///
-/// A body that waits for something else that a letter brings, as for a continuation that a handler resumes, waits for
-/// ever: call `settled()` first. So does a run in which a handler that is awaited waits for another one's letter, but
-/// with `delivered()`.
+/// A body that waits for something else that a letter causes, such as a continuation that a handler resumes,
+/// waits forever: call `settled()` first. So does a run in which a handler that is awaited waits for a letter
+/// of another one, unless it awaits `delivered()`.
 public enum Interleavings {
   /// Runs a test in several orders, until one fails.
   ///
-  /// A run fails if the body throws, if it records an issue, or if the center refuses a loop. The failure lists the
-  /// letters in the order in which they were handled, and names the seed. An issue that a handler records in another home
-  /// belongs to no test, and to no seed: let the body expect what handlers leave behind.
+  /// A run fails if the body throws, if it records an issue, or if the center refuses a loop. The failure
+  /// lists the letters in the order in which they were handled, and names the seed. An issue that a handler
+  /// records in another home belongs to no test, and to no seed: let the body check what handlers have done.
   ///
   /// In a test of XCTest, this throws what the body records with `#expect` and `#require`. It does not see the failures of
   /// `XCTAssert`, which belong to the test and to no seed.
@@ -82,10 +84,10 @@ public enum Interleavings {
 
   /// Lets homes handle letters: none, some, or all, as the seed decides.
   ///
-  /// Letters are held while the body runs. So write this between two lines of a body where letters may be handled in an
-  /// app.
+  /// Letters are held while the body runs. Write this between two lines of a body where letters may be
+  /// handled in an app.
   ///
-  /// Call it in the body or in its child tasks. Anywhere else, it returns at once.
+  /// Call it in the body or in its child tasks. Elsewhere, it returns immediately.
   public static func step() async { await Director.current?.step() }
 
   /// A run that has failed.
@@ -93,11 +95,11 @@ public enum Interleavings {
     /// The seed of the run.
     public let seed: UInt64
 
-    /// What the body has thrown, or the report of the loop.
+    /// The error that the body has thrown, or the report of the loop.
     public let underlying: any Error
 
-    /// The letters in the order in which they were handled: what each said, where it was posted, where it was handled, and
-    /// who was called.
+    /// The letters in the order in which they were handled: what each contains, where it was posted, in which
+    /// home it was handled, and which listeners were called.
     public let letters: [String]
 
     /// The error, the letters and the seed.
