@@ -23,7 +23,7 @@
 /// ```
 ///
 /// Two topics are the same if their message types and names are equal. `Topic<UserLogin>()` is the default
-/// topic of its message type. Write each topic in one place: a debug build stops if two differ in
+/// topic of its message type. Declare each topic once: a debug build stops if two differ in
 /// `keepsLatest`. It also prints a warning if you post to a topic without handlers, and a topic of the same
 /// name with another message type has some.
 public struct Topic<Message: Sendable>: Sendable {

@@ -78,7 +78,7 @@ public struct Wiring: Hashable, Sendable {
 
     /// The number of letters that the home has not finished.
     ///
-    /// A home takes several letters at once. They count until the last of them is handled.
+    /// A home takes several letters together. They count until the last of them is handled.
     public let letters: Int
 
     /// The nanoseconds since the first letter that the home has not taken was posted.
