@@ -15,8 +15,8 @@
 /// ```
 ///
 /// A delegate calls each client once, in the order in which they were added. `notify` calls them on this
-/// thread. `post` calls each one in its *home*, the actor or queue in which you add it: see
-/// <doc:NotifyOrPost>.
+/// thread. `post` calls each one in its *home*, the actor in which you add it, or the queue that you pass with
+/// `on:`: see <doc:NotifyOrPost>.
 ///
 /// It holds its clients weakly, so something else must own them. A local variable may end with its last use.
 ///

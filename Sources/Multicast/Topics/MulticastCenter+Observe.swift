@@ -19,9 +19,9 @@ extension MulticastCenter {
   /// parameter, or a method, which cannot capture anything: `observe(.userLogin, owner: self, Screen.show)`.
   /// Capture the center weakly, too, or take it from the owner.
   ///
-  /// The registration ends with its owner, which is held weakly and passed to the handler. The handler is
-  /// released when its topic is used again: with the next `post`, or, on a topic of up to 32 handlers, with
-  /// the next call of any kind in its home. The call that replaces a handler releases the old one.
+  /// The registration ends with its owner, which is held weakly and passed to the handler. The handler is then
+  /// released when its topic is used again: with the next `post`, or, if the topic has up to 32 handlers, with the
+  /// next operation in the handler's home. The call that replaces a handler releases the old one.
   ///
   /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for
   /// the topic. In the same home, the new handler takes the position of the old one and receives the messages
