@@ -145,7 +145,7 @@ extension Notification.Name {
 
 // the example
 
-// MARK: Observer: Multicast
+// MARK: Observer: Dispatch Multicast
 
 nonisolated struct UserLogin: Sendable {
   let id: UInt
