@@ -6,7 +6,7 @@ public struct OwnCenter: TestTrait, SuiteTrait, TestScoping {
   /// Always true: a suite with this trait gives each of its tests a center of its own.
   public var isRecursive: Bool { true }
 
-  /// Runs a test, or one of its cases, with a new center as ``Multicast/MulticastCenter/current``.
+  /// Runs a test, or one of its cases, with a new center as `MulticastCenter.current`.
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
