@@ -28,9 +28,8 @@ extension MulticastCenter {
   /// that wait for it. In another home, it receives what is posted from now on. If an owner observes a topic
   /// again from the same line without an `id`, a debug build prints a warning, once for each line.
   ///
-  /// If the topic keeps its latest message, the handler receives that first: before this returns if you are
-  /// in the handler's home and no call is running there, and otherwise after this returns. Therefore observe
-  /// last in `init`.
+  /// If the topic keeps its latest message, the handler receives that first: before this returns, unless the
+  /// handler's home is elsewhere or a call is running there. Therefore observe last in `init`.
   ///
   /// You may call this on any thread. In the owner's `deinit`, it registers nothing; on Apple's platforms, it
   /// stops the program there if the owner is an instance of an Objective-C class. In language mode 5, the
