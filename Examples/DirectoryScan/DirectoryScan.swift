@@ -3,8 +3,8 @@ import Multicast
 
 /// A pipe that Ctrl-C closes: a signal handler may do that, and any thread may ask.
 ///
-/// Unsafe, because both read it without a lock. It is filled once, before the handler is installed and the scan, which
-/// asks, begins. Nothing changes or frees it afterwards.
+/// Unsafe, because both read it without a lock. It is filled once, before the handler is installed and the scan begins.
+/// Nothing changes or frees it afterwards.
 nonisolated(unsafe) private let interruption = UnsafeMutablePointer<Int32>.allocate(capacity: 2)
 
 /// Whether Ctrl-C was pressed.
@@ -23,7 +23,7 @@ var isInterrupted: Bool {
     ends the scan with a report of what was found so far.
 
       --json FILE    Write the report to FILE as well, as JSON.
-      --wiring FILE  Write to FILE, in Mermaid, a picture of who listens to what in this program.
+      --wiring FILE  Write to FILE, in Mermaid, a picture of the program's listeners.
                      A FILE of - is standard output, which then gets no text.
       --slow TIME    Write to standard error a line for every call of a listener that takes TIME or
                      longer: a whole number of us, ms or s, as in 1ms.
@@ -36,7 +36,7 @@ var isInterrupted: Bool {
     """
 
   static func main() async {
-    // A file that is opened never takes the place of a closed stream.
+    // Otherwise, a file that is opened could become standard output, if that was closed.
     while (0...2).contains(open("/dev/null", O_RDONLY)) {}
     signal(SIGPIPE, SIG_IGN)
     let options = Options(CommandLine.arguments.dropFirst())
@@ -99,7 +99,7 @@ var isInterrupted: Bool {
     return false
   }
 
-  /// Says which calls take at least so many nanoseconds.
+  /// Returns a callback that prints each call of a listener that takes at least `limit` nanoseconds.
   private static func sayCalls(slowerThan limit: UInt64) -> @Sendable (DeliveryEvent) -> Void {
     { event in
       if case .called(_, let time) = event.phase, time >= limit { say("\(event)") }

@@ -104,7 +104,13 @@ final class Problems: ScanListener {
   }
 }
 
-private func byteCount(_ bytes: Int) -> String { bytes.formatted(.byteCount(style: .decimal)) }
+private func byteCount(_ bytes: Int) -> String {
+  ByteCountFormatter.string(fromByteCount: Int64(bytes), countStyle: .decimal)
+}
 
 /// Writes a line to standard error.
-func say(_ line: String) { try? FileHandle.standardError.write(contentsOf: Data("\(line)\n".utf8)) }
+func say(_ line: String) {
+  let bytes = Array("\(line)\n".utf8)
+  // A closed stream is not an error: the user does not want to see it.
+  _ = write(STDERR_FILENO, bytes, bytes.count)
+}

@@ -32,8 +32,10 @@ enum OtherItem { case folder, link, special }
 
   /// Returns when everything is scanned, or after Ctrl-C.
   func scan(_ root: String) {
+    var root = root
+    while root.hasSuffix("/") { root.removeLast() }
     // With a slash at its end, a path follows a link.
-    var waiting = [root.replacing(/\/*$/, with: "") + "/"]
+    var waiting = [root + "/"]
     center.notify(ScanListener.self) { $0.found(.folder) }
     while !isInterrupted, let folder = waiting.popLast() { waiting += read(folder) }
     for group in center.map(ScanListener.self, { $0.filesToCompare() }).joined() { compare(group) }
@@ -110,9 +112,12 @@ struct File: Encodable {
   let id: [UInt64]
 
   fileprivate func read(_ length: Int, at offset: Int) -> Data? {
-    guard let handle = FileHandle(forReadingAtPath: path) else { return nil }
-    try? handle.seek(toOffset: UInt64(offset))
-    return try? handle.read(upToCount: length) ?? Data()
+    let file = open(path, O_RDONLY)
+    if file < 0 { return nil }
+    defer { close(file) }
+    var slice = Data(count: length)
+    let count = slice.withUnsafeMutableBytes { pread(file, $0.baseAddress, length, off_t(offset)) }
+    return count < 0 ? nil : slice.prefix(count)
   }
 }
 
@@ -126,7 +131,7 @@ struct Problem: Encodable {
     self.path = path
     problem =
       [ENOENT, ENOTDIR, ELOOP].contains(errno)
-      ? "vanished during the scan; scan again when nobody changes the folder"
+      ? "vanished during the scan; scan again when the folder is not being changed"
       : "cannot be read (\(String(cString: strerror(errno)))); check that you may read it"
   }
 
@@ -138,7 +143,7 @@ struct Problem: Encodable {
     var status = stat()
     var isCycle = stat(path, &status) != 0 && errno == ELOOP
     if status.st_mode != 0 {
-      isCycle = resolved(folder).hasPrefix(resolved(path).replacing("//", with: "/"))
+      isCycle = resolved(folder).hasPrefix(resolved(path).replacingOccurrences(of: "//", with: "/"))
       if !isCycle { return nil }
     }
     let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) ?? ""

@@ -12,15 +12,17 @@ extension UserProtocol {
   func logout() {}
 }
 
-/// Announces logins and logouts. It knows the center and no client.
+/// Announces logins and logouts. It knows the center, and none of the clients.
 struct AccountStore {
   let center: MulticastCenter
 
   func login(_ userID: UInt) {
+    say("AccountStore", "notify: login \(userID)")
     center.notify(UserProtocol.self) { $0.userLogin(userID) }
   }
 
   func logout() {
+    say("AccountStore", "notify: logout")
     center.notify(UserProtocol.self) { $0.logout() }
   }
 }

@@ -1,7 +1,7 @@
 import Multicast
 
 /// A small app with an account store and three clients. A center holds its clients weakly, so they
-/// listen while this app keeps them.
+/// listen as long as this app owns them.
 final class App {
   private let center: MulticastCenter
   private let store: AccountStore
@@ -17,7 +17,7 @@ final class App {
     auditLog = AuditLog(center: center)
   }
 
-  /// The names of the live clients, in the order of the calls.
+  /// The names of the clients, in the order of the calls.
   private var listening: String {
     center[UserProtocol.self].clients
       .map { String(describing: type(of: $0)) }
@@ -25,7 +25,6 @@ final class App {
   }
 
   func play(_ event: Event) {
-    print("> \(event)")
     switch event {
     case .login(let userID): store.login(userID)
     case .logout: store.logout()
@@ -37,16 +36,17 @@ final class App {
     center.add(auditLog, for: UserProtocol.self)
   }
 
-  /// Releases the profile screen without removing it from the center.
+  /// Releases the profile screen, without removing it from the center.
   func closeProfileScreen() {
+    say("App", "releases the profile screen")
     profileScreen = nil
   }
 
   /// Plays the events of a file, or of standard input for nil.
   func play(_ path: String?) throws(UserError) {
     defer { extendLifetime(self) }
-    // All are read first, so an error in the last line is found before any is played.
-    let events = try Event.read(path)
+    // Read all lines first: an error in the last one is found before any event is played.
+    let events = try Event.all(in: path)
     print(
       """
       A login session: \(events.count) \(events.count == 1 ? "event" : "events") from \

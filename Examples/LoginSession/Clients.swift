@@ -5,26 +5,26 @@ import Multicast
 final class ProfileScreen: UserProtocol {
   init(center: MulticastCenter) { center.add(self, for: UserProtocol.self) }
 
-  func userLogin(_ userID: UInt) { print("  ProfileScreen: welcome, user \(userID)") }
+  func userLogin(_ userID: UInt) { say("ProfileScreen", "welcome, user \(userID)") }
 }
 
 /// A client that implements only the logout.
 final class Badge: UserProtocol {
   init(center: MulticastCenter) { center.add(self, for: UserProtocol.self) }
 
-  func logout() { print("  Badge: no unread messages any more") }
+  func logout() { say("Badge", "shows no unread messages") }
 }
 
 /// A client that implements every method.
 final class AuditLog: UserProtocol {
   init(center: MulticastCenter) { center.add(self, for: UserProtocol.self) }
 
-  func userLogin(_ userID: UInt) { print("  AuditLog: user \(userID) logged in") }
+  func userLogin(_ userID: UInt) { say("AuditLog", "user \(userID) logged in") }
 
-  func logout() { print("  AuditLog: the user logged out") }
+  func logout() { say("AuditLog", "the user logged out") }
 }
 
-/// A client that answers every login with a logout, and so notifies again.
+/// A client that answers every login with a logout.
 final class MaintenanceMode: UserProtocol {
   private let store: AccountStore
 
@@ -34,12 +34,12 @@ final class MaintenanceMode: UserProtocol {
   }
 
   func userLogin(_ userID: UInt) {
-    print("  MaintenanceMode: logs user \(userID) out again")
+    say("MaintenanceMode", "logs user \(userID) out")
     store.logout()
   }
 }
 
-/// A client that answers every logout with a login, and so notifies again.
+/// A client that answers every logout with a login.
 final class AutoLogin: UserProtocol {
   private let userID: UInt
   private let store: AccountStore
@@ -51,7 +51,7 @@ final class AutoLogin: UserProtocol {
   }
 
   func logout() {
-    print("  AutoLogin: logs user \(userID) in again")
+    say("AutoLogin", "logs user \(userID) in again")
     store.login(userID)
   }
 }
@@ -62,6 +62,6 @@ final class Backup: UserProtocol {
 
   func logout() {
     Thread.sleep(forTimeInterval: 0.03)
-    print("  Backup: everything is saved")
+    say("Backup", "has saved everything")
   }
 }

@@ -1,22 +1,24 @@
 import Foundation
 
-@main
-enum LoginSession {
+@main @MainActor enum LoginSession {
   private static let usage = """
-    Usage: LoginSession [--input FILE | --trace]
+    Usage: LoginSession [--tour | --trace | --input FILE]
 
-    Plays a login session with MulticastCenter.default, and explains what happens.
+    Plays a login session, and shows when and where each client is called.
 
-      --input FILE  Play the events of FILE instead; a FILE of - is standard input.
-      --trace       Play a short session instead, and show who is called, when and for how long.
+      --tour        Explain each rule, step by step.
+      --trace       Show every event of a center's deliveries.
+      --input FILE  Play the events of FILE; a FILE of - is standard input.
       -h, --help    Show this text.
 
     FILE has an event a line: login <id> or logout. An id is a whole number from 0 to
     \(UInt.max). Blank lines are skipped; there are no comments. Nothing is played
-    if any line is malformed.
+    if any line is malformed. Colors are for terminals; NO_COLOR=1 switches them off.
     """
 
   static func main() async {
+    // The main actor runs on the main queue.
+    DispatchQueue.main.setSpecific(key: homeName, value: "main actor")
     do {
       try await play(CommandLine.arguments.dropFirst())
     } catch {
@@ -26,16 +28,16 @@ enum LoginSession {
   }
 
   private static func play(_ arguments: some Sequence<String>) async throws(UserError) {
-    var kind: String?
+    var mode: String?
     var path = ""
     var rest = arguments.makeIterator()
     while let argument = rest.next() {
       switch argument {
       case "--help", "-h": return print(usage)
-      case "--input", "--trace":
-        if kind == argument { throw misuse("\(argument) stands twice") }
-        if kind != nil { throw misuse("--input and --trace cannot stand together") }
-        kind = argument
+      case "--tour", "--trace", "--input":
+        if mode == argument { throw misuse("\(argument) stands twice") }
+        if let mode { throw misuse("\(mode) and \(argument) cannot stand together") }
+        mode = argument
         if argument == "--input" {
           path = rest.next() ?? ""
           if path.isEmpty { throw misuse("--input needs a FILE") }
@@ -43,10 +45,11 @@ enum LoginSession {
       default: throw misuse("unknown argument \(argument.debugDescription)")
       }
     }
-    switch kind {
-    case "--input": try App().play(path == "-" ? nil : path)
+    switch mode {
+    case "--tour": await Tour().play()
     case "--trace": await TraceTour().play()
-    default: await Tour().play()
+    case "--input": try App().play(path == "-" ? nil : path)
+    default: await Show().play()
     }
   }
 
@@ -56,7 +59,7 @@ enum LoginSession {
   }
 }
 
-/// What a user has done wrong, with a remedy.
+/// A mistake of the user, and how to correct it.
 struct UserError: Error {
   let message: String
   let status: Int32

@@ -1,6 +1,7 @@
+import Dispatch
 import Multicast
 
-// A topic: an inbox observes it with a closure.
+// MARK: - A topic, which an inbox observes with a closure
 
 struct Mail: Sendable {
   let subject: String
@@ -17,35 +18,50 @@ extension Topic where Message == Mail {
   init(center: MulticastCenter) {
     center.observe(.mail, owner: self) { inbox, mail in
       inbox.unread += 1
-      print("  Inbox: \"\(mail.subject)\", \(inbox.unread) unread")
+      say("Inbox", "\"\(mail.subject)\", \(inbox.unread) unread")
     }
   }
 }
 
-// A protocol: a service posts to its clients in the background.
+// MARK: - A protocol, whose clients are called in their homes
 
 protocol UnreadProtocol {
   func unreadChanged(to subjects: [String])
 }
 
-/// Fetches mail in the background. It does not know where its listeners live.
+/// Fetches mail in the background. It does not know in which actors or queues its clients live.
 struct MailService {
   let center: MulticastCenter
 
-  /// Returns when every client has been called.
+  /// Returns when every client has been called, and what the clients post has been delivered.
   @concurrent func fetch() async {
     let subjects = ["Minutes", "You have won!", "Lunch"]
-    await center.post(UnreadProtocol.self) { $0.unreadChanged(to: subjects) }.delivered()
+    say("MailService", "post: \(subjects.count) unread")
+    center.post(UnreadProtocol.self) { $0.unreadChanged(to: subjects) }
+    await center.settled()
   }
+}
 
-  /// Fetches mail for a spam filter and a label, which live on the main actor.
-  @MainActor static func play(in center: MulticastCenter) async {
-    let filter = SpamFilter(center: center)
-    let label = UnreadLabel(center: center)
-    print("> mail, found in the background")
-    await MailService(center: center).fetch()
-    extendLifetime((filter, label))
+/// The clients of the mail service, in the order in which they are added.
+@MainActor struct MailClients {
+  private let log: MailLog
+  private let filter: SpamFilter
+  private let label: UnreadLabel
+  private let archive: Archive
+
+  init(center: MulticastCenter) {
+    log = MailLog(center: center)
+    filter = SpamFilter(center: center)
+    label = UnreadLabel(center: center)
+    archive = Archive(center: center)
   }
+}
+
+/// A client without a home: every thread that posts calls it, so it has no state.
+final class MailLog: UnreadProtocol, Sendable {
+  init(center: MulticastCenter) { center.add(self, for: UnreadProtocol.self, on: nil) }
+
+  func unreadChanged(to subjects: [String]) { say("MailLog", "\(subjects.count) unread") }
 }
 
 /// A client on the main actor that corrects a message with a post of its own.
@@ -59,9 +75,9 @@ struct MailService {
 
   func unreadChanged(to subjects: [String]) {
     let wanted = subjects.filter { $0 != "You have won!" }
-    // The post reaches this client too. It posts only after a change, so this ends.
+    // The post reaches this client, too. It posts only after a change, so this ends.
     guard wanted != subjects else { return }
-    print("  SpamFilter: takes the spam out")
+    say("SpamFilter", "post: \(wanted.count) unread, without spam")
     center.post(UnreadProtocol.self) { $0.unreadChanged(to: wanted) }
   }
 }
@@ -70,7 +86,21 @@ struct MailService {
 @MainActor final class UnreadLabel: @MainActor UnreadProtocol {
   init(center: MulticastCenter) { center.add(self, for: UnreadProtocol.self) }
 
+  func unreadChanged(to subjects: [String]) { say("UnreadLabel", "\(subjects.count) unread") }
+}
+
+/// A client on a queue, which protects its state.
+final class Archive: UnreadProtocol {
+  private var subjects: [String] = []
+
+  init(center: MulticastCenter) {
+    let queue = DispatchQueue(label: "archive")
+    queue.setSpecific(key: homeName, value: "archive queue")
+    center.add(self, for: UnreadProtocol.self, on: queue)
+  }
+
   func unreadChanged(to subjects: [String]) {
-    print("  UnreadLabel: \(subjects.count) unread")
+    self.subjects = subjects
+    say("Archive", "\(subjects.count) unread")
   }
 }

@@ -1,6 +1,6 @@
 import Multicast
 
-/// The session without a file: one rule of the center in each step.
+/// The session of `--tour`: one rule of the center in each step.
 @MainActor struct Tour {
   private let app = App()
 
@@ -13,19 +13,19 @@ import Multicast
     await observe()
     await correct()
     showWiring()
-    // Otherwise the app and its clients could end after their last use.
+    // Otherwise the app and its clients could be deallocated after their last use.
     extendLifetime(app)
   }
 
   private func introduce() {
     print(
       """
-      A login session. (To play events of your own: swift run LoginSession --help)
+      A login session, step by step. (To play events of your own: swift run LoginSession --help)
 
       UserProtocol is a listener protocol. It has one method for a login and one for a logout. Objects
-      that conform to it are added to a center and become its clients. An account store notifies the
-      center, and the center calls every client. Below, a line with ">" shows what the account store
-      announces. The lines after it show what the clients do.
+      that conform to it are added to a center, and become its clients. An account store notifies the
+      center, and the center calls every client. Each line below has the time, the home in which it
+      happens, the object, and what that does.
       """)
   }
 
@@ -46,8 +46,8 @@ import Multicast
     print(
       """
 
-      2. The audit log is added again. The center's add method returns \(wasAdded), because the log is a
-         client already. The center still calls it once.
+      2. The audit log is added again. The center's add method returns \(wasAdded), because the log is
+         already a client. The center still calls it once.
 
       """)
     app.play(.login(19001))
@@ -55,14 +55,14 @@ import Multicast
   }
 
   private func release() {
-    app.closeProfileScreen()
     print(
       """
 
-      3. The profile screen is closed and deallocated. The center holds clients weakly, so the screen
-         need not be removed.
+      3. The profile screen is closed and deallocated. The center holds its clients weakly, so the
+         screen does not remove itself.
 
       """)
+    app.closeProfileScreen()
     app.play(.login(19002))
     app.play(.logout)
   }
@@ -76,54 +76,55 @@ import Multicast
          forever. The center delivers the logout inside the login. It refuses the login inside that
          logout, because its call site is already delivering.
 
-         These two have a center of their own. Its onRecursion prints the report with the path of call
+         These two have a center of their own. Its onRecursion prints the report, with the path of call
          sites. MulticastCenter.default prints the same on standard error.
 
       """)
     let center = MulticastCenter(onRecursion: { print($0) })
     let store = AccountStore(center: center)
-    let maintenanceMode = MaintenanceMode(store)
-    let autoLogin = AutoLogin(19003, store)
-    // The center does not keep the two alive.
-    withExtendedLifetime((maintenanceMode, autoLogin)) {
-      print("> \(Event.login(19003))")
-      store.login(19003)
-    }
+    let clients = (MaintenanceMode(store), AutoLogin(19003, store))
+    store.login(19003)
+    // The center does not keep its clients alive.
+    extendLifetime(clients)
   }
 
   private func observe() async {
     print(
       """
 
-      5. A closure can observe a topic. The inbox's closure is written on the main actor and runs
-         there: at once for a post on the main actor, a little later for one in the background. The
-         observation ends with its owner, the inbox.
+      5. A closure can observe a topic. The inbox's closure is written on the main actor, and runs
+         there: before post returns if the main actor posts, and afterwards if a background task does.
+         The observation ends with its owner, the inbox.
 
       """)
     let center = MulticastCenter.default
     var inbox = Optional(Inbox(center: center))
-    print("> mail, posted on the main actor")
+    say("Tour", "post: Welcome")
     center.post(.mail, Mail(subject: "Welcome"))
-    print("> mail, posted in the background")
-    await Task.detached { _ = await center.post(.mail, Mail(subject: "News")).delivered() }.value
+    await Task.detached {
+      say("Tour", "post: News")
+      await center.post(.mail, Mail(subject: "News")).delivered()
+    }.value
     extendLifetime(inbox)
     inbox = nil
-    print("> mail, posted after the inbox was closed")
     let handlers = center.post(.mail, Mail(subject: "Too late")).clients
-    print("  \(handlers) handlers called")
+    say("Tour", "the inbox is deallocated: \(handlers) handlers")
   }
 
   private func correct() async {
     print(
       """
 
-      6. A background service posts, and its clients live on the main actor. A post calls each client
-         in its home, so they are called there. A spam filter posts a correction, which follows the first
-         post. So the label, which is called after the filter, shows 3 and then 2, the right number.
-         With notify, it would show 2 and then 3.
+      6. A background service posts. A post calls each client in its home: a log without a home on the
+         posting thread, a filter and a label on the main actor, an archive on its queue. The filter
+         posts a correction, which follows the first post. So the label, which is called after the
+         filter, shows 3 and then 2, the right number. With notify, it would show 2 and then 3.
 
       """)
-    await MailService.play(in: MulticastCenter())
+    let center = MulticastCenter()
+    let clients = MailClients(center: center)
+    await MailService(center: center).fetch()
+    extendLifetime(clients)
   }
 
   private func showWiring() {
@@ -132,8 +133,8 @@ import Multicast
     print(
       """
 
-      7. A center's wiring shows who listens to what, and where a post calls each. Who has no home is
-         called on the posting thread. The inbox is open again.
+      7. A center's wiring lists its clients and handlers, and where a post calls each. A client without
+         a home is called on the posting thread. The inbox is open again.
 
       \(center.wiring)
       """)
@@ -158,15 +159,15 @@ import Multicast
       """)
     notify()
     await post()
-    findWhoIsSlow()
+    findSlowClient()
   }
 
   private func notify() {
     print(
       """
 
-      1. An account store notifies. Every client is called at once, in order. The delivery ends when the
-         last call returns. The badge is called too, although it does not implement the login.
+      1. An account store notifies. Every client is called before notify returns, in order. The delivery
+         ends when the last call returns. The badge is called, too: the protocol's default does nothing.
 
       """)
     let app = App(center: center)
@@ -178,16 +179,17 @@ import Multicast
     print(
       """
 
-      2. A mail service posts in the background. The filter and the label live on the main actor, so the
-         post leaves a letter for them, and the first pass ends without a call. A second pass handles the
-         letter on the main actor. There, the filter posts a correction, which follows: the label receives
-         the first post before.
+      2. A mail service posts in the background. It calls the log, which has no home, and leaves one
+         letter for the main actor and one for the archive's queue. Each home handles its letter in a pass
+         of its own. On the main actor, the filter posts a correction, which follows.
 
       """)
-    await MailService.play(in: center)
+    let clients = MailClients(center: center)
+    await MailService(center: center).fetch()
+    extendLifetime(clients)
   }
 
-  private func findWhoIsSlow() {
+  private func findSlowClient() {
     print(
       """
 

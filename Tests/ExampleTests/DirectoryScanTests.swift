@@ -50,7 +50,7 @@ struct DirectoryScanTests {
     ("file", "not a folder; give the path of a folder"),
     ("--no option", "cannot be scanned (No such file or directory); check the path"),
   ])
-  func pathThatIsNoFolder(_ name: String, problem: String) async throws {
+  func pathThatIsNotAFolder(_ name: String, problem: String) async throws {
     try tree.file("file")
     let path = name.hasPrefix("-") ? name : "\(tree.path)/\(name)"
     let errors = "DirectoryScan: error: \(path): \(problem)\n"
@@ -65,7 +65,7 @@ struct DirectoryScanTests {
     for (name, target) in links { try tree.link(name, to: target) }
     try #require(link("\(tree.path)/in/other", "\(tree.path)/in/same file") == 0)
     try #require(mkfifo("\(tree.path)/pipe", 0o644) == 0)
-    // Many slices, which differ in the last byte alone.
+    // Many slices, which differ only in the last byte.
     for name in ["1a", "2b", "3a"] {
       try tree.file(name, bytes: 5 << 20, endingWith: String(name.suffix(1)))
     }
@@ -94,7 +94,7 @@ struct DirectoryScanTests {
     #expect(json.contains(#""files" : 4,"#) && json.contains(#""interrupted" : false"#))
   }
 
-  @Test func whatCannotBeRead() async throws {
+  @Test func unreadableItems() async throws {
     for name in ["locked/file", "secret", "b"] { try tree.file(name, "12") }
     for name in ["secret", "locked"] { chmod("\(tree.path)/\(name)", 0) }
     defer { chmod("\(tree.path)/locked", 0o755) }
@@ -157,7 +157,7 @@ struct DirectoryScanTests {
     }
   }
 
-  @Test func aPipeThatNobodyReadsEndsNothing() async throws {
+  @Test func aClosedPipeDoesNotEndTheProgram() async throws {
     let pipe = Pipe()
     try pipe.fileHandleForReading.close()
     let outcome = try await Program(

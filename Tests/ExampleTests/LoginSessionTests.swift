@@ -11,7 +11,8 @@ struct LoginSessionTests {
 
   @Test(arguments: ["--help", "-h"]) func help(_ argument: String) async throws {
     let outcome = try await run([argument])
-    #expect(outcome.output.hasPrefix("Usage: LoginSession [--input FILE | --trace]\n\nPlays a "))
+    #expect(
+      outcome.output.hasPrefix("Usage: LoginSession [--tour | --trace | --input FILE]\n\nPlays a "))
     #expect(outcome.errors == "" && outcome.status == 0)
   }
 
@@ -21,7 +22,8 @@ struct LoginSessionTests {
     (["--input", "events.txt", "--verbose"], #"unknown argument "--verbose""#),
     (["--input"], "--input needs a FILE"),
     (["--input", "events.txt", "--input", "events.txt"], "--input stands twice"),
-    (["--trace", "--input", "events.txt"], "--input and --trace cannot stand together"),
+    (["--tour", "--tour"], "--tour stands twice"),
+    (["--trace", "--input", "events.txt"], "--trace and --input cannot stand together"),
   ])
   func misuse(_ arguments: [String], problem: String) async throws {
     try folder.file("events.txt", "login 7\n")
@@ -39,39 +41,40 @@ struct LoginSessionTests {
       An account store announces them to MulticastCenter.default, which calls its clients:
       ProfileScreen, Badge, AuditLog.
 
-      > login 7
-        ProfileScreen: welcome, user 7
-        AuditLog: user 7 logged in
-      > logout
-        Badge: no unread messages any more
-        AuditLog: the user logged out
-      > login 8
-        ProfileScreen: welcome, user 8
-        AuditLog: user 8 logged in
+      main actor | AccountStore | notify: login 7
+      main actor | ProfileScreen | welcome, user 7
+      main actor | AuditLog | user 7 logged in
+      main actor | AccountStore | notify: logout
+      main actor | Badge | shows no unread messages
+      main actor | AuditLog | the user logged out
+      main actor | AccountStore | notify: login 8
+      main actor | ProfileScreen | welcome, user 8
+      main actor | AuditLog | user 8 logged in
 
       Still listening: ProfileScreen, Badge, AuditLog.
 
       """
-    let outcome = try await run(["--input", path], input: path == "-" ? events : "")
+    var outcome = try await run(["--input", path], input: path == "-" ? events : "")
+    outcome.output = withColumns(outcome.output)
     #expect(outcome == Program.Outcome(output: expected))
   }
 
   @Test(arguments: [
     ("", []),
     ("\n\r\n \t \n", []),
-    ("login 7\nlogout", ["> login 7", "> logout"]),
-    ("login 7\r\nlogout\r\n", ["> login 7", "> logout"]),
-    ("\nlogin 7\n\n\nlogout\n\n", ["> login 7", "> logout"]),
-    ("  login \t 7  \n\tlogout\t\n", ["> login 7", "> logout"]),
-    ("login 007\n", ["> login 7"]),
-    ("login 18446744073709551615\n", ["> login 18446744073709551615"]),
+    ("login 7\nlogout", ["login 7", "logout"]),
+    ("login 7\r\nlogout\r\n", ["login 7", "logout"]),
+    ("\nlogin 7\n\n\nlogout\n\n", ["login 7", "logout"]),
+    ("  login \t 7  \n\tlogout\t\n", ["login 7", "logout"]),
+    ("login 007\n", ["login 7"]),
+    ("login 18446744073709551615\n", ["login 18446744073709551615"]),
   ])
   func reads(_ text: String, as events: [String]) async throws {
     let outcome = try await run(["--input", "-"], input: text)
     let lines = outcome.output.split(separator: "\n")
     let count = events.count == 1 ? "1 event" : "\(events.count) events"
     #expect(lines.first == "A login session: \(count) from standard input.")
-    #expect(lines.filter { $0.hasPrefix(">") }.map(String.init) == events)
+    #expect(lines.compactMap { $0.firstMatch(of: /notify: (.*)/)?.1 }.map(String.init) == events)
     #expect(outcome.errors == "" && outcome.status == 0)
   }
 
@@ -124,38 +127,90 @@ struct LoginSessionTests {
     #expect(outcome.output == "" && outcome.status == 1)
   }
 
-  @Test func playsTheTour() async throws {
+  @Test func showsTheSession() async throws {
     let outcome = try await run([])
-    #expect(happenings(in: outcome.output) == Self.tour)
+    #expect(outcome.errors == "" && outcome.status == 0)
+    #expect(outcome.output.split(separator: "\n", omittingEmptySubsequences: false).count <= 40)
+    // What follows in one thread, or from a post, is later.
+    let times = outcome.output.split(separator: "\n").filter { !$0.contains("archive queue") }
+      .compactMap { $0.firstMatch(of: #/^ +([0-9.]+) ms /#).flatMap { Double($0.1) } }
+    #expect(times.count == 18 && times == times.sorted())
+
+    let lines = happenings(in: outcome.output)
+    // The archive's queue and the main actor have no common order.
+    #expect(lines.filter { !$0.hasPrefix("archive queue") } == Self.session)
+    #expect(
+      lines.filter { $0.hasPrefix("archive queue") } == [
+        "archive queue | Archive | 3 unread", "archive queue | Archive | 2 unread",
+      ])
+  }
+
+  /// A terminal shows colors, unless the user does not want them.
+  @Test(arguments: [("TERM=xterm", true), ("TERM=xterm NO_COLOR=1", false), ("TERM=dumb", false)])
+  func showsColors(environment: String, isColored: Bool) async throws {
+    // The command `script` runs a program in a terminal. Whatever runs the tests may have set NO_COLOR.
+    #if os(macOS)
+      let command = #"env -u NO_COLOR \#(environment) script -q /dev/null "$0""#
+    #else
+      let command = #"env -u NO_COLOR \#(environment) script -qec "$0" /dev/null"#
+    #endif
+    let outcome = try await Program("LoginSession", [], launcher: ["/bin/sh", "-c", command])
+      .outcome()
+    #expect(outcome.output.contains("refuses the second login: a loop"))
+    #expect(
+      outcome.output.contains("\u{1B}[31mrefuses the second login: a loop\u{1B}[0m") == isColored)
+    #expect(outcome.output.contains("\u{1B}") == isColored)
+    #expect(outcome.errors == "" && outcome.status == 0)
+  }
+
+  @Test func playsTheTour() async throws {
+    let outcome = try await run(["--tour"])
+    let lines = happenings(in: outcome.output)
+    #expect(lines.filter { !$0.hasPrefix("archive queue") } == Self.tour)
+    #expect(lines.count { $0.hasPrefix("archive queue") } == 2)
+    #expect(outcome.output.contains("\n  UserProtocol: 2 clients\n    Badge, posting thread\n"))
     #expect(outcome.errors == "" && outcome.status == 0)
   }
 
   @Test func playsTheTrace() async throws {
     let outcome = try await run(["--trace"])
-    let happenings = happenings(in: outcome.output)
+    let lines = happenings(in: outcome.output)
       .map { $0.replacing(/[0-9.]+ (ns|µs|ms|s)\b/, with: "<time>") }
-    let last = try #require(happenings.firstIndex(of: "> logout"))
-    // On a busy machine, anybody may be slow.
-    let expected = happenings.enumerated().filter { index, line in
+    let last = try #require(lines.firstIndex { $0.hasSuffix("notify: logout") })
+    // On a busy machine, any client may be slow.
+    let expected = lines.enumerated().filter { index, line in
       index < last || !line.contains(" called ") || line.contains(" called Backup,")
-    }
-    #expect(expected.map(\.element) == Self.trace)
+    }.map(\.element)
+    #expect(expected.filter { !$0.contains("archive") } == Self.trace)
+    #expect(
+      expected.filter { $0.contains("archive") } == [
+        "archive queue | Archive | 3 unread",
+        "    post UnreadProtocol #2 called Archive, <time>, queue archive, waited <time>",
+        "archive queue | Archive | 2 unread",
+        "    post UnreadProtocol #3 called Archive, <time>, queue archive, waited <time>",
+      ])
     #expect(outcome.errors == "" && outcome.status == 0)
   }
 
-  /// The lines that tell what happens, of a trace only the calls.
+  /// Takes away the times, and separates the columns: "  0.12 ms  main actor     AuditLog  …".
+  private func withColumns(_ output: String) -> String {
+    output.replacing(#/(?m)^ +[0-9.]+ ms  (\w+ ?\w+) +(\w+) +/#) { match in
+      "\(match.1) | \(match.2) | "
+    }
+  }
+
+  /// The lines that say what happens, of a trace only the calls.
   ///
   /// Each call site's line and column become the number of the site, so that the expected text still says which
   /// sites are the same, and does not change with every edit of the source.
   private func happenings(in output: String) -> [String] {
     var sites: [Substring] = []
-    return output.split(separator: "\n")
-      .filter { $0.prefixMatch(of: />|  (  )?[^ ]/) != nil }
-      .filter { $0.firstMatch(of: /\b(began|left for|ended)\b|onDelivery/) == nil }
-      // Only a debug build knows the places of observers.
-      .map { $0.replacing(/, LoginSession\/Mail.swift:[0-9:]+/, with: "") }
+    return withColumns(output).split(separator: "\n")
+      .filter {
+        $0.firstMatch(of: #/ \| |^    (notify|post) .* called |^ +LoginSession/\w+.swift:/#) != nil
+      }
       .map { line in
-        line.replacing(/(LoginSession\/\w+\.swift):[0-9]+:[0-9]+/) { match in
+        line.replacing(#/ *(LoginSession/\w+\.swift):[0-9]+:[0-9]+/#) { match in
           if !sites.contains(match.0) { sites.append(match.0) }
           return "\(match.1):<site \(sites.firstIndex(of: match.0)! + 1)>"
         }
@@ -163,66 +218,93 @@ struct LoginSessionTests {
       .map(String.init)
   }
 
+  private static let session = """
+    main actor | AccountStore | notify: login 19000
+    main actor | ProfileScreen | welcome, user 19000
+    main actor | AuditLog | user 19000 logged in
+    main actor | App | releases the profile screen
+    main actor | AccountStore | notify: login 19001
+    main actor | AuditLog | user 19001 logged in
+    main actor | AccountStore | notify: login 19002
+    main actor | MaintenanceMode | logs user 19002 out
+    main actor | AccountStore | notify: logout
+    main actor | AutoLogin | logs user 19002 in again
+    main actor | AccountStore | notify: login 19002
+    main actor | MulticastCenter | refuses the second login: a loop
+    LoginSession/AccountStore.swift:<site 1>
+    LoginSession/AccountStore.swift:<site 2>
+    LoginSession/AccountStore.swift:<site 1>
+    background | MailService | post: 3 unread
+    background | MailLog | 3 unread
+    main actor | SpamFilter | post: 2 unread, without spam
+    main actor | UnreadLabel | 3 unread
+    main actor | MailLog | 2 unread
+    main actor | UnreadLabel | 2 unread
+    """.components(separatedBy: "\n")
+
   private static let tour = """
-    > login 19000
-      ProfileScreen: welcome, user 19000
-      AuditLog: user 19000 logged in
-    > logout
-      Badge: no unread messages any more
-      AuditLog: the user logged out
-    > login 19001
-      ProfileScreen: welcome, user 19001
-      AuditLog: user 19001 logged in
-    > logout
-      Badge: no unread messages any more
-      AuditLog: the user logged out
-    > login 19002
-      AuditLog: user 19002 logged in
-    > logout
-      Badge: no unread messages any more
-      AuditLog: the user logged out
-    > login 19003
-      MaintenanceMode: logs user 19003 out again
-      AutoLogin: logs user 19003 in again
-      LoginSession/AccountStore.swift:<site 1>
-      LoginSession/AccountStore.swift:<site 2>
-      LoginSession/AccountStore.swift:<site 1>  <- refused
-    > mail, posted on the main actor
-      Inbox: "Welcome", 1 unread
-    > mail, posted in the background
-      Inbox: "News", 2 unread
-    > mail, posted after the inbox was closed
-      0 handlers called
-    > mail, found in the background
-      SpamFilter: takes the spam out
-      UnreadLabel: 3 unread
-      UnreadLabel: 2 unread
-      UserProtocol: 2 clients
-        Badge, posting thread
-        AuditLog, posting thread
-      Topic<Mail>("mail"): 1 observer
-        Inbox, MainActor
+    main actor | AccountStore | notify: login 19000
+    main actor | ProfileScreen | welcome, user 19000
+    main actor | AuditLog | user 19000 logged in
+    main actor | AccountStore | notify: logout
+    main actor | Badge | shows no unread messages
+    main actor | AuditLog | the user logged out
+    main actor | AccountStore | notify: login 19001
+    main actor | ProfileScreen | welcome, user 19001
+    main actor | AuditLog | user 19001 logged in
+    main actor | AccountStore | notify: logout
+    main actor | Badge | shows no unread messages
+    main actor | AuditLog | the user logged out
+    main actor | App | releases the profile screen
+    main actor | AccountStore | notify: login 19002
+    main actor | AuditLog | user 19002 logged in
+    main actor | AccountStore | notify: logout
+    main actor | Badge | shows no unread messages
+    main actor | AuditLog | the user logged out
+    main actor | AccountStore | notify: login 19003
+    main actor | MaintenanceMode | logs user 19003 out
+    main actor | AccountStore | notify: logout
+    main actor | AutoLogin | logs user 19003 in again
+    main actor | AccountStore | notify: login 19003
+    LoginSession/AccountStore.swift:<site 1>
+    LoginSession/AccountStore.swift:<site 2>
+    LoginSession/AccountStore.swift:<site 1>  <- refused
+    main actor | Tour | post: Welcome
+    main actor | Inbox | "Welcome", 1 unread
+    background | Tour | post: News
+    main actor | Inbox | "News", 2 unread
+    main actor | Tour | the inbox is deallocated: 0 handlers
+    background | MailService | post: 3 unread
+    background | MailLog | 3 unread
+    main actor | SpamFilter | post: 2 unread, without spam
+    main actor | UnreadLabel | 3 unread
+    main actor | MailLog | 2 unread
+    main actor | UnreadLabel | 2 unread
     """.components(separatedBy: "\n")
 
   private static let trace = """
-    > login 19000
-      ProfileScreen: welcome, user 19000
+    main actor | AccountStore | notify: login 19000
+    main actor | ProfileScreen | welcome, user 19000
         notify UserProtocol #1 called ProfileScreen, <time>
         notify UserProtocol #1 called Badge, <time>
-      AuditLog: user 19000 logged in
+    main actor | AuditLog | user 19000 logged in
         notify UserProtocol #1 called AuditLog, <time>
-    > mail, found in the background
-      SpamFilter: takes the spam out
+    background | MailService | post: 3 unread
+    background | MailLog | 3 unread
+        post UnreadProtocol #2 called MailLog, <time>
+    main actor | SpamFilter | post: 2 unread, without spam
         post UnreadProtocol #2 called SpamFilter, <time>, MainActor, waited <time>
-      UnreadLabel: 3 unread
+    main actor | UnreadLabel | 3 unread
         post UnreadProtocol #2 called UnreadLabel, <time>, MainActor, waited <time>
+    main actor | MailLog | 2 unread
+        post UnreadProtocol #3 called MailLog, <time>, waited <time>
         post UnreadProtocol #3 called SpamFilter, <time>, MainActor, waited <time>
-      UnreadLabel: 2 unread
+    main actor | UnreadLabel | 2 unread
         post UnreadProtocol #3 called UnreadLabel, <time>, MainActor, waited <time>
-    > logout
-      Badge: no unread messages any more
-      AuditLog: the user logged out
-      Backup: everything is saved
+    main actor | AccountStore | notify: logout
+    main actor | Badge | shows no unread messages
+    main actor | AuditLog | the user logged out
+    main actor | Backup | has saved everything
         notify UserProtocol #1 called Backup, <time>
     """.components(separatedBy: "\n")
 }

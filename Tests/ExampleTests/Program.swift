@@ -19,7 +19,7 @@ final class Program {
   /// Ends when the program ends.
   private let end: AsyncStream<Never>
 
-  /// Starts the program. Its output goes to a file: nobody has to read it for the program to go on.
+  /// Starts the program. Its output goes to a file, which need not be read for the program to go on.
   ///
   /// - Parameters:
   ///   - directory: The working directory; the tests' if nil.
@@ -52,7 +52,7 @@ final class Program {
     self.errors = Self.data(from: pipe.fileHandleForReading).makeAsyncIterator()
   }
 
-  /// What comes to be read, to its end. It is read on a thread of its own, which may block.
+  /// Everything that can be read from a file. A thread of its own reads it, because that may block.
   private static func data(from file: FileHandle) -> AsyncStream<Data> {
     AsyncStream { continuation in
       Thread.detachNewThread {
@@ -85,7 +85,7 @@ final class Program {
   private var errorText: String { String(decoding: errorData, as: UTF8.self) }
 }
 
-/// A folder with a tree in it, which is removed when this ends.
+/// A folder with a tree in it, which is removed when this object is deallocated.
 final class Tree: Sendable {
   let path = FileManager.default.temporaryDirectory.path + "/tree-\(UUID())"
 
