@@ -25,6 +25,8 @@ let package = Package(
       name: "LoginSession", dependencies: ["Multicast"], path: "Examples/LoginSession"),
     .executableTarget(
       name: "DirectoryScan", dependencies: ["Multicast"], path: "Examples/DirectoryScan"),
+    .executableTarget(
+      name: "TwoWindows", dependencies: ["Multicast"], path: "Examples/TwoWindows"),
     .target(name: "TestSupport", dependencies: ["Multicast"], path: "Tests/TestSupport"),
     .target(name: "CoreModel", dependencies: ["Multicast"], path: "Tests/CoreModel"),
     .executableTarget(
@@ -42,7 +44,11 @@ let package = Package(
     .testTarget(
       name: "CPlusPlusTests", dependencies: ["Multicast", "MulticastPlatform"],
       swiftSettings: [.interoperabilityMode(.Cxx)]),
-    .testTarget(name: "ExampleTests", dependencies: ["LoginSession", "DirectoryScan"]),
+    .testTarget(
+      name: "ExampleTests",
+      dependencies: [
+        "LoginSession", "DirectoryScan", "TwoWindows", "Multicast", "TestSupport",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )
