@@ -19,9 +19,11 @@ import Testing
     func text(of path: String) throws -> String {
       try String(contentsOf: tests.appending(path: path), encoding: .utf8)
     }
+    // The wrapper of a block imports what the file imports. An app that uses a recipe says where it is available.
     func withoutImports(_ program: String) -> String {
-      let lines = program.split(separator: "\n", omittingEmptySubsequences: false)
-      return lines.drop { $0.isEmpty || $0.hasPrefix("import ") }.joined(separator: "\n")
+      program.split(separator: "\n", omittingEmptySubsequences: false)
+        .drop { $0.isEmpty || $0.hasPrefix("import ") }.filter { !$0.hasPrefix("@available") }
+        .joined(separator: "\n")
     }
     let blocks = try text(of: "../../Sources/Multicast/Multicast.docc/Articles/\(article).md")
       .components(separatedBy: "```swift\n").dropFirst()
@@ -169,6 +171,7 @@ import Testing
 
   // MARK: - An observable model
 
+  @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
   @Test @MainActor func aLateModelShowsTheLatestMessageAndThenEachOther() async {
     let center = MulticastCenter()
     center.post(.batteryLevel, 80)

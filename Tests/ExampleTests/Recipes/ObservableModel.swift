@@ -5,6 +5,7 @@ nonisolated extension Topic where Message == Int {
   static var batteryLevel: Self { Topic("batteryLevel", keepsLatest: true) }
 }
 
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 @Observable @MainActor final class BatteryModel {
   private(set) var level: Int?
 
