@@ -207,6 +207,21 @@ private func add<Client>(_ client: Client, to center: MulticastCenter) {
     #expect(center.wiring.protocols.map(\.name).sorted() == ["AccountProtocol", "UserProtocol"])
   }
 
+  @Test func aSecondHandlerFromOneLineIsReported() async {
+    let result = await #expect(
+      processExitsWith: .success, observing: [\.standardErrorContent]
+    ) {
+      let (center, owner) = (MulticastCenter(), Sentinel {})
+      for _ in 0..<3 { center.observe(Topic<Int>("speed"), owner: owner) { _, _ in } }
+      extendLifetime(owner)
+    }
+    #if DEBUG
+      let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      #expect(message.contains("Sentinel") && message.contains(#"Topic<Int>("speed")"#))
+      #expect(message.split(separator: "Multicast: ").count == 1)
+    #endif
+  }
+
   @Test func observingAgainAddsAHandler() {
     let topic = Topic<Int>("speed")
     let received = Numbers()
