@@ -40,7 +40,7 @@ extension MulticastDelegate {
     awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) -> Int {
     let pass = reporter?.beginPass(.awaiting, clientList.subject, from: site)
-    defer { pass?.end() }
+    defer { pass?.endPass() }
     var called = 0
     for box in clientList.boxes {
       let wasCalled: Void? = try await Self.own(box).withClient(

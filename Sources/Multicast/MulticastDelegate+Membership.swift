@@ -88,8 +88,8 @@ extension MulticastDelegate {
       if !isHomeGiven, MainActor.presence() == .here { box.addedOnMain = AddedOnMain(at: site) }
     #endif
     while true {
-      let placement = clientList.place(box)
-      if placement != .full { return placement == .added }
+      let registration = clientList.register(box)
+      if registration != .full { return registration == .registered }
       if !clientList.makeRoom() { ClientList.findDeadElsewhere(in: [clientList]) }
     }
   }

@@ -54,7 +54,7 @@ extension MulticastDelegate {
       defer { unsafe frame.pointee.pop() }
       // Never copied, so that the loop does not retain it.
       let pass = Borrowed(reporter?.beginPass(way, clientList.subject, from: site))
-      defer { pass.value?.end() }
+      defer { pass.value?.endPass() }
       return try forEachClient { (client, box) throws(Failure) in
         #if DEBUG
           box.checkHome(as: Listener.self, from: site)

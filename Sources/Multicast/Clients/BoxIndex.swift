@@ -1,6 +1,6 @@
 /// Finds the boxes of a long list by a key: a hash table with open addressing.
 ///
-/// An entry is a box's place in the list, in four bytes. Boxes with one key are a chain that begins with the last one, so
+/// An entry is a box's index in the list, in four bytes. Boxes with one key are a chain that begins with the last one, so
 /// they are in nobody's way. Nothing is removed from the table. An empty box is skipped. A list with many of them is
 /// compacted, and gets another table.
 struct BoxIndex {
@@ -23,15 +23,15 @@ struct BoxIndex {
     _ key: UInt, in boxes: Boxes, where body: (WeakBox) -> Bool = { _ in true }
   ) -> WeakBox? {
     if entries.isEmpty {
-      let place = boxes.indices.last { self.key(at: $0, in: boxes) == key && body(boxes[$0]) }
-      return place.map { boxes[$0] }
+      let index = boxes.indices.last { self.key(at: $0, in: boxes) == key && body(boxes[$0]) }
+      return index.map { boxes[$0] }
     }
     // The last box of a chain is not empty, unless all are.
     let (position, isFound) = position(of: key, in: boxes)
-    var place = isFound ? Int(entries[position]) - 1 : -1
-    while place >= 0 {
-      if self.key(at: place, in: boxes) == key, body(boxes[place]) { return boxes[place] }
-      place = before(place)
+    var index = isFound ? Int(entries[position]) - 1 : -1
+    while index >= 0 {
+      if self.key(at: index, in: boxes) == key, body(boxes[index]) { return boxes[index] }
+      index = before(index)
     }
     return nil
   }
@@ -54,18 +54,18 @@ struct BoxIndex {
     entries = ContiguousArray(
       repeating: 0, count: 1 << (Int.bitWidth - (2 * last).leadingZeroBitCount))
     earlier = []
-    for place in boxes.indices { insert(place, of: boxes) }
+    for index in boxes.indices { insert(index, of: boxes) }
   }
 
-  private mutating func insert(_ place: Int, of boxes: Boxes) {
-    let key = key(at: place, in: boxes)
+  private mutating func insert(_ index: Int, of boxes: Boxes) {
+    let key = key(at: index, in: boxes)
     if key == 0 { return }
     let (position, isFound) = position(of: key, in: boxes)
     if isFound {
       earlier.append(contentsOf: repeatElement(0, count: boxes.count - earlier.count))
-      earlier[place] = entries[position]
+      earlier[index] = entries[position]
     }
-    entries[position] = UInt32(place + 1)
+    entries[position] = UInt32(index + 1)
   }
 
   /// Lets searches begin before a box that is about to be emptied, if it is the last one of a chain.
@@ -73,14 +73,14 @@ struct BoxIndex {
     if earlier.isEmpty { return }
     let (position, isFound) = position(of: key(of: box), in: boxes)
     guard isFound, boxes[Int(entries[position]) - 1] === box else { return }
-    var place = before(Int(entries[position]) - 1)
-    while place >= 0, key(at: place, in: boxes) == 0 { place = before(place) }
-    if place >= 0 { entries[position] = UInt32(place + 1) }
+    var index = before(Int(entries[position]) - 1)
+    while index >= 0, key(at: index, in: boxes) == 0 { index = before(index) }
+    if index >= 0 { entries[position] = UInt32(index + 1) }
   }
 
-  /// The place of the box before another one in its chain; -1 if it is the first.
-  private func before(_ place: Int) -> Int {
-    place < earlier.count ? Int(earlier[place]) - 1 : -1
+  /// The index of the box before another one in its chain; -1 if it is the first.
+  private func before(_ index: Int) -> Int {
+    index < earlier.count ? Int(earlier[index]) - 1 : -1
   }
 
   /// What a box is found by; 0 if it is empty, or not looked for.
@@ -88,8 +88,8 @@ struct BoxIndex {
     isByClient ? box.identity : box.isRegistered ? box.key : 0
   }
 
-  private func key(at place: Int, in boxes: Boxes) -> UInt {
-    boxes.borrow(place) { box in key(of: box) }
+  private func key(at index: Int, in boxes: Boxes) -> UInt {
+    boxes.borrow(index) { box in key(of: box) }
   }
 
   /// The position of a key's entry; if there is none, one that is free for it. So is the entry of an empty box.

@@ -101,7 +101,7 @@ class ClientList: @unchecked Sendable {
     self.subject = subject
   }
 
-  deinit { for box in boxes { box.end() } }
+  deinit { for box in boxes { box.releaseContents() } }
 
   /// Whether no client is registered, alive or deallocated. Takes no lock.
   @inlinable final var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
@@ -110,13 +110,13 @@ class ClientList: @unchecked Sendable {
 // MARK: - Membership
 
 extension ClientList {
-  enum Placement: Sendable {
-    case added
+  enum Registration: Sendable {
+    case registered
 
     /// The client is registered or being deinitialized.
     case refused
 
-    /// Another box with the same key has been placed since the known ones were read.
+    /// Another box with the same key has been registered since the known ones were read.
     case changed
 
     /// Deallocated clients must be looked for first: see ``makeRoom()``.
@@ -124,46 +124,50 @@ extension ClientList {
   }
 
   /// Appends the box of a client, which the caller holds, if it is not registered. Amortized O(1).
-  final func place(_ box: WeakBox) -> Placement {
-    place(box) { state in state.find(box.identity) == nil ? .added : .refused }
+  final func register(_ box: WeakBox) -> Registration {
+    register(box) { state in state.find(box.identity) == nil ? .registered : .refused }
   }
 
   /// Appends a box. Another lock may be held. Amortized O(1).
   ///
   /// - Parameters:
-  ///   - known: The boxes with its key, as ``boxes(with:)`` returned them. If another one has been placed since, this places
-  ///     none. Nil for a box that may be placed beside any other.
-  ///   - old: The one of them to remove at the same moment. The caller passes it to ``endReplaced(_:)``.
-  final func place(_ box: WeakBox, among known: Boxes?, replacing old: WeakBox?) -> Placement {
-    place(box) { state in
-      // If the last one is known, all of them are, because they are in the order in which they were placed.
+  ///   - known: The boxes with its key, as ``boxes(with:)`` returned them. If another one has been registered since,
+  ///     this registers none. Nil for a box that may be registered beside any other.
+  ///   - old: The one of them to remove at the same moment. The caller passes it to ``finishReplacement(of:)``.
+  final func register(_ box: WeakBox, among known: Boxes?, replacing old: WeakBox?)
+    -> Registration
+  {
+    register(box) { state in
+      // If the last one is known, all of them are, because they are in the order in which they were registered.
       if let known, let last = state.lastBox(with: box.key), !known.contains(where: { $0 === last })
       {
         return .changed
       }
       if let old { _ = state.empty(old) }
-      return .added
+      return .registered
     }
   }
 
-  /// Finishes what ``place(_:among:replacing:)`` has begun, which may hold another lock. Call this with no lock held, because it
+  /// Finishes what ``register(_:among:replacing:)`` has begun, which may hold another lock. Call this with no lock held, because it
   /// releases what the replaced box holds, and the boxes that it drops.
-  final func endReplaced(_ old: WeakBox) {
+  final func finishReplacement(of old: WeakBox) {
     // Replacements empty boxes, too. A list in which handlers only move would otherwise be full before it is compacted.
     removing { _ in }
-    old.end()
+    old.releaseContents()
   }
 
-  private final func place(_ box: WeakBox, if decide: (inout State) -> Placement) -> Placement {
+  private final func register(_ box: WeakBox, if decide: (inout State) -> Registration)
+    -> Registration
+  {
     guard box.isAlive else { return .refused }
     return state.withLock { state in
       if state.isFull { return .full }
-      let placement = decide(&state)
-      if placement == .added {
+      let registration = decide(&state)
+      if registration == .registered {
         state.append(box)
         count.store(state.boxes.count, ordering: .releasing)
       }
-      return placement
+      return registration
     }
   }
 
@@ -197,7 +201,7 @@ extension ClientList {
       let boxes = client.map { state.boxes(of: ObjectIdentifier($0).address) } ?? state.boxes
       return boxes.filter { box in (client == nil || box.isAlive) && state.empty(box) }
     }
-    for box in ended { box.end() }
+    for box in ended { box.releaseContents() }
     return ended.count
   }
 
@@ -205,7 +209,7 @@ extension ClientList {
   @usableFromInline @inline(never) @discardableResult
   final func remove(_ box: WeakBox) -> Bool {
     guard box.isRegistered, removing({ state in state.empty(box) }) else { return false }
-    box.end()
+    box.releaseContents()
     return true
   }
 

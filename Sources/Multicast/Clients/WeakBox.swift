@@ -64,7 +64,7 @@ class WeakBox: AtomicWord, @unchecked Sendable {
   }
 
   /// Releases what is held for the client, after the registration has ended. Called with no lock held.
-  func end() {}
+  func releaseContents() {}
 }
 
 // MARK: - For deliveries and reports

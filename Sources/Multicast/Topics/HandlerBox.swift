@@ -32,7 +32,7 @@ final class HandlerBox: WeakBox, @unchecked Sendable {
   override var key: UInt { ownID?.key ?? 0 }
   var id: (any Hashable & Sendable)? { ownID?.id }
 
-  override func end() { cancel() }
+  override func releaseContents() { cancel() }
 
   /// Where `observe` was called, in a debug build.
   var site: CallSite? { state.withLock { $0.handler.site } }
@@ -69,9 +69,9 @@ extension HandlerBox {
     case await(Handler.Awaited, isLast: Bool)
   }
 
-  /// Takes the handler for a post.
+  /// What is to be done with a post.
   @inline(__always)
-  func take(_ post: Post) -> Action {
+  func action(for post: Post) -> Action {
     state.withLock { state in
       if state.handler.newestOnly && post.isOutdated { return .skip }
       // A post that is not kept any more has no number.

@@ -11,9 +11,9 @@ extension TopicAnchor {
     list.findSomeDead()
     let home = home ?? list.latest?.mailbox
     let box = HandlerBox(of: owner, id: id, handler, at: home)
-    // The `==` of an id is client code, so this compares ids with no lock held, and `place` refuses the box if another call has
-    // placed one with the same key meanwhile. Then this compares again. It needs no limit: whenever one call begins again,
-    // another one has registered its handler. A limit would have to place the box beside one that was not compared, and both
+    // The `==` of an id is client code, so this compares ids with no lock held, and `register` refuses the box if another call
+    // has registered one with the same key meanwhile. Then this compares again. It needs no limit: whenever one call begins again,
+    // another one has registered its handler. A limit would have to register the box beside one that was not compared, and both
     // handlers would be called.
     while true {
       let known = id == nil ? nil : list.boxes(with: box.key)
@@ -23,12 +23,12 @@ extension TopicAnchor {
       {
         return TopicObservation(old, in: self, version: version)
       }
-      switch list.place(box, beginningAmong: known, replacing: old) {
-      case .added:
-        if let old { list.endReplaced(old) }
+      switch list.registerWithLatest(box, among: known, replacing: old) {
+      case .registered:
+        if let old { list.finishReplacement(of: old) }
         return TopicObservation(box, in: self, version: 0)
       case .refused:
-        box.end()
+        box.releaseContents()
         return TopicObservation(box, in: self, version: 0)
       case .changed: continue
       case .full:
@@ -39,13 +39,13 @@ extension TopicAnchor {
 }
 
 extension TopicList {
-  /// Places a box if there is room. Leaves the topic's latest message for it at the same moment, so all later messages follow.
-  fileprivate func place(
-    _ box: HandlerBox, beginningAmong known: Boxes?, replacing old: HandlerBox?
-  ) -> Placement {
+  /// Registers a box if there is room. Leaves the topic's latest message for it at the same moment, so all later messages follow.
+  fileprivate func registerWithLatest(
+    _ box: HandlerBox, among known: Boxes?, replacing old: HandlerBox?
+  ) -> Registration {
     registering(box) { latest in
-      let placement = place(box, among: known, replacing: old)
-      return (placement, placement == .added ? latest : nil)
+      let registration = register(box, among: known, replacing: old)
+      return (registration, registration == .registered ? latest : nil)
     }
   }
 

@@ -26,7 +26,9 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
 
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome {
     guard let owner = box.load() else { return .dead }
-    guard case .await(let call, let isLast) = box.handlerBox.take(self) else { return .skipped }
+    guard case .await(let call, let isLast) = box.handlerBox.action(for: self) else {
+      return .skipped
+    }
     if isLast { list.remove(box) }
     await call(owner, self)
     extendLifetime(owner)
@@ -39,7 +41,7 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
 @usableFromInline
 func callHandler(in box: WeakBox, with post: Post) -> CallOutcome {
   guard let owner = box.load() else { return .dead }
-  guard case .call(let call, let isLast) = box.handlerBox.take(post) else { return .skipped }
+  guard case .call(let call, let isLast) = box.handlerBox.action(for: post) else { return .skipped }
   // Before the call, in which it counts no more.
   if isLast { post.list.remove(box) }
   call(owner, post)

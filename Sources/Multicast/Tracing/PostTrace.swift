@@ -43,7 +43,7 @@ final class PostTrace: Sendable {
   ) -> Result {
     func makePass() -> Result {
       let pass = beginPass(waited: waited ? age : nil, in: home)
-      defer { pass?.end() }
+      defer { pass?.endPass() }
       return body(pass)
     }
     if !waited { return makePass() }
@@ -67,7 +67,7 @@ final class PostTrace: Sendable {
         outcome = await body()
       }
       if let call, case .called = outcome { pass?.endCall(call) }
-      pass?.end()
+      pass?.endPass()
     }
   }
 

@@ -84,7 +84,7 @@ final class DeliveryPass: @unchecked Sendable {
   }
 
   @usableFromInline
-  func end() { report(.ended(clients: count, nanoseconds: Clock.now - start)) }
+  func endPass() { report(.ended(clients: count, nanoseconds: Clock.now - start)) }
 
   func report(_ phase: DeliveryEvent.Phase) {
     event.phase = phase

@@ -37,8 +37,8 @@ extension ClientList {
   /// Adds a client as a delegate does, and leaves no letters for other homes.
   func add(_ box: WeakBox) -> Bool {
     while true {
-      let placement = place(box)
-      if placement != .full { return placement == .added }
+      let registration = register(box)
+      if registration != .full { return registration == .registered }
       _ = makeRoom()
     }
   }
@@ -139,8 +139,8 @@ final class ListProgram: Program, @unchecked Sendable {
     guard areNoted else { return list.add(box) }
     while true {
       let known = old.map { _ in list.boxes(with: box.key) }
-      switch list.place(box, among: known, replacing: old) {
-      case .added:
+      switch list.register(box, among: known, replacing: old) {
+      case .registered:
         if let old { list.endReplaced(old) }
         return true
       case .refused: return false
