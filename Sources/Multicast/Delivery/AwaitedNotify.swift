@@ -2,20 +2,22 @@ import MulticastPlatform
 
 /// An active `notify` with `awaiting:`: a frame in the chain of its task.
 ///
-/// The chain is a task-local value, because a task changes threads. Other tasks inherit task-local values,
-/// but they are chains of their own. A frame counts only in the task that made it, until its `notify` ends.
+/// A task changes threads, so its chain is a task-local value, and not a variable of the thread as ``DeliveryChain``. A frame
+/// counts only in the task that has made it, until its `notify` returns. Child tasks inherit it, but they run side by side, and
+/// what one of them notifies is not nested in another one. ``AwaitedCall`` is the other task-local scope: there, child tasks
+/// count, because the question is which call has to return first.
 @usableFromInline
 final class AwaitedNotify: Sendable {
   @TaskLocal private static var innermost: AwaitedNotify?
 
-  /// The caller holds the list until this ends.
+  /// The caller holds the list until its `notify` returns.
   let list: ObjectIdentifier
   let site: CallSite
   private let outer: AwaitedNotify?
   private let task: Int
   private let isDelivering = Atomic<Bool>(true)
 
-  /// What is counted under this delivery: see ``DeliveryFrame``. Only its task counts.
+  /// The number of deliveries nested in this one: see ``DeliveryFrame/nested``. Only the task that has made the frame uses it.
   nonisolated(unsafe) var nested = 0
 
   @usableFromInline
@@ -23,7 +25,8 @@ final class AwaitedNotify: Sendable {
     self.list = ObjectIdentifier(list)
     self.site = site
     task = Task<Never, Never>.identity
-    // Skips the frames of other tasks. Otherwise each task that a client starts would keep all the ones before it alive.
+    // Skip the frames of other tasks. Otherwise a chain of tasks, of which each is started by the one before, would keep all their
+    // frames alive.
     var outer = Self.innermost
     while let frame = outer, !frame.isDelivering(in: task) { outer = frame.outer }
     self.outer = outer
@@ -40,7 +43,7 @@ final class AwaitedNotify: Sendable {
       isDelivering.store(false, ordering: .releasing)
       multicast_count_awaiting(-1)
     }
-    // What is bound throws nothing, so a result carries the typed error.
+    // `withValue` does not keep the type of an error, so a result carries it.
     let outcome = await Self.$innermost.bind(self) { () async -> Swift.Result<Result, Failure> in
       do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
     }
@@ -57,7 +60,7 @@ final class AwaitedNotify: Sendable {
   }
 
   private func isDelivering(in task: Int) -> Bool {
-    // An active task is alive, so its identity is unique.
+    // A task that runs is alive, so no other task has its identity.
     isDelivering.load(ordering: .acquiring) && self.task == task
   }
 }

@@ -67,7 +67,7 @@ extension PostOffice {
   func registerHandler<Result: Sendable>(
     _ box: WeakBox, in mailbox: Mailbox, _ change: (inout State) -> (Result, latest: Post?)
   ) -> Result {
-    var delivery = Delivery()
+    var delivery = DeliveryState()
     if mailbox.isHere(from: nil) { delivery.addHere(mailbox) }
     let roster = Roster(allOf: [box], in: mailbox)
     let (result, post) = withLock { state in

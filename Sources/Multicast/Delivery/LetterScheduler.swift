@@ -1,17 +1,19 @@
-/// Decides when the letters of a center's homes are handled. The product for testing has one.
+/// Decides when the letters of a center's homes are handled. MulticastTesting has one, which explores orders.
 package protocol LetterScheduler: AnyObject, Sendable {
-  /// Receives a home in which a letter waits. Returns false if the letter may be handled as usual. Called with no lock held,
-  /// on the thread that left the letter.
+  /// Receives a home in which a letter waits, on the thread that has left it, with no lock held. Returns false if a drain may
+  /// handle the letter as usual.
   func hold(_ home: HeldHome) -> Bool
 
-  /// A task begins to wait until letters have been handled, in a call that is awaited or outside of one.
+  /// A task begins to wait until letters have been handled.
+  ///
+  /// - Parameter isInCall: Whether the task is part of an awaited call.
   func beginWait(inCall isInCall: Bool)
 
-  /// Receives what resumes such a task, when there is nothing to wait for any more. This may come before the beginning.
+  /// Receives what resumes such a task, once there is nothing left to wait for. This may come before ``beginWait(inCall:)``.
   func endWait(inCall isInCall: Bool, _ resume: @escaping @Sendable () -> Void)
 }
 
-/// A home whose letters are handled when a scheduler says so, one at a time.
+/// A home whose letters a scheduler handles, one at a time.
 package struct HeldHome: Sendable {
   fileprivate let mailbox: Mailbox
   fileprivate let office: PostOffice
@@ -19,15 +21,15 @@ package struct HeldHome: Sendable {
   /// Identifies the home among those of a center.
   package var id: ObjectIdentifier { ObjectIdentifier(mailbox) }
 
-  /// Whether a letter waits and nobody is calling there.
+  /// Whether a letter waits and no thread is calling there.
   package var isReady: Bool { office.read(mailbox) { $0.isReady } }
 
-  /// Handles all letters as usual.
+  /// Lets a drain handle all letters as usual.
   package func handleAll() { office.startDrain(of: mailbox) }
 
-  /// Handles the next letter at home. Returns when that is done, awaited calls included.
+  /// Handles the next letter in its home. Returns when its calls have returned, including awaited ones.
   ///
-  /// - Parameter note: Receives the number of the delivery and a topic's message before the call, at home.
+  /// - Parameter note: Receives the number of the delivery and a topic's message, before the calls.
   package func handleNext(
     _ note: @escaping @Sendable (_ delivery: UInt64, _ message: any Sendable) -> Void
   ) async {
@@ -51,7 +53,7 @@ package struct HeldHome: Sendable {
 }
 
 extension PostOffice {
-  /// Whether a scheduler decides when the next letter is handled. Each further letter asks again.
+  /// Whether a scheduler decides when the next letter is handled. It is asked again for each later one.
   func isHeld(_ mailbox: Mailbox) -> Bool {
     guard let scheduler, !mailbox.isPostingThread else { return false }
     change(mailbox) { state in

@@ -1,14 +1,17 @@
 import MulticastPlatform
 
-/// Decides whether a `notify` may begin inside the active ones, and reports it if not.
+/// Decides whether a `notify` may begin inside the deliveries that have led to it, and reports it if not.
+///
+/// A loop is refused at its first recurrence: when a `notify` is made from a call site that is already delivering the same list. A
+/// limit on the depth would call each client a hundred times before it tells.
 @usableFromInline
 final class LoopGuard: Sendable {
   private let policy: ReentrancyPolicy
   private let onRecursion: (@Sendable (RecursiveNotify) -> Void)?
   private let tracing: Tracing?
 
-  /// The loops that the default handler has printed, by name and call site, so that it prints each once. The address of a
-  /// list would not do: a later topic may have it.
+  /// The loops that were printed because there is no `onRecursion`, by name and call site, so that each is printed once. Not by
+  /// the address of the list, because a later topic may get the same one.
   private let printed = Locked<Set<[String]>>([])
 
   init(
@@ -27,9 +30,8 @@ final class LoopGuard: Sendable {
 // MARK: - Beginning
 
 extension LoopGuard {
-  /// Pushes the frame of a `notify` onto its thread's chain. Reports a loop, and returns false.
-  ///
-  /// Remove it with ``DeliveryFrame/pop()``, on the same thread.
+  /// Pushes the frame of a `notify` onto the thread's chain, or reports a loop and returns false. If this returns true, remove the
+  /// frame with ``DeliveryFrame/pop()``, on the same thread.
   @usableFromInline
   func enter(
     _ notify: UnsafeMutablePointer<DeliveryFrame>, list: ClientList, _ way: DeliveryEvent.Way
@@ -42,19 +44,19 @@ extension LoopGuard {
     return true
   }
 
-  /// Returns a frame for a task's chain; nil if the `notify` was reported.
+  /// Returns a frame for the task's chain; nil if the `notify` was a loop, which this has reported.
   @usableFromInline
   func enterAwaited(list: ClientList, site: CallSite) -> AwaitedNotify? {
     mayBegin(.awaiting, list, site, in: DeliveryChain())
       ? AwaitedNotify(list: list, site: site) : nil
   }
 
-  /// Whether a `notify` may begin. Reports one that may not.
+  /// Returns whether a `notify` may begin. If not, reports it.
   private func mayBegin(
     _ way: DeliveryEvent.Way, _ list: ClientList, _ site: CallSite, in chain: DeliveryChain
   ) -> Bool {
     if allows(list: list, site: site, in: chain) { return true }
-    // Innermost first. An awaited delivery is further out than the deliveries on the stack.
+    // Innermost first. Awaited deliveries are outside the deliveries on the stack.
     var path = [site]
     forEachActive(in: chain) { _, site, _ in path.append(site) }
     reportLoop(RecursiveNotify(key: list.subject.description, path: path.reversed()), in: chain)
@@ -66,8 +68,10 @@ extension LoopGuard {
 // MARK: - The decision
 
 extension LoopGuard {
-  /// The largest number of deliveries of a list that are nested three deep or deeper under one outermost delivery. Loops
-  /// through several call sites end, but make more than (*k* - 1)! calls for *k* call sites.
+  /// The largest number of deliveries of a list that are nested three deep or deeper under one outermost delivery.
+  ///
+  /// A loop through *k* call sites ends by itself, because each site is refused once it is active, but only after more than
+  /// (*k* - 1)! calls.
   private static var limit: Int { 1_000 }
 
   private func allows(list: ClientList, site: CallSite, in chain: DeliveryChain) -> Bool {
@@ -83,7 +87,7 @@ extension LoopGuard {
     case .allow(let depth): return sameSite <= depth
     case .refuseLoops:
       if sameSite > 0 || sitesInList < 2 { return sameSite == 0 }
-      // Counted under each active delivery. The outermost one comes last.
+      // Count under each active delivery. The last one is the outermost.
       forEachActive(in: chain) { activeList, _, nested in
         if activeList == list { (nested, count) = (nested + 1, nested + 1) }
       }
@@ -113,8 +117,7 @@ extension LoopGuard {
   private func reportLoop(_ report: RecursiveNotify, in chain: DeliveryChain) {
     guard let site = report.path.last else { return }
     let own = ObjectIdentifier(self)
-    // A handler that notifies may cause the same loop or another one. That one is printed. Otherwise handler and loop would
-    // alternate forever.
+    // If `onRecursion` itself causes a loop, print that. Otherwise the two would alternate forever.
     if let onRecursion, unsafe chain.first(where: { unsafe $0.pointee.list == own }) == nil {
       var frame = DeliveryFrame(list: own, site: site)
       unsafe withUnsafeMutablePointer(to: &frame) { frame in

@@ -31,8 +31,8 @@ final class PostOffice: Sendable {
     fileprivate var busy = 0
 
     /// The tasks that wait until the center has settled.
-    fileprivate(set) var waiters: [UInt64: Waiter] = [:]
-    fileprivate var lastWaiter: UInt64 = 0
+    var waiters: [UInt64: Waiter] = [:]
+    var lastWaiter: UInt64 = 0
 
     /// What is left to do after unlocking; nil if that is nothing, as usual.
     fileprivate var rest: Rest?
@@ -41,11 +41,9 @@ final class PostOffice: Sendable {
     @inline(__always)
     fileprivate mutating func mailbox(at address: UInt, _ kind: () -> Home.Kind) -> Mailbox {
       if let recent, recent.isAt(address) { return recent }
-      if let mailbox = mailboxes[address] {
-        if mailbox.isAt(address) {
-          recent = mailbox
-          return mailbox
-        }
+      if let mailbox = mailboxes[address], mailbox.isAt(address) {
+        recent = mailbox
+        return mailbox
       }
       let mailbox = Mailbox(kind())
       insert(mailbox, at: address)
@@ -98,7 +96,7 @@ final class PostOffice: Sendable {
     }
 
     /// Lets the end of the lock resume the tasks that wait, if the center has settled.
-    fileprivate mutating func checkWaiters() {
+    mutating func checkWaiters() {
       if busy == 0, !waiters.isEmpty { _ = makeRest() }
     }
 
@@ -149,6 +147,12 @@ final class PostOffice: Sendable {
 
   let mainMailbox = Mailbox(.mainActor)
 
+  /// The number of deliveries under way, from the moment at which `post` is entered until it returns, on all threads. A bit is
+  /// added to it while a task waits in ``settled(from:)``.
+  ///
+  /// An atomic, because a post to listeners without a home does not take the office's lock.
+  let deliveries = Atomic<UInt64>(0)
+
   private let state = Locked(State())
 
   init(
@@ -161,12 +165,6 @@ final class PostOffice: Sendable {
       policy: reentrancy, onRecursion: onRecursion, tracing: tracing)
     self.scheduler = scheduler
   }
-
-  /// The number of deliveries under way, from the moment at which `post` is entered until it returns, on all threads. A bit is
-  /// added to it while a task waits in ``settled(from:)``.
-  ///
-  /// An atomic, because a post to listeners without a home does not take the office's lock.
-  private let deliveries = Atomic<UInt64>(0)
 }
 
 // MARK: - The lock
@@ -199,67 +197,6 @@ extension PostOffice {
     for mailbox in rest.drains { startDrain(of: mailbox) }
     for waiter in rest.waiters { waiter.resume() }
     for mailbox in rest.crowded { mailbox.reportCrowd() }
-  }
-}
-
-// MARK: - Waiting until the center has settled
-
-extension PostOffice {
-  /// A number for a waiter, to stop its wait.
-  func nextWaiter() -> UInt64 {
-    withLock { state in
-      state.lastWaiter += 1
-      return state.lastWaiter
-    }
-  }
-
-  /// Lets a task wait until the center has settled. If it has, the task is resumed before this returns.
-  func wait(with waiter: Waiter, number: UInt64) {
-    withLock { state in
-      state.waiters[number] = waiter
-      // After the waiter is stored: a delivery that ends later finds the bit, and one that has ended is not counted any more.
-      setAwaited(true)
-      state.checkWaiters()
-    }
-  }
-
-  func stopWaiting(_ number: UInt64) {
-    let waiter = withLock { state in
-      let waiter = state.waiters.removeValue(forKey: number)
-      if state.waiters.isEmpty { setAwaited(false) }
-      return waiter
-    }
-    waiter?.resume()
-  }
-}
-
-// MARK: - Deliveries under way
-
-extension PostOffice {
-  private static var isAwaited: UInt64 { 1 << 63 }
-
-  /// Whether a thread is delivering a post.
-  fileprivate var isDelivering: Bool {
-    deliveries.load(ordering: .acquiring) & ~Self.isAwaited != 0
-  }
-
-  @inline(__always)
-  func beginDelivery() { deliveries.wrappingAdd(1, ordering: .relaxed) }
-
-  /// Ends a delivery. If it was the last one, the tasks in ``settled(from:)`` may go on, which the end of the lock decides.
-  @inline(__always)
-  func endDelivery() {
-    let old = deliveries.wrappingAdd(.max, ordering: .acquiringAndReleasing).oldValue
-    if old == Self.isAwaited + 1 { withLock { $0.checkWaiters() } }
-  }
-
-  /// Notes whether a task waits for the center to settle. Called with the lock held.
-  private func setAwaited(_ isAwaited: Bool) {
-    let isSet = deliveries.load(ordering: .relaxed) & Self.isAwaited != 0
-    // The highest bit of a sum without its carry is flipped.
-    if isSet != isAwaited {
-      deliveries.wrappingAdd(Self.isAwaited, ordering: .acquiringAndReleasing)
-    }
   }
 }
 

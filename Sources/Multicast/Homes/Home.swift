@@ -1,11 +1,12 @@
 import Dispatch
 import MulticastPlatform
 
-/// Where clients and handlers are called.
+/// Where `post` calls a listener: an actor, a queue, or one of the two substitutes for a listener that has neither.
 ///
-/// An office has one object for each home, which is also the home's mailbox: see ``Home/mailbox``.
+/// An office owns one object for each home, and that object is the home's mailbox, too: see ``Home/mailbox``. This class is below
+/// it, so that boxes can have homes and know nothing of letters.
 ///
-/// Unchecked, because `Mailbox` inherits from it. It has a constant only.
+/// `@unchecked`, because `Mailbox` inherits from it. The one property here is a constant.
 @usableFromInline
 class Home: @unchecked Sendable {
   enum Kind: Sendable {
@@ -17,12 +18,12 @@ class Home: @unchecked Sendable {
 
     case queue(MarkedQueue)
 
-    /// A task that makes one call after the other: of a client with this identity, or of an awaiting handler. The task runs
-    /// in this actor.
+    /// A task that makes one awaited call after the other, in an actor if there is one: of the client with this identity, or, if
+    /// that is nil, of an awaiting handler.
     case task(client: UInt?, in: WeakActor? = nil)
 
-    /// The posting thread, for one call after the other: the handlers without another home of a topic that keeps its latest
-    /// message.
+    /// Whichever thread posts, for one call after the other. It is the home of those handlers of a topic that keeps its latest
+    /// message that have no other home.
     case postingThread
   }
 
@@ -38,9 +39,11 @@ class Home: @unchecked Sendable {
 }
 
 extension Home {
-  /// Whether this thread runs in this home. Code written in the actor `isolation` asks.
+  /// Whether this thread runs in this home.
   ///
-  /// A custom executor's code may run here, so no lock is held.
+  /// Call this with no lock held, because it may run the code of a custom executor.
+  ///
+  /// - Parameter isolation: The actor in which the code that asks is written. It is known to be here.
   final func presence(from isolation: ObjectIdentifier? = nil) -> Presence {
     switch kind {
     case .mainActor: MainActor.presence(from: isolation)
@@ -57,7 +60,7 @@ extension Home {
     return presence(from: isolation) == .here
   }
 
-  /// Whether a client of this home may be released on this thread. Clients of a home that has ended may be released anywhere.
+  /// Whether this thread may load and release the listeners of this home. Any thread may if the actor has been deallocated.
   final var mayRelease: Bool {
     switch presence() {
     case .here, .ended: true
@@ -65,7 +68,7 @@ extension Home {
     }
   }
 
-  /// Runs `body` in this home, or here if that has ended.
+  /// Runs `body` in this home, or in no actor if this one has been deallocated.
   final func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
     func run(in isolation: isolated (any Actor)?) -> Result { body() }
     guard case .queue(let queue) = kind else { return await run(in: actor) }
@@ -74,7 +77,7 @@ extension Home {
     }
   }
 
-  /// The actor that is this home, or in which its task runs. Nil if there is none, or if it has ended.
+  /// The actor that is this home, or in which its task runs; nil if there is none, or if it has been deallocated.
   final var actor: (any Actor)? {
     switch kind {
     case .mainActor: MainActor.shared
@@ -97,8 +100,8 @@ extension Home {
     if case .postingThread = kind { true } else { false }
   }
 
-  /// Whether this is the home of the live actor or queue at an address. The caller holds that object, so nothing is released
-  /// here last, and a lock may be held.
+  /// Whether this is the home of the actor or queue at an address. The caller holds that object, so the weak load releases
+  /// nothing last, and a lock may be held. The actor that this was made for may have been another one at the same address.
   final func isAt(_ address: UInt) -> Bool {
     switch kind {
     case .actor(let reference): reference.address == address && reference.actor != nil
@@ -124,15 +127,15 @@ extension Home: CustomStringConvertible {
 extension MainActor {
   /// Whether this thread runs in the main actor or on the main queue.
   static func presence(from isolation: ObjectIdentifier? = nil) -> Presence {
-    // The queue's answer is cheaper, and usually yes where the main actor runs.
+    // Ask the queue first. It answers faster, and where the main actor runs, the answer is usually yes.
     MarkedQueue.main.presence == .here ? .here : shared.presence(from: isolation)
   }
 }
 
 /// A weak reference to an actor.
 ///
-/// Unchecked, because a weak reference is a variable before Swift 6.3, whose `weak let` needs no promise. Only `init`
-/// assigns it, and any thread may load it.
+/// `@unchecked`, because before `weak let` of Swift 6.3 a weak reference has to be a variable. Only `init` assigns it, and any
+/// thread may load it.
 final class WeakActor: @unchecked Sendable {
   private(set) weak var actor: (any Actor)?
 

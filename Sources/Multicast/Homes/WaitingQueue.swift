@@ -1,6 +1,6 @@
-/// Letters or posts in their order. They are appended at the end and taken from the front. Their memory follows their number.
+/// A first-in, first-out queue of letters or posts. Its memory follows the number of elements that wait.
 struct WaitingQueue<Element>: ~Copyable {
-  /// From `next` on. The ones before have been taken.
+  /// The elements that wait begin at `next`. The earlier ones have been taken and are nil.
   private var elements: ContiguousArray<Element?> = []
   private var next = 0
 
@@ -8,7 +8,7 @@ struct WaitingQueue<Element>: ~Copyable {
   var isEmpty: Bool { next == elements.count }
   var capacity: Int { elements.capacity }
 
-  /// The one that has waited longest.
+  /// The element that has waited longest.
   var first: Element? { isEmpty ? nil : elements[next] }
 
   var all: [Element] { elements[next...].compactMap(\.self) }
@@ -18,9 +18,10 @@ struct WaitingQueue<Element>: ~Copyable {
   }
 
   mutating func append(_ element: consuming Element) {
-    // Where some elements always wait, those that were taken are dropped when they are the most.
+    // In a queue that is never empty, drop the elements that were taken once they are more than half.
     if next > 256, 2 * next > elements.count {
-      elements = ContiguousArray(elements[next...]); next = 0
+      elements = ContiguousArray(elements[next...])
+      next = 0
     }
     elements.append(element)
   }
@@ -32,14 +33,14 @@ struct WaitingQueue<Element>: ~Copyable {
     return elements[next].take()
   }
 
-  /// Moves the first elements to a queue without elements, whose memory is used.
+  /// Moves up to `limit` elements to a queue that is empty, and reuses its memory.
   mutating func move(_ limit: Int, to other: inout WaitingQueue) {
     other.reset()
     if count <= limit { return swap(&self, &other) }
     while other.count < limit, let element = popFirst() { other.append(element) }
   }
 
-  /// Takes the memory of a queue without elements.
+  /// Takes over the memory of a queue that is empty, if it is larger.
   mutating func reuse(_ empty: inout WaitingQueue) {
     empty.reset()
     if elements.capacity < empty.elements.capacity { swap(&self, &empty) }

@@ -1,0 +1,108 @@
+/// What a frame needs in addition while it delivers a post.
+///
+/// One frame delivers several posts, one after the other: the first one, and those that follow it.
+@usableFromInline @safe
+struct PostFrame: ~Copyable {
+  let office: ObjectIdentifier
+
+  /// The post whose listeners are being called; nil while it is being finished. The frame does not retain it: the function that
+  /// delivers it does.
+  fileprivate(set) var post: Unmanaged<Post>?
+
+  /// The cause of what is posted while a post is being finished. A client that is destroyed then may post in its `deinit`, when
+  /// the post itself is half destroyed. Retained; nil if no post has asked for it.
+  fileprivate var lastCause: Unmanaged<Cause>?
+
+  /// The posts that wait for the calls of this frame; nil if there have been none. Only the outermost frame of an office has
+  /// followers. An inner one handles letters in the middle of another post, and what follows there would be nested in that.
+  ///
+  /// Retained. As an optional reference, it would cost each post the release of nothing.
+  private var followers: Unmanaged<Followers>?
+
+  init(office: ObjectIdentifier) { self.office = office }
+
+  deinit {
+    unsafe lastCause?.release()
+    unsafe followers?.release()
+  }
+
+  /// Lets a post follow.
+  ///
+  /// - Parameter isLetter: Whether the call for a letter has made it, so that this frame has not led to it.
+  mutating func addFollower(_ post: Post, isLetter: Bool) {
+    if unsafe followers == nil { unsafe followers = .passRetained(Followers()) }
+    unsafe followers?._withUnsafeGuaranteedRef { $0.posts.append((post, isLetter)) }
+  }
+
+  /// Takes the next post, retained.
+  @inline(__always)
+  mutating func takeFollower() -> (post: Unmanaged<Post>, isLetter: Bool)? {
+    guard let followers = unsafe followers else { return nil }
+    return unsafe followers._withUnsafeGuaranteedRef { followers in
+      unsafe followers.posts.popFirst().map { unsafe (.passRetained($0.post), $0.isLetter) }
+    }
+  }
+
+  /// See ``DeliveryChain/withdrawPosts(from:)``.
+  func withdraw(from latest: LatestMessage) {
+    unsafe post?._withUnsafeGuaranteedRef { $0.withdraw(from: latest) }
+    unsafe followers?._withUnsafeGuaranteedRef { followers in
+      for (post, _) in followers.posts.all { post.withdraw(from: latest) }
+    }
+  }
+
+  @inline(__always)
+  fileprivate mutating func setLastCause(_ cause: Cause?) {
+    if let lastCause = unsafe lastCause { unsafe lastCause.release() }
+    unsafe lastCause = cause.map { unsafe .passRetained($0) }
+  }
+}
+
+/// An object, because few frames have any followers.
+private final class Followers {
+  var posts = WaitingQueue<(post: Post, isLetter: Bool)>()
+}
+
+extension Post {
+  /// Keeps a post of this thread from being stored, if that is still to come.
+  ///
+  /// Another thread may have a letter of this post. Then the post has a number or has been withdrawn, and is not changed.
+  fileprivate final func withdraw(from latest: LatestMessage) {
+    guard unsafe self.latest?.toOpaque() == Unmanaged.passUnretained(latest).toOpaque() else {
+      return
+    }
+    if unsafe number == 0, unsafe !isWithdrawn { unsafe isWithdrawn = true }
+  }
+}
+
+// Methods of pointers, because the calls that they make change the frame, too.
+extension UnsafeMutablePointer<DeliveryFrame> {
+  /// Runs one part of a post: makes the post that of this frame while `body` calls listeners, and then finishes the part.
+  @inline(__always)
+  func runPart<Result>(of post: Unmanaged<Post>, _ body: (Post) -> Result) -> Result {
+    let frame = unsafe pointee.post.unsafelyUnwrapped
+    let result = unsafe post._withUnsafeGuaranteedRef { borrowed in
+      unsafe pointee.list = ObjectIdentifier(borrowed.list)
+      unsafe pointee.site = borrowed.site
+      unsafe pointee.nested = 0
+      unsafe frame.pointee.post = post
+      unsafe frame.pointee.setLastCause(nil)
+      let result = body(borrowed)
+      unsafe frame.pointee.post = nil
+      unsafe frame.pointee.setLastCause(borrowed.knownCause)
+      return result
+    }
+    unsafe Post.finish(post)
+    return result
+  }
+
+  /// The post of this frame as the cause of others; nil in the frame of a `notify`.
+  var cause: Cause? {
+    guard let frame = unsafe pointee.post else { return nil }
+    if let post = unsafe frame.pointee.post { return unsafe post._withUnsafeGuaranteedRef(\.cause) }
+    if let cause = unsafe frame.pointee.lastCause { return unsafe cause.takeUnretainedValue() }
+    let cause = unsafe Cause(site: pointee.site, parent: nil)
+    unsafe frame.pointee.setLastCause(cause)
+    return cause
+  }
+}
