@@ -420,7 +420,7 @@ import Testing
     let test = UInt(withKeys)
     for number in 0..<1_000 {
       let box = CountingBox(owner, key: number < withKeys ? 7 : 0, test: test)
-      while list.place(box, among: nil, replacing: nil) == .full { _ = list.makeRoom() }
+      while list.register(box, among: nil, replacing: nil) == .full { _ = list.makeRoom() }
     }
     let before = CountingBox.looks.withLock { $0[test]! }
     #expect(list.boxes(with: 7).count == withKeys)
