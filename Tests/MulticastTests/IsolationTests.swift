@@ -134,6 +134,24 @@ import Testing
   }
 
   #if DEBUG
+    actor Quiet: PingProtocol { nonisolated func ping(_ number: Int) {} }
+
+    /// As in the top-level code of a program, which knows no isolation and runs on the main thread.
+    static func add(_ quiet: Quiet, to center: MulticastCenter) {
+      center.add(quiet, for: PingProtocol.self)
+    }
+
+    @Test func anActorThatIsAddedOnTheMainThreadMayBeNotifiedAnywhere() async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        let (center, quiet) = (MulticastCenter(), Quiet())
+        await MainActor.run { Self.add(quiet, to: center) }
+        await Task.detached { precondition(center.notify(PingProtocol.self) { $0.ping(1) } == 1) }
+          .value
+        extendLifetime(quiet)
+      }
+      #expect(text(result) == "")
+    }
+
     @Test(.enabled(if: Process.knowsCurrentActor))
     func outsideOfItsActorAClientStopsADebugBuild() async {
       let messages = [

@@ -29,7 +29,7 @@
 
     /// Prints once that a client without a home was added on the main thread and is called on another one.
     private func checkThread(as listener: Any.Type, from site: CallSite) {
-      guard let added = addedOnMain?.site, MainActor.presence() != .here else { return }
+      guard let added = addedOnMain?.site, !isActor, MainActor.presence() != .here else { return }
       StandardError.tell(
         of: added,
         """
