@@ -23,7 +23,7 @@ final class NotedBox: WeakBox, @unchecked Sendable {
   /// Some boxes share one.
   override var key: UInt { number }
 
-  override func end() {
+  override func releaseContents() {
     if hasEnded { return }
     hasEnded = true
     program.notes -= 1
@@ -141,7 +141,7 @@ final class ListProgram: Program, @unchecked Sendable {
       let known = old.map { _ in list.boxes(with: box.key) }
       switch list.register(box, among: known, replacing: old) {
       case .registered:
-        if let old { list.endReplaced(old) }
+        if let old { list.finishReplacement(of: old) }
         return true
       case .refused: return false
       case .changed: continue
@@ -323,7 +323,7 @@ final class ListProgram: Program, @unchecked Sendable {
       let group =
         entries[one].home.map { home in
           roster.homes.first { $0.home === homes[home] }?.boxes ?? []
-        } ?? roster.homeless
+        } ?? roster.withoutHome
       if !group.contains(where: { $0 === box }) { fault("client \(one) is not at home") }
     }
   }
