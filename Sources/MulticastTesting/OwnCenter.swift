@@ -42,25 +42,26 @@ extension Trait where Self == OwnCenter {
 }
 
 extension MulticastCenter {
-  /// Ends all handlers of topics, and throws if an owner was kept alive by its own handler alone.
+  /// Ends all handlers of topics, and throws if only its own handler has kept an owner alive.
   ///
   /// <!-- example: in Testing -->
   /// ```swift
   /// try await center.expectNoLeaks()
   /// ```
   ///
-  /// A handler that captures its owner instead of using its parameter keeps the owner alive forever. This ends each handler
-  /// in its home. An owner that is deallocated in that moment was kept by its handler. Its type, the topic and, in a debug
-  /// build, the call site of `observe` are in the error. An owner that other objects hold lives on. Of several handlers that
-  /// keep an owner, the last is named.
+  /// A handler that captures its owner instead of using its parameter keeps the owner alive forever. This
+  /// removes each handler in its home. If that deallocates the owner, only the handler has kept it alive, and
+  /// the error contains the owner's type, the topic and, in a debug build, the call site of `observe`. An
+  /// owner that something else retains is not reported. If several handlers keep an owner alive, the last one
+  /// is named.
   ///
-  /// Call it at the end of a test of Swift Testing or XCTest, when nothing else releases owners. A test with the trait
-  /// `.ownCenter` does it by itself. It waits for every home, so none may be blocked or suspended.
+  /// Call it at the end of a test of Swift Testing or XCTest, when nothing else releases owners. A test with
+  /// the trait `.ownCenter` does it by itself. It waits for every home, so none may be blocked or suspended.
   ///
   /// A debug build prints the same when any center is deallocated, for handlers whose home is there, and for
-  /// those without one.
+  /// handlers without one.
   ///
-  /// - Throws: ``LeakedOwners`` if there is one.
+  /// - Throws: ``LeakedOwners`` if there is such an owner.
   /// - Complexity: O(*n*) in the number of handlers.
   public func expectNoLeaks() async throws {
     let leaks = await endHandlers()
@@ -68,7 +69,7 @@ extension MulticastCenter {
   }
 }
 
-/// The error of ``Multicast/MulticastCenter/expectNoLeaks()``.
+/// The error of `expectNoLeaks()`, which names the owners that only their own handlers kept alive.
 public struct LeakedOwners: Error, CustomStringConvertible {
   /// A line for each owner that only its own handler kept alive: its type, the topic, and what to write instead.
   public let description: String

@@ -48,17 +48,18 @@ public enum Interleavings {
   /// lists the letters in the order in which they were handled, and names the seed. An issue that a handler
   /// records in another home belongs to no test, and to no seed: let the body check what handlers have done.
   ///
-  /// In a test of XCTest, this throws what the body records with `#expect` and `#require`. It does not see the failures of
-  /// `XCTAssert`, which belong to the test and to no seed.
+  /// In a test of XCTest, this throws what the body records with `#expect` and `#require`. It does not see
+  /// the failures of `XCTAssert`, which belong to the test and to no seed.
   ///
-  /// A run ends when the body has returned and every letter was handled. `MulticastCenter.current` is its center.
+  /// A run ends when the body has returned and every letter was handled. `MulticastCenter.current` is its
+  /// center.
   ///
   /// - Parameters:
   ///   - count: The number of runs, with the seeds 0, 1, 2 and so on.
-  ///   - body: Makes everything anew, posts, and looks at the outcome. Receives a center of its own, whose deliveries
-  ///     can be recorded.
-  /// - Throws: ``Failure`` for the first run whose body throws or whose center refuses a loop, or, in XCTest, whose body
-  ///   records an issue.
+  ///   - body: Creates everything, posts, and checks the outcome. It receives a center of its own, whose
+  ///     deliveries can be recorded.
+  /// - Throws: ``Failure`` for the first run whose body throws or whose center refuses a loop, or, in XCTest,
+  ///   whose body records an issue.
   public static func explore(
     _ count: Int = 100,
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
