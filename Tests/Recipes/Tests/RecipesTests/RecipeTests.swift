@@ -21,7 +21,9 @@ final class Client: UserProtocol {
   func userLogin(_ userID: UInt) { onLogin() }
 }
 
-/// What the documentation shows, against the packages that it names. Both packages have one system in a process.
+/// Runs what the documentation shows, with the packages that it names.
+///
+/// Serialized, because each of these packages can be bootstrapped once in a process.
 @Suite(.serialized) struct RecipeTests {
   @Test func aTimerAndACounterForEachProtocol() throws {
     let metrics = TestMetrics()
@@ -37,7 +39,7 @@ final class Client: UserProtocol {
     extendLifetime(clients)
   }
 
-  @Test func theContextOfAPosterReachesWhatIsHandledAtHome() async throws {
+  @Test func theContextOfThePostingTaskReachesEachHome() async throws {
     let tracer = InMemoryTracer()
     InstrumentationSystem.bootstrap(tracer)
     let center = makeTracedCenter()
