@@ -34,7 +34,7 @@ extension MulticastCenter {
     _ body: (Listener) throws(Failure) -> Void
   ) throws(Failure) -> Int {
     #if DEBUG
-      tellOfClasses(insteadOf: listener, from: CallSite(fileID: fileID, line: line, column: column))
+      hintAtClasses(insteadOf: listener, from: CallSite(fileID: fileID, line: line, column: column))
     #endif
     return try withDelegate(for: listener) { (delegate) throws(Failure) in
       try delegate.notify(fileID: fileID, line: line, column: column, body)

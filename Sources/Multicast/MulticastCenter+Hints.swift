@@ -2,16 +2,16 @@
   extension MulticastCenter {
     /// Prints a hint if a listener protocol has no clients, but one was added for a class instead.
     @usableFromInline
-    func tellOfClasses<Listener>(insteadOf listener: Listener.Type, from site: CallSite) {
+    func hintAtClasses<Listener>(insteadOf listener: Listener.Type, from site: CallSite) {
       if withDelegate(for: listener, { $0.clientList.isEmpty }) == false { return }
       // A loop may call what no client hears very often. The search looks into every protocol, and loads clients.
-      if StandardError.hasTold(of: site) { return }
+      if StandardError.hasHinted(at: site) { return }
       for list in registries.all.lazy.filter({ !($0 is TopicRegistry) }).flatMap(\.lists) {
         guard case .listener(let key) = list.subject, key is AnyClass, key != listener,
           let client = list.boxes.first(where: { $0.mayBeLoaded })?.load(), client is Listener
         else { continue }
-        StandardError.tell(
-          of: site,
+        StandardError.hint(
+          at: site,
           """
           nobody hears \(listener), called at \(site), but \(type(of: client)) was added for the class \(key). To be called for \
           the protocol, it is added for that: add(client, for: \(listener).self).

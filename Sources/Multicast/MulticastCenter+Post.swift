@@ -36,7 +36,7 @@ extension MulticastCenter {
     _ body: @escaping @Sendable (Listener) -> Void
   ) -> Posted {
     #if DEBUG
-      tellOfClasses(insteadOf: listener, from: CallSite(fileID: fileID, line: line, column: column))
+      hintAtClasses(insteadOf: listener, from: CallSite(fileID: fileID, line: line, column: column))
     #endif
     return withDelegate(for: listener) { delegate in
       delegate.post(isolation: isolation, fileID: fileID, line: line, column: column, body)
@@ -76,7 +76,7 @@ extension MulticastCenter {
     _ body: @escaping @MainActor @Sendable (Listener) -> Void
   ) -> Posted {
     #if DEBUG
-      tellOfClasses(insteadOf: listener, from: CallSite(fileID: fileID, line: line, column: column))
+      hintAtClasses(insteadOf: listener, from: CallSite(fileID: fileID, line: line, column: column))
     #endif
     return withDelegate(for: listener) { delegate in
       delegate.postOnMain(isolation: isolation, fileID: fileID, line: line, column: column, body)

@@ -90,7 +90,7 @@ extension MulticastDelegate {
     while true {
       let registration = clientList.register(box)
       if registration != .full { return registration == .registered }
-      if !clientList.makeRoom() { ClientList.findDeadElsewhere(in: [clientList]) }
+      if !clientList.makeRoom() { ClientList.findDeallocatedElsewhere(in: [clientList]) }
     }
   }
 
@@ -173,7 +173,7 @@ extension MulticastDelegate {
   ///
   /// - Complexity: O(*n*).
   public var count: Int {
-    clientList.findDead(in: clientList.boxes)
+    clientList.findDeallocated(in: clientList.boxes)
     return clientList.boxes.registered
   }
 

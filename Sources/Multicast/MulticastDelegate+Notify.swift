@@ -78,7 +78,7 @@ extension MulticastDelegate {
     try clientList.forEach(in: clientList.boxes) { (box) throws(Failure) in
       // Nil for a removed client, whose box is empty already, and for a deallocated one.
       try Self.own(box).withClient { (client) throws(Failure) in try body(client, box) } == nil
-        ? .dead : .called
+        ? .deallocated : .called
     }
   }
 

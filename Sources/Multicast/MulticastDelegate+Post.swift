@@ -99,7 +99,8 @@ final class ClientPost<Listener>: Post, @unchecked Sendable {
         box.checkHome(in: post, as: Listener.self)
       #endif
       let post = unsafe unsafeDowncast(post, to: ClientPost<Listener>.self)
-      return MulticastDelegate<Listener>.own(box).withClient(post.body) == nil ? .dead : .called
+      return MulticastDelegate<Listener>.own(box).withClient(post.body) == nil
+        ? .deallocated : .called
     }
   }
 }
@@ -156,7 +157,7 @@ private final class AwaitingPost<Listener: Sendable>: Post, @unchecked Sendable 
   override var isolation: (any Actor)? { body.isolation }
 
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome {
-    guard let object = box.load() else { return .dead }
+    guard let object = box.load() else { return .deallocated }
     await body(MulticastDelegate<Listener>.own(box).value)
     extendLifetime(object)
     return .called

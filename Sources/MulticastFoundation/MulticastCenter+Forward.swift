@@ -262,7 +262,7 @@ final class NotificationForward: Sendable {
   }
 }
 
-extension NotificationForward: Surrogate {
+extension NotificationForward: LibraryOwner {
   package static var shownType: any Any.Type { Self.self }
 }
 

@@ -6,13 +6,13 @@ extension ClientList {
   final func forEach<Failure: Error>(
     in boxes: Boxes, _ body: (WeakBox) throws(Failure) -> CallOutcome
   ) throws(Failure) -> Int {
-    var (called, place) = (0, 0)
+    var (called, index) = (0, 0)
     // A loop over the indices would compare each twice.
-    while place < boxes.count {
-      defer { place &+= 1 }
-      switch try boxes.borrow(place, body) {
+    while index < boxes.count {
+      defer { index &+= 1 }
+      switch try boxes.borrow(index, body) {
       case .called: called &+= 1
-      case .dead: boxes.borrow(place) { box in _ = remove(box) }
+      case .deallocated: boxes.borrow(index) { box in _ = remove(box) }
       case .skipped: break
       }
     }
@@ -23,14 +23,14 @@ extension ClientList {
   ///
   /// Called with no lock held, because a client may be released here last.
   @discardableResult
-  final func findDead(in boxes: Boxes) -> Bool {
+  final func findDeallocated(in boxes: Boxes) -> Bool {
     // Neighbors mostly have one home, which is asked once.
     var (home, mayLoad, mayLoadAll): (ObjectIdentifier?, Bool, Bool) = (nil, true, true)
     forEach(in: boxes) { box in
       let next = box.home.map { ObjectIdentifier($0) }
       if next != home { (home, mayLoad) = (next, box.mayBeLoaded) }
       mayLoadAll = mayLoadAll && mayLoad
-      return mayLoad && box.load() == nil ? .dead : .skipped
+      return mayLoad && box.load() == nil ? .deallocated : .skipped
     }
     return mayLoadAll
   }
@@ -38,7 +38,7 @@ extension ClientList {
   /// Finds deallocated clients in the homes in which this thread does not run, because only their homes may load them.
   ///
   /// One search of a list waits in each actor or queue, however often this is called, so that one that is blocked keeps only that.
-  static func findDeadElsewhere(in lists: [ClientList]) {
+  static func findDeallocatedElsewhere(in lists: [ClientList]) {
     var searches: [UInt: (home: Home, lists: [ClientList])] = [:]
     for list in lists {
       for home in list.roster.homes.compactMap(\.home) where !home.mayRelease {
@@ -52,7 +52,7 @@ extension ClientList {
         await home.run {
           for list in lists {
             list.endSearch(in: home)
-            list.findDead(in: list.boxes)
+            list.findDeallocated(in: list.boxes)
           }
         }
       }
@@ -60,8 +60,8 @@ extension ClientList {
   }
 
   /// Finds deallocated clients of a short list. In a longer one, the next delivery or later adds do.
-  final func findSomeDead() {
-    if count.load(ordering: .relaxed) <= 32 { findDead(in: boxes) }
+  final func findSomeDeallocated() {
+    if count.load(ordering: .relaxed) <= 32 { findDeallocated(in: boxes) }
   }
 }
 
@@ -70,7 +70,7 @@ extension ClientList {
   case called
 
   /// It was removed or deallocated.
-  case dead
+  case deallocated
 
   /// It is not concerned.
   case skipped

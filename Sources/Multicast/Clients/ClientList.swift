@@ -196,7 +196,7 @@ extension ClientList {
   /// proportional, amortized.
   @discardableResult
   final func removeAll(of client: AnyObject? = nil) -> Int {
-    findSomeDead()
+    findSomeDeallocated()
     let ended = removing { state in
       let boxes = client.map { state.boxes(of: ObjectIdentifier($0).address) } ?? state.boxes
       return boxes.filter { box in (client == nil || box.isAlive) && state.empty(box) }
@@ -233,7 +233,7 @@ extension ClientList {
   /// Drops the boxes of deallocated clients, and lets the list grow. Called once for each doubling, so adds are amortized
   /// O(1). Returns whether all clients may be loaded here.
   final func makeRoom() -> Bool {
-    let mayLoadAll = findDead(in: boxes)
+    let mayLoadAll = findDeallocated(in: boxes)
     let old = state.withLock { state in
       defer { count.store(state.boxes.count, ordering: .releasing) }
       return state.compact()

@@ -77,7 +77,7 @@ extension WeakBox {
   final var mayBeAlive: Bool { isRegistered && (!mayBeLoaded || load() != nil) }
 
   /// The type that reports name: the client's, or the one that an owner represents.
-  final var shownType: any Any.Type { (type as? any Surrogate.Type)?.shownType ?? type }
+  final var shownType: any Any.Type { (type as? any LibraryOwner.Type)?.shownType ?? type }
 
   /// Like ``shownType``. Nil if the client was removed or deallocated. Called in the client's home, if it has one.
   final var reportedType: (any Any.Type)? { load().map { _ in shownType } }
@@ -92,7 +92,7 @@ extension WeakBox {
 #endif
 
 /// An owner that represents one of the user's objects. Its handler may keep it.
-package protocol Surrogate {
+package protocol LibraryOwner {
   static var shownType: any Any.Type { get }
 }
 
@@ -188,10 +188,10 @@ struct Bits {
     _ body: (Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try unsafe withUnsafeBytes(of: words) { (bits) throws(Failure) in
-      let place =
+      let address =
         unsafe Self.fit(Value.self)
         ? bits.baseAddress : UnsafeRawPointer(bitPattern: words.0)
-      return unsafe try place.unsafelyUnwrapped.assumingMemoryBound(to: Borrowed<Value>.self)
+      return unsafe try address.unsafelyUnwrapped.assumingMemoryBound(to: Borrowed<Value>.self)
         .pointee.borrow(body)
     }
   }
@@ -210,18 +210,18 @@ extension ContiguousArray<WeakBox> {
   /// Calls `body` with the box at a place, without retaining it. The array has this place.
   @inlinable @inline(__always)
   func borrow<Result, Failure: Error>(
-    _ place: Int, _ body: (WeakBox) throws(Failure) -> Result
+    _ index: Int, _ body: (WeakBox) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     defer { extendLifetime(self) }
     let boxes = unsafe withUnsafeBufferPointer { boxes in
       unsafe UnsafeRawPointer(boxes.baseAddress).unsafelyUnwrapped
         .assumingMemoryBound(to: Borrowed<WeakBox>.self)
     }
-    return try unsafe boxes[place].borrow(body)
+    return try unsafe boxes[index].borrow(body)
   }
 
   /// The number of registered clients, including those of deallocated ones that no delivery has found.
   var registered: Int {
-    indices.count { place in borrow(place) { box in box.isRegistered } }
+    indices.count { index in borrow(index) { box in box.isRegistered } }
   }
 }

@@ -30,8 +30,8 @@
     /// Prints once that a client without a home was added on the main thread and is called on another one.
     private func checkThread(as listener: Any.Type, from site: CallSite) {
       guard let added = addedOnMain?.site, !isActor, MainActor.presence() != .here else { return }
-      StandardError.tell(
-        of: added,
+      StandardError.hint(
+        at: added,
         """
         a client of type \(type) was added for \(listener) on the main thread, at \(added), without a home, and is \
         called on another thread, from \(site). Add it in its actor or with on: a queue, and post to call it there. If it \
@@ -64,8 +64,8 @@ extension Post {
   /// Prints that `delivered()` has returned without waiting.
   func hintThatDeliveredWouldWait() {
     #if DEBUG
-      StandardError.tell(
-        of: site,
+      StandardError.hint(
+        at: site,
         """
         delivered() returned immediately for the post at \(site), because the post goes to the handler that awaits it. \
         To wait, start a Task { } in the handler and await delivered() there.
@@ -78,8 +78,8 @@ extension PostOffice {
   /// Prints that `settled()` has returned without waiting.
   func hintThatSettledWouldWait(at site: CallSite) {
     #if DEBUG
-      StandardError.tell(
-        of: site,
+      StandardError.hint(
+        at: site,
         """
         settled(), called at \(site), returned false immediately, because a post is calling the client or handler that \
         called it, and it would wait for that call. Call it from code that no post calls, such as a test or your \

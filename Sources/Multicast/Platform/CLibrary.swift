@@ -14,14 +14,14 @@ package enum StandardError {
 
 #if DEBUG
   extension StandardError {
-    private static let told = Locked<Set<CallSite>>([])
+    private static let hinted = Locked<Set<CallSite>>([])
 
     /// Whether something has been said of a place in the source.
-    static func hasTold(of site: CallSite) -> Bool { told.withLock { $0.contains(site) } }
+    static func hasHinted(at site: CallSite) -> Bool { hinted.withLock { $0.contains(site) } }
 
     /// Writes what is to be said of a place in the source, once for each.
-    static func tell(of site: CallSite, _ message: @autoclosure () -> String) {
-      if told.withLock({ $0.insert(site).inserted }) { print("Multicast: \(message())") }
+    static func hint(at site: CallSite, _ message: @autoclosure () -> String) {
+      if hinted.withLock({ $0.insert(site).inserted }) { print("Multicast: \(message())") }
     }
   }
 #endif

@@ -47,7 +47,7 @@ extension MulticastCenter {
 }
 
 /// The owner of a stream's registration for a topic.
-final class TopicSubscription<Message: Sendable>: Surrogate, Sendable {
+final class TopicSubscription<Message: Sendable>: LibraryOwner, Sendable {
   package static var shownType: any Any.Type { AsyncStream<Message>.self }
 }
 

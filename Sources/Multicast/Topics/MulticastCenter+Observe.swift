@@ -221,12 +221,12 @@ extension MulticastCenter {
       default: isolation.map { office.mailbox(of: $0) } ?? queue.map { office.mailbox(of: $0) }
       }
     let handler = Handler(call, once: once, newestOnly: newestOnly, at: site)
-    let anchor = anchor(of: topic, for: owner, from: site)
+    let reference = refer(to: topic, for: owner, from: site)
     #if DEBUG
-      anchor.list.tellOfMistakes(
+      reference.list.hintAtMistakes(
         in: handler, of: owner, hasID: id != nil, at: home, from: site)
     #endif
-    return anchor.observe(owner, id, handler, at: home)
+    return reference.observe(owner, id, handler, at: home)
   }
 
   /// Removes the handlers that an owner has for a topic, or all handlers of the topic.

@@ -32,7 +32,7 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
   ) -> Posted {
     let site = CallSite(fileID: fileID, line: line, column: column)
-    guard let list = list(of: topic, from: site), list.concernsSomebody else { return Posted() }
+    guard let list = list(of: topic, from: site), list.takesPosts else { return Posted() }
     return office.post(TopicPost(to: list, from: site, message), from: isolation)
   }
 }

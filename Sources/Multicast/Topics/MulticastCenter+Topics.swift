@@ -1,17 +1,17 @@
 extension MulticastCenter {
   /// Refers to the list of a topic. Makes it if there is none.
-  func anchor<Message: Sendable>(
-    of topic: Topic<Message>, for owner: AnyObject? = nil, from site: CallSite
-  ) -> TopicAnchor {
+  func refer<Message: Sendable>(
+    to topic: Topic<Message>, for owner: AnyObject? = nil, from site: CallSite
+  ) -> TopicReference {
     let registry = unsafe registries.find(ObjectIdentifier(Topic<Message>.self)) {
       TopicRegistry(first: TopicList(topic, office: office, site: site))
     }
-    let anchor = unsafe registry.assumingMemoryBound(to: TopicRegistry.self).pointee
-      .anchor(of: topic, for: owner, from: site)
+    let reference = unsafe registry.assumingMemoryBound(to: TopicRegistry.self).pointee
+      .refer(to: topic, for: owner, from: site)
     #if DEBUG
-      anchor.list.check(keepsLatest: topic.keepsLatest, from: site)
+      reference.list.check(keepsLatest: topic.keepsLatest, from: site)
     #endif
-    return anchor
+    return reference
   }
 
   /// Returns the list of a topic; nil if it was never used.
@@ -31,13 +31,13 @@ extension MulticastCenter {
     let list = existingList(of: topic)
     #if DEBUG
       list?.check(keepsLatest: topic.keepsLatest, from: site)
-      if list?.isEmpty != false { tellOfNamesakes(of: topic, from: site) }
+      if list?.isEmpty != false { hintAtNamesakes(of: topic, from: site) }
     #endif
     return list ?? (topic.keepsLatest ? makeList(of: topic, from: site) : nil)
   }
 
   @usableFromInline
   func makeList<Message>(of topic: Topic<Message>, from site: CallSite) -> TopicList {
-    anchor(of: topic, from: site).list
+    refer(to: topic, from: site).list
   }
 }

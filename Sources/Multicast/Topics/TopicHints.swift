@@ -15,14 +15,14 @@
 
     /// Prints a hint if the same code has added a handler of the same owner before, or if a handler is to skip messages where
     /// none is kept.
-    func tellOfMistakes(
+    func hintAtMistakes(
       in handler: Handler, of owner: AnyObject, hasID: Bool, at home: Home?, from site: CallSite
     ) {
       // Each of them is printed once, and then costs nothing.
-      if StandardError.hasTold(of: site) { return }
+      if StandardError.hasHinted(at: site) { return }
       if handler.newestOnly, latest == nil {
-        StandardError.tell(
-          of: site,
+        StandardError.hint(
+          at: site,
           """
           newestOnly: true, passed at \(site), has no effect, because \(subject) does not keep its latest message. Make the \
           topic with keepsLatest: true, or leave newestOnly out.
@@ -36,8 +36,8 @@
       }
       if !isAdded { return }
       let type: any Any.Type = type(of: owner)
-      StandardError.tell(
-        of: site,
+      StandardError.hint(
+        at: site,
         """
         \(type) observes \(subject) twice, because observe was called again at \(site) without an id. Each message now calls \
         both handlers. Observe once, as in init, or pass an id, so that the second handler replaces the first: \
@@ -58,11 +58,11 @@
   extension MulticastCenter {
     /// Prints a hint if nobody observes a topic, but one of the same name and another message type is observed.
     @usableFromInline
-    func tellOfNamesakes<Message>(of topic: Topic<Message>, from site: CallSite) {
+    func hintAtNamesakes<Message>(of topic: Topic<Message>, from site: CallSite) {
       for case let topics as TopicRegistry in registries.all where !topic.name.isEmpty {
         guard let other = topics.find(topic.name), !other.isEmpty else { continue }
-        StandardError.tell(
-          of: site,
+        StandardError.hint(
+          at: site,
           """
           nobody observes \(topic), posted at \(site), but \(other.subject) is observed, since \(other.site). If they are \
           the same topic, declare it once.
@@ -80,7 +80,7 @@ extension HandlerBox {
     let site = site
     let wasAlive = isAlive
     list.remove(self)
-    guard wasAlive, !isAlive, !(type is any Surrogate.Type) else { return nil }
+    guard wasAlive, !isAlive, !(type is any LibraryOwner.Type) else { return nil }
     let advice =
       type is any Actor.Type
       ? "or take the owner isolated: { (me: isolated \(type), message) in … }"

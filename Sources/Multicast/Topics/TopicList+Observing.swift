@@ -1,4 +1,4 @@
-extension TopicAnchor {
+extension TopicReference {
   /// Adds a handler, or replaces the one that its owner has under the same id.
   ///
   /// - Parameters:
@@ -8,7 +8,7 @@ extension TopicAnchor {
     _ owner: AnyObject & Sendable, _ id: (any Hashable & Sendable)?, _ handler: Handler,
     at home: Home?
   ) -> TopicObservation {
-    list.findSomeDead()
+    list.findSomeDeallocated()
     let home = home ?? list.latest?.mailbox
     let box = HandlerBox(of: owner, id: id, handler, at: home)
     // The `==` of an id is client code, so this compares ids with no lock held, and `register` refuses the box if another call
@@ -32,7 +32,7 @@ extension TopicAnchor {
         return TopicObservation(box, in: self, version: 0)
       case .changed: continue
       case .full:
-        if !list.makeRoom() { ClientList.findDeadElsewhere(in: [list]) }
+        if !list.makeRoom() { ClientList.findDeallocatedElsewhere(in: [list]) }
       }
     }
   }

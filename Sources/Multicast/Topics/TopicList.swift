@@ -26,7 +26,7 @@ final class TopicList: ClientList, @unchecked Sendable {
   #endif
 
   /// Whether a post may concern anybody.
-  @inlinable var concernsSomebody: Bool { !isEmpty || latest != nil }
+  @inlinable var takesPosts: Bool { !isEmpty || latest != nil }
 
   /// Whether nobody observes the topic, and nothing is kept.
   var isUnused: Bool { boxes.registered == 0 && latestPost == nil }
@@ -47,7 +47,7 @@ final class TopicList: ClientList, @unchecked Sendable {
 ///
 /// Unchecked, because the compiler does not know what an unmanaged reference is to: a Sendable list, which this has from
 /// `init` to `deinit`. The property never changes; ``isUnused()`` lends the reference to a variable for a moment.
-@safe final class TopicAnchor: @unchecked Sendable {
+@safe final class TopicReference: @unchecked Sendable {
   private let own: Unmanaged<TopicList>
 
   init(_ list: TopicList) { unsafe own = .passRetained(list) }

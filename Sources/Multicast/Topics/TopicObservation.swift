@@ -10,9 +10,9 @@ public struct TopicObservation: Sendable {
   /// Unchecked, because a weak reference is a variable. Only `init` assigns it, and any thread may load it.
   private final class Target: @unchecked Sendable {
     let box: HandlerBox
-    private(set) weak var list: TopicAnchor?
+    private(set) weak var list: TopicReference?
 
-    init(_ box: HandlerBox, in list: TopicAnchor) {
+    init(_ box: HandlerBox, in list: TopicReference) {
       self.box = box
       self.list = list
     }
@@ -21,7 +21,7 @@ public struct TopicObservation: Sendable {
   private let target: Target
   private let version: UInt32
 
-  init(_ box: HandlerBox, in list: TopicAnchor, version: UInt32) {
+  init(_ box: HandlerBox, in list: TopicReference, version: UInt32) {
     target = Target(box, in: list)
     self.version = version
   }

@@ -25,7 +25,7 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
   }
 
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome {
-    guard let owner = box.load() else { return .dead }
+    guard let owner = box.load() else { return .deallocated }
     guard case .await(let call, let isLast) = box.handlerBox.action(for: self) else {
       return .skipped
     }
@@ -40,7 +40,7 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
 /// between.
 @usableFromInline
 func callHandler(in box: WeakBox, with post: Post) -> CallOutcome {
-  guard let owner = box.load() else { return .dead }
+  guard let owner = box.load() else { return .deallocated }
   guard case .call(let call, let isLast) = box.handlerBox.action(for: post) else { return .skipped }
   // Before the call, in which it counts no more.
   if isLast { post.list.remove(box) }

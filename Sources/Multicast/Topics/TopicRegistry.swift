@@ -2,7 +2,7 @@
 @usableFromInline
 final class TopicRegistry: Sendable {
   private struct State {
-    var anchors: [String: TopicAnchor] = [:]
+    var topics: [String: TopicReference] = [:]
 
     /// The names of the topics that an object observes, by its address. They may include those of topics that it does not
     /// observe any more.
@@ -11,14 +11,14 @@ final class TopicRegistry: Sendable {
     /// The number of topics, or of objects, at which those that are not in use are removed.
     var limit = 16
 
-    var count: Int { max(anchors.count, observed.count) }
+    var count: Int { max(topics.count, observed.count) }
 
     /// Removes the topics that nobody but this refers to, and that nobody observes. Returns them, to release after
     /// unlocking. With the lock held, no reference can be added.
-    mutating func dropUnused() -> [TopicAnchor] {
-      var dropped: [TopicAnchor] = []
-      for name in Array(anchors.keys) where isIdle(name) && anchors[name]?.isUnused() == true {
-        anchors.removeValue(forKey: name).map { dropped.append($0) }
+    mutating func dropUnused() -> [TopicReference] {
+      var dropped: [TopicReference] = []
+      for name in Array(topics.keys) where isIdle(name) && topics[name]?.isUnused() == true {
+        topics.removeValue(forKey: name).map { dropped.append($0) }
       }
       for address in Array(observed.keys) { forgetTopics(of: address) }
       limit = max(16, 2 * count)
@@ -27,22 +27,22 @@ final class TopicRegistry: Sendable {
 
     /// Forgets the topics that an object does not observe any more.
     mutating func forgetTopics(of address: UInt) {
-      // `isIdle` is asked first: a concurrent `observe` holds the anchor until its box is in the list.
+      // `isIdle` is asked first: a concurrent `observe` holds the reference until its box is in the list.
       let names = observed[address]?.filter { name in
-        !isIdle(name) || anchors[name]?.list.hasBoxes(of: address) == true
+        !isIdle(name) || topics[name]?.list.hasBoxes(of: address) == true
       }
       observed[address] = names?.isEmpty == true ? nil : names
     }
 
     /// Whether only this table refers to a topic. A concurrent `observe` refers to it, too.
     private mutating func isIdle(_ name: String) -> Bool {
-      anchors.index(forKey: name).map { isKnownUniquelyReferenced(&anchors.values[$0]) } ?? true
+      topics.index(forKey: name).map { isKnownUniquelyReferenced(&topics.values[$0]) } ?? true
     }
   }
 
   /// The first topic in use. Usually it is the only one of its type. It stays as long as the center and is
   /// found without a lock.
-  private let first: TopicAnchor
+  private let first: TopicReference
 
   /// The first topic's list.
   private let firstList: TopicList
@@ -50,30 +50,30 @@ final class TopicRegistry: Sendable {
   private let state = Locked(State())
 
   init(first: TopicList) {
-    self.first = TopicAnchor(first)
+    self.first = TopicReference(first)
     firstList = first
   }
 
   /// The list of a topic; nil if it was never observed.
   @usableFromInline
   func find(_ name: String) -> TopicList? {
-    firstList.name == name ? firstList : state.withLock { $0.anchors[name]?.list }
+    firstList.name == name ? firstList : state.withLock { $0.topics[name]?.list }
   }
 
   /// Refers to the list of a topic. Makes it if there is none.
-  func anchor<Message>(
-    of topic: Topic<Message>, for owner: AnyObject?, from site: CallSite
-  ) -> TopicAnchor {
+  func refer<Message>(
+    to topic: Topic<Message>, for owner: AnyObject?, from site: CallSite
+  ) -> TopicReference {
     if firstList.name == topic.name { return first }
     if state.withLock({ $0.count >= $0.limit }) { dropUnused() }
     return state.withLock { state in
       if let owner {
         state.observed[ObjectIdentifier(owner).address, default: []].insert(topic.name)
       }
-      if let anchor = state.anchors[topic.name] { return anchor }
-      let anchor = TopicAnchor(TopicList(topic, office: firstList.office, site: site))
-      state.anchors[topic.name] = anchor
-      return anchor
+      if let reference = state.topics[topic.name] { return reference }
+      let reference = TopicReference(TopicList(topic, office: firstList.office, site: site))
+      state.topics[topic.name] = reference
+      return reference
     }
   }
 
@@ -81,7 +81,7 @@ final class TopicRegistry: Sendable {
   var observedCount: Int { state.withLock { $0.observed.count } }
 
   /// The lists of all topics, beginning with the first one.
-  var topics: [TopicList] { [firstList] + state.withLock { $0.anchors.values.map(\.list) } }
+  var topics: [TopicList] { [firstList] + state.withLock { $0.topics.values.map(\.list) } }
 
   /// Removes the topics that are not in use.
   private func dropUnused() {
@@ -91,12 +91,12 @@ final class TopicRegistry: Sendable {
     for list in topics {
       let boxes = list.boxes
       if boxes.count > 32, let alive = boxes.firstIndex(where: { $0.mayBeAlive }) {
-        list.findDead(in: Boxes(boxes[..<alive]))
-      } else if !list.findDead(in: boxes) {
+        list.findDeallocated(in: Boxes(boxes[..<alive]))
+      } else if !list.findDeallocated(in: boxes) {
         hidden.append(list)
       }
     }
-    ClientList.findDeadElsewhere(in: hidden)
+    ClientList.findDeallocatedElsewhere(in: hidden)
     let dropped = state.withLock { state in state.dropUnused() }
     extendLifetime(dropped)
   }
@@ -109,7 +109,7 @@ extension TopicRegistry: ClientRegistry {
     let address = ObjectIdentifier(client).address
     // A deallocated object may have had the address.
     let lists = state.withLock { state in
-      (state.observed[address] ?? []).compactMap { name in state.anchors[name]?.list }
+      (state.observed[address] ?? []).compactMap { name in state.topics[name]?.list }
     }
     defer { state.withLock { $0.forgetTopics(of: address) } }
     return ([firstList] + lists).reduce(0) { count, list in count + list.removeAll(of: client) }

@@ -95,14 +95,14 @@ public struct DeliveryEvent: Sendable {
 extension DeliveryEvent: CustomStringConvertible {
   /// The event in one line.
   public var description: String {
-    let place = home.map { ", \($0)" } ?? ""
+    let inHome = home.map { ", \($0)" } ?? ""
     let wait = waited.map { ", waited \(Self.text($0))" } ?? ""
     let news =
       switch phase {
-      case .began: "began, at \(site)\(place)\(wait)"
-      case .called(let client, let time): "called \(client), \(Self.text(time))\(place)\(wait)"
+      case .began: "began, at \(site)\(inHome)\(wait)"
+      case .called(let client, let time): "called \(client), \(Self.text(time))\(inHome)\(wait)"
       case .left(let home, let clients, _): "left for \(home), clients: \(clients)"
-      case .ended(let clients, let time): "ended, clients: \(clients), \(Self.text(time))\(place)"
+      case .ended(let clients, let time): "ended, clients: \(clients), \(Self.text(time))\(inHome)"
       case .refused: "refused, at \(site)"
       }
     return "\(way) \(key) #\(delivery) \(news)".printable

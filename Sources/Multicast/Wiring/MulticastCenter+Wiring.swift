@@ -50,7 +50,7 @@ extension MulticastDelegate: CustomStringConvertible {
 extension Wiring.List {
   /// The contents of a list at this moment. Neighbors that are alike are a group.
   fileprivate init(_ list: ClientList) {
-    list.findDead(in: list.boxes)
+    list.findDeallocated(in: list.boxes)
     var groups: [Wiring.Group] = []
     for box in list.boxes where box.isRegistered {
       let handlerBox = list is TopicList ? box.handlerBox : nil

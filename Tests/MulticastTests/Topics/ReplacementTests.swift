@@ -474,7 +474,7 @@ import Testing
     for number in 0..<2_000 {
       let passing = Owner()
       for topic in [Topic<Int>("other"), Topic<Int>("other \(number)")] {
-        _ = registry.anchor(of: topic, for: passing, from: CallSite())
+        _ = registry.refer(to: topic, for: passing, from: CallSite())
           .observe(
             passing, nil,
             Handler(.called { _, _ in }, once: false, newestOnly: false, at: CallSite()),

@@ -249,7 +249,7 @@ final class ListProgram: Program, @unchecked Sendable {
       } ?? list.boxes
     let begin = tick()
     list.forEach(in: boxes) { box in
-      guard let client = box.load() as? NamedClient else { return .dead }
+      guard let client = box.load() as? NamedClient else { return .deallocated }
       simulation_point()
       if let client = (box as? ClientBox<AnyObject>)?.withClient({ $0 as? NamedClient }),
         client?.name != nil, ObjectIdentifier(client!).address != box.identity, box.isRegistered
@@ -344,7 +344,7 @@ final class ListProgram: Program, @unchecked Sendable {
     }
     if all.registered != staying.count { fault("\(all.registered) are registered, not \(staying)") }
     if all.registered * 2 < all.count - 2 { fault("\(all.count) boxes for \(all.registered)") }
-    if list.findDead(in: all) != all.allSatisfy({ $0.home !== homes[1] }) {
+    if list.findDeallocated(in: all) != all.allSatisfy({ $0.home !== homes[1] }) {
       fault("some may not be loaded here")
     }
     if all.registered != staying.count { fault("not \(staying.count) are alive") }
