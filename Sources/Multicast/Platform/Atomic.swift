@@ -2,12 +2,15 @@ import MulticastPlatform
 
 /// An object with a word that threads may read and write at the same time.
 ///
-/// The word must stay where it is, so it belongs to an object. A class that needs one, and no other memory for it, inherits
-/// from this. The word is the first stored property. It stands behind the two words with which each Swift object begins,
-/// its type and its reference counts, which is part of the stable ABI. Its address is computed, because `&` could copy the
-/// word, and the thread sanitizer would take it for access without order.
+/// Only atomic functions access the word after `init`, and they find it at the same address as long as the object lives. A
+/// class that needs such a word inherits from this one, because a word in an object of its own would cost an allocation.
 ///
-/// Unchecked, because the compiler does not know what is done with the word: only atomic functions access it after `init`.
+/// A Swift object begins with two words, its type and its reference counts. The stored properties follow, and `value` is the
+/// first of them. On Apple's systems, this layout is part of the stable ABI. On other systems, the runtime comes with the
+/// compiler. So the address of the word can be computed. `&value` is not used, because it may pass the address of a copy, and
+/// because the thread sanitizer would report it as an access without order.
+///
+/// `@unchecked`, because the compiler sees a variable, and does not know that only atomic functions access it.
 @usableFromInline @safe
 package class AtomicWord: @unchecked Sendable {
   private var value: UInt64
@@ -15,7 +18,8 @@ package class AtomicWord: @unchecked Sendable {
   @usableFromInline
   package init(word: UInt64) { value = word }
 
-  /// Passes the word's place to `body`. Holds the object meanwhile, which a pointer into it does not.
+  /// Passes the address of the word to `body`. A pointer into the object does not retain it, so this extends the object's
+  /// lifetime until `body` returns.
   @inlinable @inline(__always)
   final func withWord<Result>(_ body: (UnsafeMutablePointer<UInt64>) -> Result) -> Result {
     defer { extendLifetime(self) }
@@ -25,8 +29,10 @@ package class AtomicWord: @unchecked Sendable {
   }
 }
 
-/// A value that threads may read and write at the same time. It has the names of the standard library's type
-/// of this name, which needs macOS 15 and its relatives. A copy is the same value.
+/// A value that threads may read and write at the same time.
+///
+/// A copy refers to the same value. The functions have the names of the standard library's `Atomic`, which needs macOS 15 and
+/// its relatives.
 @usableFromInline
 package struct Atomic<Value: AtomicValue>: Sendable {
   @usableFromInline package let object: AtomicWord
@@ -58,7 +64,8 @@ extension Atomic where Value: FixedWidthInteger {
   }
 }
 
-/// The orderings of an ``Atomic``, named as in the standard library. Raw values are those of C.
+/// The orderings of an ``Atomic``, named as in the standard library. The raw values are those of C, which MulticastPlatform.h
+/// checks.
 @usableFromInline package enum AtomicOrdering: CInt {
   case relaxed = 0
   case acquiring = 2
@@ -66,7 +73,7 @@ extension Atomic where Value: FixedWidthInteger {
   case acquiringAndReleasing = 4
 }
 
-/// A value of an ``Atomic``, and the word that stands for it.
+/// A value that an ``Atomic`` can store, because a word represents it.
 @usableFromInline
 package protocol AtomicValue: BitwiseCopyable {
   init(word: UInt64)

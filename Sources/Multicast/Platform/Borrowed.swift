@@ -1,7 +1,10 @@
-/// A value that is borrowed in place and never copied.
+/// A value that can be read where it is, without a copy.
 ///
-/// The compiler cannot move the contents out of a borrowed noncopyable value. It would copy a pointer's
-/// `pointee`, at the cost of a retain and a release.
+/// Use it to call through a reference that something else owns, such as an element of an array or an entry of a table. A plain
+/// read of a pointer's `pointee` copies the reference, so each client that `notify` calls would cost one more retain and one
+/// more release. To avoid that, bind the memory to `Borrowed<Value>`, which has the same layout. The compiler never copies a
+/// noncopyable value, and cannot move the contents out of one that is borrowed, so it passes the reference as it is. The owner
+/// must keep the value alive until `body` returns, and each caller says which object that is.
 @usableFromInline struct Borrowed<Value>: ~Copyable {
   @usableFromInline let value: Value
 

@@ -2,7 +2,7 @@ import MulticastPlatform
 
 /// The process's standard error.
 package enum StandardError {
-  /// Writes a line in one piece, so the lines of several threads do not mix.
+  /// Writes a line with one system call, so that the lines of several threads do not mix.
   package static func print(_ line: String) {
     var bytes = Array(line.utf8)
     bytes.append(UInt8(ascii: "\n"))
@@ -14,12 +14,13 @@ package enum StandardError {
 
 #if DEBUG
   extension StandardError {
+    /// The call sites for which a hint has been printed.
     private static let hinted = Locked<Set<CallSite>>([])
 
-    /// Whether something has been said of a place in the source.
+    /// Whether a hint has been printed for a call site. Ask before an expensive search for a mistake.
     static func hasHinted(at site: CallSite) -> Bool { hinted.withLock { $0.contains(site) } }
 
-    /// Writes what is to be said of a place in the source, once for each.
+    /// Prints a hint for a call site, unless one has been printed for it before.
     static func hint(at site: CallSite, _ message: @autoclosure () -> String) {
       if hinted.withLock({ $0.insert(site).inserted }) { print("Multicast: \(message())") }
     }
@@ -28,6 +29,6 @@ package enum StandardError {
 
 /// The system's time.
 enum Clock {
-  /// Nanoseconds since some moment in the past. They never decrease.
+  /// The nanoseconds since some moment in the past. The number never decreases.
   static var now: UInt64 { multicast_now() }
 }

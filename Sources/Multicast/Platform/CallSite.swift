@@ -47,7 +47,8 @@ public struct CallSite: Hashable, Sendable {
 }
 
 extension CallSite {
-  // Each module that inlines a file's name has a literal of its own, so the texts are compared, last.
+  // Compares the file's texts and not their addresses, because each module that inlines `#fileID` has a literal of its own. The
+  // texts come last, because the numbers are faster to compare.
   /// Returns whether both are the same call site.
   public static func == (one: CallSite, other: CallSite) -> Bool {
     one.line == other.line && one.column == other.column && one.fileID == other.fileID

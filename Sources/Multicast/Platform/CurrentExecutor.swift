@@ -4,20 +4,28 @@ import MulticastPlatform
   import Darwin
 #endif
 
-/// Whether a thread runs in an actor, on a queue, or in another home.
+/// Whether this thread runs in a home, such as an actor or a queue.
 enum Presence: Sendable {
-  case here, elsewhere, unknown
+  case here, elsewhere
+
+  /// The system cannot answer: see `Actor.presence(from:)` and ``MarkedQueue/presence``.
+  case unknown
 
   /// The actor has been deallocated.
   case ended
 }
 
 extension Actor {
-  /// Whether this thread runs inside this actor. Code written in the actor `isolation` asks, which usually is the answer.
+  /// Whether this thread runs inside this actor.
   ///
-  /// The concurrency library only has `assertIsolated` and `assumeIsolated`, which stop the program. The
-  /// runtime has a function that answers. Where it is missing (before macOS 26 and its relatives), the answer
-  /// is unknown, except for the main actor.
+  /// The concurrency library contains `assertIsolated` and `assumeIsolated`, which stop the program if the answer is no. The
+  /// runtime contains a function that returns the answer. Where it is missing (before macOS 26 and its relatives), the answer
+  /// is `unknown`, except for the main actor.
+  ///
+  /// Call this with no lock held, because a custom executor may run code of its own to answer.
+  ///
+  /// - Parameter isolation: The actor in which the calling code is written, where the thread certainly runs. Usually it is this
+  ///   actor, and nothing else has to be asked.
   nonisolated func presence(from isolation: ObjectIdentifier? = nil) -> Presence {
     if isolation == ObjectIdentifier(self) { return .here }
     guard multicast_knows_current_executor() else {
@@ -30,8 +38,8 @@ extension Actor {
     // An executor reference is two words.
     let executor = unsafe unsafeBitCast(unownedExecutor, to: (UInt, UInt).self)
     if multicast_is_current_executor(executor.0, executor.1) { return .here }
-    // Outside of tasks, the runtime asks a custom executor, and treats one that cannot answer as one that
-    // says no. The second word of the runtime's own executors is 0.
+    // The runtime has answered no. Outside tasks, that is no answer if the executor is a custom one: the runtime asks it, and
+    // treats an executor that cannot answer like one that answers no. The second word of the runtime's own executors is 0.
     if executor.1 == 0 || self === MainActor.shared { return .elsewhere }
     let isOutsideOfTasks = unsafe withUnsafeCurrentTask { task in unsafe task == nil }
     return isOutsideOfTasks ? .unknown : .elsewhere
@@ -39,14 +47,14 @@ extension Actor {
 }
 
 extension TaskLocal {
-  /// Binds a value while `body` runs, in the caller's actor.
+  /// Binds a value while `body` runs, and runs `body` in the caller's actor.
   func bind<Result>(
     _ value: Value, in isolation: isolated (any Actor)? = #isolation,
     _ body: nonisolated(nonsending) () async -> Result
   ) async -> Result {
     await withValue(value) {
-      // The capture makes the closure run in the caller's actor. Without it, the closure leaves that actor, unless an
-      // optimization removes the switch.
+      // A closure runs in the caller's actor only if it captures the isolated parameter. Without this line, it leaves the
+      // actor, unless an optimization removes the switch.
       _ = isolation
       return await body()
     }
@@ -54,13 +62,13 @@ extension TaskLocal {
 }
 
 extension Task<Never, Never> {
-  /// Identifies the current task among live ones; 0 outside of tasks.
+  /// Identifies the current task among all tasks that are alive; 0 outside tasks.
   static var identity: Int { unsafe withUnsafeCurrentTask { task in unsafe task?.hashValue ?? 0 } }
 }
 
-/// The runtime's function that tells whether a thread runs inside an actor, where it is missing.
+/// Reports that the runtime lacks the function that `Actor.presence(from:)` calls.
 enum MissingFunction {
-  /// Prints once in debug builds what does not work without the function.
+  /// Prints once, in a debug build, what does not work without the function.
   static let report: Void = {
     #if DEBUG
       StandardError.print(

@@ -1,12 +1,13 @@
-/// Hashes addresses. They need no secret seed, because no attacker chooses them.
+/// Hashes addresses. `Hasher` would be slower, and its secret seed is not needed, because no attacker chooses the addresses.
 enum Hashing {
+  /// An odd number with an irregular pattern of bits: 2⁶⁴ divided by the golden ratio.
   private static var factor: UInt64 { 0x9E37_79B9_7F4A_7C15 }
 
-  /// The index of an address in a table of 2^`bits` entries. `bits` is at least 1.
+  /// Returns the index of an address in a table of 2^`bits` entries. `bits` must be at least 1.
   ///
-  /// Addresses differ in their middle bits, often by a constant distance. A product carries these bits up to
-  /// the top ones. For some distances, a single product clusters the results. A second product of the mixed
-  /// value does not.
+  /// Addresses differ in their middle bits, often by a constant distance. A multiplication carries these bits up to the top
+  /// ones, which are the index. With one multiplication alone, the indices of some distances cluster. So this combines the
+  /// upper half of the product with the lower one, and multiplies again.
   static func index(of address: UInt, bits: Int) -> Int {
     var mixed = UInt64(address) &* factor
     mixed ^= mixed >> 32

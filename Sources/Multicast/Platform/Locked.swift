@@ -1,15 +1,18 @@
 import MulticastPlatform
 
-/// A value that one thread at a time may use.
+/// A value that one thread at a time may use, protected by a lock.
 ///
-/// The lock and the value are in memory of their own, so the lock's address never changes. The thread sanitizer
-/// understands the lock on every system.
+/// A lock must not change its address while it is held, so the lock and the value are in memory that this allocates. The
+/// standard library's `Mutex` needs macOS 15 and its relatives, and the thread sanitizer does not see its lock on Linux.
 ///
-/// Unchecked, because the compiler does not know that ``withLock(_:)`` is the only access to the value.
+/// The lock is not recursive: `withLock` inside itself stops the program or hangs. See ``PostOffice`` for the order of the
+/// locks.
+///
+/// `@unchecked`, because the compiler does not know that ``withLock(_:)`` is the only access to the value.
 @safe
 package struct Locked<State: ~Copyable>: ~Copyable, @unchecked Sendable {
   private struct Contents: ~Copyable {
-    /// First, so that a pointer to this is one to the lock.
+    /// The first property, so that a pointer to the contents is a pointer to the lock.
     var lock = multicast_lock()
     var state: State
   }
@@ -26,18 +29,19 @@ package struct Locked<State: ~Copyable>: ~Copyable, @unchecked Sendable {
     unsafe contents.deallocate()
   }
 
-  // As a property of what `contents` points to, it would be an access to the lock for the thread sanitizer.
+  // The address is computed. `contents.pointee.state` would be an access to all of the contents for the thread sanitizer, and
+  // with it to the lock.
   private var state: UnsafeMutablePointer<State> {
     unsafe (UnsafeMutableRawPointer(contents) + MemoryLayout<Contents>.size
       - MemoryLayout<State>.size).assumingMemoryBound(to: State.self)
   }
 
-  // Otherwise the optimizer copies what a body returns once more.
+  // Otherwise the optimizer copies the result of `body` once more.
   @_transparent
   package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
-    // Whoever holds the lock has the value alone.
+    // Only the thread that holds the lock uses the pointer.
     nonisolated(unsafe) let state = unsafe state
     let lock = unsafe UnsafeMutableRawPointer(contents).assumingMemoryBound(to: multicast_lock.self)
     unsafe multicast_acquire(lock)

@@ -1,11 +1,12 @@
 import MulticastPlatform
 
-/// An object that refers to another one, once there is any, and that counts.
+/// An object with a reference to another object, which is set at most once, and a count. Threads may use both at the same time.
 ///
-/// Threads may use both at the same time. A class that needs them, and no other memory for them, inherits from this. The first
-/// word is the other object's address, retained, or 0; the second one is the count.
+/// The word of the superclass is the address of the other object, or 0. This object owns the other one from the moment at which
+/// ``setReference(_:)`` stores the address until its own `deinit`. So a reference that was loaded stays valid while this object
+/// lives. The second word is the count. A class inherits from this one for the same reason as from ``AtomicWord``.
 ///
-/// `@unchecked`: only atomic functions access the words after `init`, as in ``AtomicWord``, whose reasons hold here, too.
+/// `@unchecked`: only atomic functions access the words after `init`: see ``AtomicWord``.
 @usableFromInline @safe
 package class ReferenceAndCount: AtomicWord, @unchecked Sendable {
   private var count: UInt64
@@ -18,16 +19,16 @@ package class ReferenceAndCount: AtomicWord, @unchecked Sendable {
 
   deinit { unsafe Self.object(at: word)?.release() }
 
-  /// Adds to the count, and returns what it was. The caller sees what other threads did before they added.
+  /// Adds to the count. Returns the old count. The caller sees what other threads have done before they added.
   @inline(__always)
   package final func addToCount(_ change: UInt64) -> UInt64 {
-    // The second word stands behind the first: see `AtomicWord`.
+    // `count` is the next stored property behind the word, so it is the next word in memory: see `AtomicWord`.
     unsafe withWord { word in
       unsafe multicast_add(word + 1, change, AtomicOrdering.acquiringAndReleasing.rawValue)
     }
   }
 
-  /// The object that this refers to; nil if none has been set.
+  /// The object that this refers to; nil if none has been set. `Object` must be the class of the object that was set.
   @inline(__always)
   package final func reference<Object: AnyObject>(as type: Object.Type) -> Object? {
     unsafe Self.object(at: word).map {
@@ -35,7 +36,7 @@ package class ReferenceAndCount: AtomicWord, @unchecked Sendable {
     }
   }
 
-  /// Makes this refer to an object, unless another thread has been faster. Returns the object that it refers to now.
+  /// Makes this refer to an object, unless it refers to one already. Returns the object that it refers to now.
   @discardableResult
   package final func setReference<Object: AnyObject>(_ object: Object) -> Object {
     let new = unsafe Unmanaged<AnyObject>.passRetained(object)
