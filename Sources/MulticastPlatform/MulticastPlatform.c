@@ -25,9 +25,11 @@ uint64_t multicast_awaiting_count;
 
 #if defined(__linux__)
 
-/// How often a thread looks again before it sleeps. Most locks here are held for less time than this takes.
+/// The number of times that a thread looks at a lock that is held before it sleeps. Most locks of the library are held for less
+/// time than that takes, and sleeping and waking takes longer.
 enum { tries = 100 };
 
+/// Lets the processor know that this thread waits in a loop, so that the other thread on its core runs faster.
 static void pause_shortly(void) {
   #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -39,21 +41,22 @@ static void pause_shortly(void) {
 void multicast_wait_and_acquire(multicast_lock *lock) {
   for (int i = 0; i < tries; i++) {
     uint32_t state = __atomic_load_n(&lock->state, __ATOMIC_RELAXED);
-    // Others sleep, so this thread will, too.
+    // Other threads sleep already, so this thread sleeps, too.
     if (state == 2) break;
     if (state == 0 && __atomic_compare_exchange_n(
           &lock->state, &state, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       return;
     pause_shortly();
   }
-  // This thread does not know whether others sleep. So it leaves a 2, and its release wakes one for nothing
-  // at worst.
+  // This thread does not know whether other threads sleep. So it acquires the lock with a 2, which makes its release wake one
+  // of them. If there is none, the release makes a system call in vain. A 1 might let a thread sleep forever.
   while (__atomic_exchange_n(&lock->state, 2, __ATOMIC_ACQUIRE) != 0)
     syscall(SYS_futex, &lock->state, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
 }
 
-// The lock may have ended: the thread that holds it next may free it. The kernel then finds nobody at this
-// address, or somebody who wakes and looks again.
+// The lock was released before this is called, so its memory may be freed by now: another thread may have acquired the lock and
+// then freed it. That is safe, because the kernel only compares the address. It finds no thread that waits there, or it wakes a
+// thread that waits for something else at this address. A thread that wakes looks at its lock again.
 void multicast_wake(multicast_lock *lock) {
   syscall(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }

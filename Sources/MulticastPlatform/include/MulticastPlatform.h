@@ -1,7 +1,9 @@
-// What Swift cannot say, or says only on recent systems. The other part is in MulticastPlatform.c.
+// What cannot be written in Swift, or only for recent systems: a thread-local pointer, atomics, a lock, and functions of the
+// runtime and the C library that have no Swift interface. MulticastPlatform.c contains the functions that are too long for a
+// header.
 //
-// A function that is called often is inline, so that the Swift compiler inlines it, too, and the thread
-// sanitizer sees what it does.
+// A function that is called often is inline, so that the Swift compiler inlines it, too, and the thread sanitizer sees what it
+// does.
 
 #pragma once
 
@@ -24,36 +26,44 @@ extern "C" {
 
 // MARK: The thread's slot
 //
-// Swift has no thread-local variables.
+// A pointer for each thread. It points to the innermost delivery that is active on the thread, or is null: see
+// DeliveryChain.swift. The pointer is how a `notify` finds the deliveries that it is nested in, without a lock and without an
+// allocation. Swift itself has no thread-local variables, and `pthread_getspecific` would cost each delivery a function call.
 
 extern _Thread_local void *_Nullable multicast_slot;
 
-/// The address of a pointer that the current thread has for itself, initially null. It is constant while the
-/// thread lives.
+/// Returns the address of the current thread's own pointer. The address is constant while the thread lives. The pointer is
+/// initially null.
+///
+/// Do not keep the address across an `await`, because a task may continue on another thread.
 MULTICAST_INLINE void *_Nullable *_Nonnull multicast_thread_slot(void) { return &multicast_slot; }
 
 // MARK: Awaited calls
 //
-// Counted here, because each use of a variable of Swift asks whether it has been made. Relaxed: a task that is part of a
-// call has seen it begin.
+// The count is a variable of C, because each use of a global variable of Swift checks whether it has been initialized. The
+// ordering is relaxed, because only a task that is part of an awaited call needs to see that call counted, and such a task has
+// seen it begin.
 
 extern uint64_t multicast_awaiting_count;
 
-/// Whether any call in the process is being awaited. While none is, no thread pays for reading a task-local value.
+/// Whether any call in the process is being awaited. If none is, no delivery has to read a task-local value.
 MULTICAST_INLINE bool multicast_is_awaiting(void) {
   return __atomic_load_n(&multicast_awaiting_count, __ATOMIC_RELAXED) != 0;
 }
 
+/// Adds to the number of calls that are being awaited.
 MULTICAST_INLINE void multicast_count_awaiting(int64_t change) {
   __atomic_fetch_add(&multicast_awaiting_count, (uint64_t)change, __ATOMIC_RELAXED);
 }
 
 // MARK: The runtime
 //
-// The concurrency library has only functions that stop the program if the answer is no.
+// Functions of Swift's runtime and of Dispatch that answer a question. The Swift interfaces stop the program if the answer is
+// no, or take longer.
 
-/// The function of Swift's runtime, in a process that may be linked with an older one: before macOS 26 and
-/// its relatives. A weak reference works in static programs, too. On other systems the runtime comes with the
+/// The function of Swift's runtime that tells whether this thread runs in an executor. It is missing from the runtimes of
+/// Apple's systems before macOS 26 and its relatives, so the reference is weak: the address is null if the function is missing.
+/// Unlike a search with `dlsym`, a weak reference works in static programs, too. On other systems, the runtime comes with the
 /// compiler.
 #if !defined(_WIN32)
 __attribute__((weak))
@@ -61,13 +71,13 @@ __attribute__((weak))
 extern bool swift_task_isCurrentExecutorWithFlags(
   uintptr_t identity, uintptr_t implementation, uint64_t flags) __attribute__((swiftcall));
 
-/// Whether the runtime has the function of ``multicast_is_current_executor``.
+/// Whether the runtime contains the function that `multicast_is_current_executor` calls.
 MULTICAST_INLINE bool multicast_knows_current_executor(void) {
   return swift_task_isCurrentExecutorWithFlags != NULL;
 }
 
-/// Whether this thread runs in an executor, given as the two words of its reference. Flags of 0 ask for an
-/// answer and not for an assertion.
+/// Whether this thread runs in an executor, given as the two words of a reference to it. Call this only if
+/// `multicast_knows_current_executor` returns true. Flags of 0 ask the runtime for an answer and not for an assertion.
 MULTICAST_INLINE bool multicast_is_current_executor(uintptr_t identity, uintptr_t implementation) {
   return swift_task_isCurrentExecutorWithFlags(identity, implementation, 0);
 }
@@ -76,27 +86,28 @@ MULTICAST_INLINE bool multicast_is_current_executor(uintptr_t identity, uintptr_
 /// the `TaskLocal` object.
 extern const void *_Nullable swift_task_localValueGet(const void *_Nonnull key) __attribute__((swiftcall));
 
-/// Where the current task stores a task-local value, or the task that it is a child of; null without a value.
+/// Returns the address at which the current task, or the task whose child it is, stores a task-local value; null if it stores
+/// none.
 MULTICAST_INLINE const void *_Nullable multicast_task_local(const void *_Nonnull key) {
   return swift_task_localValueGet(key);
 }
 
-/// Dispatch's function. The one of its Swift module looks up its types.
+/// A function of Dispatch. The generic function of Dispatch's Swift module looks up types in each call.
 extern void *_Nullable dispatch_get_specific(const void *_Nonnull key);
 
-/// Whether the current queue, or one that it targets, has a value under a key.
+/// Whether the current queue, or a queue that it targets, stores a value under a key.
 MULTICAST_INLINE bool multicast_has_specific(const void *_Nonnull key) {
   return dispatch_get_specific(key) != NULL;
 }
 
 // MARK: Atomics
 //
-// The standard library's need macOS 15 and its relatives. All values are words of 64 bits. Orders are those of
-// Atomic.swift, constants that the optimizer sees.
+// The atomics of Swift's standard library need macOS 15 and its relatives. All values are words of 64 bits. The orders are
+// those of Atomic.swift. They are constants after inlining, so each call becomes one instruction or a few.
 
 _Static_assert(
   __ATOMIC_RELAXED == 0 && __ATOMIC_ACQUIRE == 2 && __ATOMIC_RELEASE == 3 && __ATOMIC_ACQ_REL == 4
-    && __ATOMIC_SEQ_CST == 5, "Atomic.swift has these numbers");
+    && __ATOMIC_SEQ_CST == 5, "Atomic.swift contains these numbers");
 
 MULTICAST_INLINE uint64_t multicast_load(const uint64_t *_Nonnull word, int order) {
   return __atomic_load_n(word, order);
@@ -106,7 +117,7 @@ MULTICAST_INLINE void multicast_store(uint64_t *_Nonnull word, uint64_t value, i
   __atomic_store_n(word, value, order);
 }
 
-/// Returns the old value, as all of the following do.
+/// Stores a value. Returns the old value, as the next two functions do.
 MULTICAST_INLINE uint64_t multicast_exchange(uint64_t *_Nonnull word, uint64_t value, int order) {
   return __atomic_exchange_n(word, value, order);
 }
@@ -115,7 +126,7 @@ MULTICAST_INLINE uint64_t multicast_add(uint64_t *_Nonnull word, uint64_t value,
   return __atomic_fetch_add(word, value, order);
 }
 
-/// Has acquired if it fails.
+/// Stores a value if the old one is the expected one. If it is not, the ordering is that of an acquiring load.
 MULTICAST_INLINE uint64_t multicast_compare_exchange(
   uint64_t *_Nonnull word, uint64_t expected, uint64_t desired, int order
 ) {
@@ -125,8 +136,8 @@ MULTICAST_INLINE uint64_t multicast_compare_exchange(
 
 // MARK: The lock
 //
-// The standard library's needs macOS 15 and its relatives, and the thread sanitizer does not see it on Linux.
-// A lock of zeros is free. Its address must not change.
+// The lock of Swift's standard library needs macOS 15 and its relatives, and the thread sanitizer does not see it on Linux. A
+// lock whose bytes are 0 is free, so it needs no initialization. Its address must not change.
 
 #if defined(__APPLE__)
 
@@ -142,7 +153,7 @@ MULTICAST_INLINE void multicast_release(multicast_lock *_Nonnull lock) {
 
 #elif defined(__linux__)
 
-/// 0: free, 1: held, 2: held and perhaps awaited. A pthread mutex has ten times the size.
+/// 0: free. 1: held. 2: held, and other threads may sleep until it is released. A pthread mutex is ten times as large.
 typedef struct { uint32_t state; } multicast_lock;
 
 void multicast_wait_and_acquire(multicast_lock *_Nonnull lock);
@@ -183,14 +194,15 @@ MULTICAST_INLINE void multicast_release(multicast_lock *_Nonnull lock) {
 
 // MARK: The C library
 //
-// Its module has another name on each system, and some functions, too.
+// The module of the C library has another name on each system, and so do some of its functions. C code is the same on all of
+// them.
 
-/// Nanoseconds since some moment in the past, which differs from start to start of the system. They never
-/// decrease. The standard library's clocks need macOS 13 and its relatives.
+/// Returns the nanoseconds since some moment in the past, which is another one each time the system starts. The number never
+/// decreases. The clocks of Swift's standard library need macOS 13 and its relatives.
 uint64_t multicast_now(void);
 
-/// Writes to standard error in one piece, so the lines of several threads do not mix. A failure cannot be
-/// reported anywhere.
+/// Writes to standard error in one piece, so that the lines of several threads do not mix. It ignores failures, because there
+/// is nothing left to report them with.
 void multicast_write_error(const void *_Nullable bytes, size_t count);
 
 #if defined(__cplusplus)
