@@ -1,19 +1,23 @@
 /// Finds the boxes of a long list by a key: a hash table with open addressing.
 ///
-/// An entry is a box's index in the list, in four bytes. Boxes with one key are a chain that begins with the last one, so
-/// they are in nobody's way. Nothing is removed from the table. An empty box is skipped. A list with many of them is
-/// compacted, and gets another table.
+/// A list uses two of these. One finds the boxes of a client by the client's address, the other finds handlers by
+/// ``WeakBox/key``. The caller passes the list's array of boxes to each method, and holds the list's lock.
+///
+/// An entry is the index of a box in that array, in four bytes. Several boxes with the same key share one entry: they form a
+/// chain that begins with the last of them, so that they do not lengthen the search for other keys. Nothing is removed from the
+/// table. A search skips empty boxes. If a list contains many of them, the list is compacted, which makes a new table.
 struct BoxIndex {
-  /// The longest list that is searched linearly, without a table.
+  /// The number of boxes up to which a list is searched linearly, without a table.
   static var largestCountWithoutTable: Int { 16 }
 
-  /// Whether boxes are found by their clients, or by their keys.
+  /// Whether boxes are found by the addresses of their clients. Otherwise they are found by ``WeakBox/key``.
   private let isByClient: Bool
 
-  /// Places plus 1; 0 for a free entry. Their number is a power of two.
+  /// The indices of boxes plus 1; 0 for a free entry. The number of entries is a power of two.
   private var entries: ContiguousArray<UInt32> = []
 
-  /// For each box, the entry of the one before it in its chain. Empty without chains.
+  /// For each box, the entry of the next box of its chain, which was registered before it; 0 for the end of the chain. Empty if
+  /// there is no chain of several boxes, and perhaps shorter than the list.
   private var earlier: ContiguousArray<UInt32> = []
 
   init(byClient isByClient: Bool) { self.isByClient = isByClient }
@@ -26,7 +30,7 @@ struct BoxIndex {
       let index = boxes.indices.last { self.key(at: $0, in: boxes) == key && body(boxes[$0]) }
       return index.map { boxes[$0] }
     }
-    // The last box of a chain is not empty, unless all are.
+    // The entry points to a registered box, unless all boxes of the chain are empty: see `skip`.
     let (position, isFound) = position(of: key, in: boxes)
     var index = isFound ? Int(entries[position]) - 1 : -1
     while index >= 0 {
@@ -68,7 +72,8 @@ struct BoxIndex {
     entries[position] = UInt32(index + 1)
   }
 
-  /// Lets searches begin before a box that is about to be emptied, if it is the last one of a chain.
+  /// Makes a chain begin with its next registered box, if it begins with a box that is about to be emptied. Call this before
+  /// you empty the box, because an empty box has no key by which its chain could be found.
   mutating func skip(_ box: WeakBox, in boxes: Boxes) {
     if earlier.isEmpty { return }
     let (position, isFound) = position(of: key(of: box), in: boxes)
@@ -78,12 +83,12 @@ struct BoxIndex {
     if index >= 0 { entries[position] = UInt32(index + 1) }
   }
 
-  /// The index of the box before another one in its chain; -1 if it is the first.
+  /// The index of the box with the same key that was registered before another one; -1 if there is none.
   private func before(_ index: Int) -> Int {
     index < earlier.count ? Int(earlier[index]) - 1 : -1
   }
 
-  /// What a box is found by; 0 if it is empty, or not looked for.
+  /// The key by which a box is found; 0 if the box is empty or has no key.
   private func key(of box: WeakBox) -> UInt {
     isByClient ? box.identity : box.isRegistered ? box.key : 0
   }
@@ -92,7 +97,8 @@ struct BoxIndex {
     boxes.borrow(index) { box in key(of: box) }
   }
 
-  /// The position of a key's entry; if there is none, one that is free for it. So is the entry of an empty box.
+  /// The position of a key's entry. If there is none, the position at which the key can be inserted: that of a free entry, or
+  /// of an entry whose box is empty.
   @inline(__always)
   private func position(of key: UInt, in boxes: Boxes) -> (Int, isFound: Bool) {
     var position = Hashing.index(of: key, bits: entries.count.trailingZeroBitCount)

@@ -1,13 +1,17 @@
-// The one walk over clients. It has an array of boxes, and no lock.
+// The walk over listeners, which every delivery makes that does not await. It reads an array of boxes that the caller owns,
+// with no lock held, so a client may add and remove clients while it is called.
 
 extension ClientList {
-  /// Calls `body` with boxes of this list, in order. Returns the number of clients called.
+  /// Calls `body` with boxes of this list, in order, and removes the clients that `body` finds deallocated. Returns the number
+  /// of clients called.
+  ///
+  /// The array owns the boxes, so `body` borrows them.
   @inlinable @inline(__always) @discardableResult
   final func forEach<Failure: Error>(
     in boxes: Boxes, _ body: (WeakBox) throws(Failure) -> CallOutcome
   ) throws(Failure) -> Int {
     var (called, index) = (0, 0)
-    // A loop over the indices would compare each twice.
+    // A `for` loop over the indices would compare each index twice.
     while index < boxes.count {
       defer { index &+= 1 }
       switch try boxes.borrow(index, body) {
@@ -19,12 +23,14 @@ extension ClientList {
     return called
   }
 
-  /// Finds those among boxes of this list whose clients were deallocated, if they may be loaded here. Returns whether all may.
+  /// Finds deallocated clients among boxes of this list, and removes them. Returns whether every client may be loaded here.
   ///
-  /// Called with no lock held, because a client may be released here last.
+  /// A client may be loaded only in its home, because the load retains it: if its last owner releases it in that instant, it is
+  /// destroyed on this thread. So this skips the clients whose homes are elsewhere. Call it with no lock held, because
+  /// destroying a client runs client code.
   @discardableResult
   final func findDeallocated(in boxes: Boxes) -> Bool {
-    // Neighbors mostly have one home, which is asked once.
+    // Neighbors usually have the same home, so this asks the home again only where it changes.
     var (home, mayLoad, mayLoadAll): (ObjectIdentifier?, Bool, Bool) = (nil, true, true)
     forEach(in: boxes) { box in
       let next = box.home.map { ObjectIdentifier($0) }
@@ -35,9 +41,11 @@ extension ClientList {
     return mayLoadAll
   }
 
-  /// Finds deallocated clients in the homes in which this thread does not run, because only their homes may load them.
+  /// Finds deallocated clients whose homes are elsewhere, with a task for each of these homes, because a client may be loaded
+  /// only in its home.
   ///
-  /// One search of a list waits in each actor or queue, however often this is called, so that one that is blocked keeps only that.
+  /// At most one search of a list waits in each actor or queue, however often this is called. A home that is blocked would
+  /// otherwise collect tasks.
   static func findDeallocatedElsewhere(in lists: [ClientList]) {
     var searches: [UInt: (home: Home, lists: [ClientList])] = [:]
     for list in lists {
@@ -51,6 +59,7 @@ extension ClientList {
       Task.detached {
         await home.run {
           for list in lists {
+            // First, so that another search may begin for a client that is deallocated during this one.
             list.endSearch(in: home)
             list.findDeallocated(in: list.boxes)
           }
@@ -59,19 +68,22 @@ extension ClientList {
     }
   }
 
-  /// Finds deallocated clients of a short list. In a longer one, the next delivery or later adds do.
+  /// Finds deallocated clients of a short list. Those of a longer list are found by the next delivery, or when the list is
+  /// full.
+  ///
+  /// Relaxed, because the number is only a limit for the time that this takes.
   final func findSomeDeallocated() {
     if count.load(ordering: .relaxed) <= 32 { findDeallocated(in: boxes) }
   }
 }
 
-/// What became of one client in a delivery.
+/// What a delivery has done with one listener.
 @usableFromInline enum CallOutcome: Sendable {
   case called
 
-  /// It was removed or deallocated.
+  /// The listener has been deallocated, or removed. The walk removes it.
   case deallocated
 
-  /// It is not concerned.
+  /// The listener stays registered, but was not called.
   case skipped
 }

@@ -1,28 +1,57 @@
-/// The clients of one listener protocol, or the handlers of one topic: in order, weakly held. Safe on any thread.
+// How listeners are stored.
+//
+// A *list* holds the clients of one listener protocol, or the handlers of one topic, weakly and in order. It is an array of
+// *boxes*, copied on write, behind one lock. A box is an object that contains the weak reference to one client, the client's
+// home, and the client's address, which is 0 once the client is removed: see `WeakBox`.
+//
+// A delivery takes the array under the lock, and walks it without. These rules follow:
+//
+// - An `add` while a delivery holds the array copies it, so the delivery does not see the new client.
+// - A removal empties the box, which is in both arrays, so every delivery sees it.
+// - The list drops empty boxes when they are more than half of all.
+// - A deallocated client is found by the walk, which cannot load it, or by a search: see ClientList+Walking.swift.
+// - A box lives as long as a list, a roster, a delivery or a token holds it.
+//
+// Long lists find a box by an index: see `BoxIndex`. A post groups the boxes by home: see `Roster`.
+//
+// Typical use, by `MulticastDelegate`:
+//
+//     let list = ClientList(.listener((any UserProtocol).self))
+//     list.register(ClientBox(client, object, at: home))            // add
+//     list.forEach(in: list.boxes) { box in … .called }             // notify
+//     for group in list.roster.homes { … }                          // post
+//     list.remove(object)                                           // remove
+//
+// Locks: see `PostOffice` for the order. A thread that holds the lock of a list takes no other lock and runs no client code.
+// Client code runs when the last reference to a client or to what a box holds is released. So a method that drops boxes returns
+// them, and its caller releases them after unlocking. A strong reference to a client is loaded with the lock held only if the
+// caller holds the client.
+
+/// The clients of one listener protocol, or the handlers of one topic: in order, weakly held. You may call it on any thread.
 ///
-/// A delivery takes the array of boxes under the lock, and calls the clients without it. Adding copies an array that a
-/// delivery holds, so the delivery sees no additions. It sees removals, because they empty boxes. Empty boxes leave the
-/// array when they are more than half of it.
-///
-/// Unchecked, because others inherit from it. It has constants only, and what changes is behind a lock or atomic.
+/// `@unchecked`, because `TopicList` inherits from it. All its stored properties are constants: the lock with what it protects,
+/// an atomic number, and a `Sendable` value.
 @usableFromInline
 class ClientList: @unchecked Sendable {
-  /// What the lock protects. With it held, no box is released whose registration has not ended, so no client's code runs.
+  /// What the lock protects.
+  ///
+  /// With the lock held, no box is released whose registration has not ended, so no client code runs.
   private struct State {
     private(set) var boxes: Boxes = []
     private var index = BoxIndex(byClient: true)
     private var keys = BoxIndex(byClient: false)
 
-    /// Whether a box with a key was appended. Until then, no search looks for keys.
+    /// Whether a box with a key was ever appended. Until then, the second index is not kept.
     private var hasKeys = false
 
     /// The number of empty boxes.
     private var emptied = 0
 
-    /// The number of boxes at which those of deallocated clients are emptied before another one is appended.
+    /// The number of boxes at which the list is full. Then ``makeRoom()`` looks for deallocated clients before another box is
+    /// appended.
     private var limit = BoxIndex.largestCountWithoutTable
 
-    /// The boxes by home; nil if it is outdated.
+    /// The boxes by home; nil if no post has needed it since the list has changed.
     var roster: Roster?
 
     /// The addresses of the actors and queues in which a search for deallocated clients waits.
@@ -31,17 +60,17 @@ class ClientList: @unchecked Sendable {
     var isFull: Bool { boxes.count >= limit }
 
     mutating func append(_ box: WeakBox) {
-      // The roster shares the array, which would be copied.
+      // First, because the roster shares the array, and the next line would copy it.
       roster = nil
       boxes.append(box)
       index.insertLast(of: boxes)
-      // From the first box with a key on, each further one may be the one at which the list becomes too long for a linear
-      // search. A table that grew with the boxes that have keys alone would not be there then.
+      // Once a box has a key, the index receives every further box, even one without a key. An index that received only the
+      // boxes with keys would not notice that the list becomes too long for a linear search.
       hasKeys = hasKeys || box.key != 0
       if hasKeys { keys.insertLast(of: boxes) }
     }
 
-    /// Ends the registration of a box. Returns false if it had ended.
+    /// Ends the registration of a box. Returns false if it had ended already.
     mutating func empty(_ box: WeakBox) -> Bool {
       index.skip(box, in: boxes)
       keys.skip(box, in: boxes)
@@ -50,7 +79,7 @@ class ClientList: @unchecked Sendable {
       return true
     }
 
-    /// The box of a live client, which the caller holds. Deallocated ones may have had the same address.
+    /// The box of a client that the caller holds. Ends the registrations of deallocated clients that had the same address.
     mutating func find(_ identity: UInt) -> WeakBox? {
       while let box = index.last(identity, in: boxes) {
         if box.isAlive { return box }
@@ -70,10 +99,11 @@ class ClientList: @unchecked Sendable {
     /// The last registered box with a key.
     func lastBox(with key: UInt) -> WeakBox? { hasKeys ? keys.last(key, in: boxes) : nil }
 
-    /// Drops empty boxes if they are more than half of all. Returns the old state, to release after unlocking.
+    /// Drops empty boxes if they are more than half of all. Returns the old state: release it after unlocking.
     mutating func compactIfSparse() -> State? { 2 * emptied > boxes.count ? compact() : nil }
 
-    /// Drops empty boxes, and lets the list grow to twice its size.
+    /// Drops empty boxes, and lets the list grow to twice its size. Returns the old state: release it after unlocking. Returns
+    /// nil if there are no empty boxes.
     mutating func compact() -> State? {
       if emptied == 0 {
         limit = max(limit, 2 * boxes.count)
@@ -92,9 +122,10 @@ class ClientList: @unchecked Sendable {
 
   private final let state = Locked(State())
 
-  /// The number of boxes. A `notify` of an empty list takes no lock.
+  /// The number of boxes. It saves a `notify` of an empty list the lock.
   ///
-  /// Released by the thread that adds a client. Another thread that has learned of the client sees at least that number.
+  /// It is stored with the lock held and with release ordering, and loaded with acquire ordering. So a thread that has learned
+  /// of a client, by any synchronization, sees a number that includes the client.
   @usableFromInline final let count = Atomic<Int>(0)
 
   init(_ subject: DeliverySubject) {
@@ -113,32 +144,32 @@ extension ClientList {
   enum Registration: Sendable {
     case registered
 
-    /// The client is registered or being deinitialized.
+    /// The client is registered already, or is being deinitialized.
     case refused
 
-    /// Another box with the same key has been registered since the known ones were read.
+    /// Another box with the same key has been registered since the caller has read the known ones.
     case changed
 
-    /// Deallocated clients must be looked for first: see ``makeRoom()``.
+    /// The list is full. Call ``makeRoom()``, and try again.
     case full
   }
 
-  /// Appends the box of a client, which the caller holds, if it is not registered. Amortized O(1).
+  /// Appends the box of a client that the caller holds, unless the client is registered already. Amortized O(1).
   final func register(_ box: WeakBox) -> Registration {
     register(box) { state in state.find(box.identity) == nil ? .registered : .refused }
   }
 
-  /// Appends a box. Another lock may be held. Amortized O(1).
+  /// Appends a box. The caller may hold the office's lock. Amortized O(1).
   ///
   /// - Parameters:
-  ///   - known: The boxes with its key, as ``boxes(with:)`` returned them. If another one has been registered since,
-  ///     this registers none. Nil for a box that may be registered beside any other.
-  ///   - old: The one of them to remove at the same moment. The caller passes it to ``finishReplacement(of:)``.
+  ///   - known: The boxes with the same key, as ``boxes(with:)`` returned them. If another one has been registered since, this
+  ///     registers nothing and returns `changed`. Nil for a box that may be registered beside any other.
+  ///   - old: The one of the known boxes to remove at the same moment. Pass it to ``finishReplacement(of:)`` afterwards.
   final func register(_ box: WeakBox, among known: Boxes?, replacing old: WeakBox?)
     -> Registration
   {
     register(box) { state in
-      // If the last one is known, all of them are, because they are in the order in which they were registered.
+      // Boxes with one key are in the order in which they were registered, so all are known if the last one is.
       if let known, let last = state.lastBox(with: box.key), !known.contains(where: { $0 === last })
       {
         return .changed
@@ -148,10 +179,11 @@ extension ClientList {
     }
   }
 
-  /// Finishes what ``register(_:among:replacing:)`` has begun, which may hold another lock. Call this with no lock held, because it
-  /// releases what the replaced box holds, and the boxes that it drops.
+  /// Finishes a replacement that ``register(_:among:replacing:)`` has begun. Call this with no lock held, because it releases
+  /// what the replaced box holds, and the boxes that the list drops.
   final func finishReplacement(of old: WeakBox) {
-    // Replacements empty boxes, too. A list in which handlers only move would otherwise be full before it is compacted.
+    // A replacement empties a box, so the list may have to be compacted. Otherwise a list in which handlers are only replaced
+    // would be full before it is compacted.
     removing { _ in }
     old.releaseContents()
   }
@@ -171,13 +203,13 @@ extension ClientList {
     }
   }
 
-  /// Whether boxes of a client are registered, which may be deallocated. Another lock may be held.
+  /// Whether a client is registered at an address, even a deallocated one. The caller may hold the lock of a topic registry.
   final func hasBoxes(of identity: UInt) -> Bool {
     state.withLock { state in state.hasBoxes(of: identity) }
   }
 
-  /// The registered boxes of an object, which the caller holds, and of deallocated ones that had its address. O(*k*) for *k*
-  /// boxes.
+  /// The registered boxes of an object that the caller holds, and of deallocated objects that had the same address. O(*k*) for
+  /// *k* boxes.
   final func boxes(of client: AnyObject) -> Boxes {
     state.withLock { state in state.boxes(of: ObjectIdentifier(client).address) }
   }
@@ -185,15 +217,14 @@ extension ClientList {
   /// The registered boxes with a key, beginning with the last one. O(*k*) for *k* boxes.
   final func boxes(with key: UInt) -> Boxes { state.withLock { state in state.boxes(with: key) } }
 
-  /// Removes a client, which the caller holds. Returns whether it was registered and is not being deinitialized.
-  /// Amortized O(1).
+  /// Removes a client that the caller holds. Returns whether it was registered and is not being deinitialized. Amortized O(1).
   final func remove(_ client: AnyObject) -> Bool {
     state.withLock { state in state.find(ObjectIdentifier(client).address) }.map { remove($0) }
       ?? false
   }
 
-  /// Removes the registrations of an object, which the caller holds, or of all. Returns their number, to which the time is
-  /// proportional, amortized.
+  /// Removes the registrations of an object that the caller holds, or all registrations. Returns their number. Amortized
+  /// O(*k*) for *k* registrations.
   @discardableResult
   final func removeAll(of client: AnyObject? = nil) -> Int {
     findSomeDeallocated()
@@ -205,7 +236,8 @@ extension ClientList {
     return ended.count
   }
 
-  /// Ends the registration of a box. Called with no lock held. Returns false if it had ended.
+  /// Ends the registration of a box, and releases what the box holds. Returns false if the registration had ended already. Call
+  /// this with no lock held.
   @usableFromInline @inline(never) @discardableResult
   final func remove(_ box: WeakBox) -> Bool {
     guard box.isRegistered, removing({ state in state.empty(box) }) else { return false }
@@ -213,7 +245,7 @@ extension ClientList {
     return true
   }
 
-  /// Calls `body`, which ends registrations, with the lock held, so that a delivery that begins later sees it.
+  /// Calls `body` with the lock held, to end registrations. Then drops empty boxes if they are the majority.
   private final func removing<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
     let (result, old) = state.withLock { state in
       let result = body(&state)
@@ -225,13 +257,16 @@ extension ClientList {
     return result
   }
 
-  /// Whether a client is registered. False while it is being deinitialized. O(1).
+  /// Whether a client that the caller holds is registered. False while it is being deinitialized. O(1).
   final func contains(_ client: AnyObject) -> Bool {
     state.withLock { state in state.find(ObjectIdentifier(client).address) != nil }
   }
 
-  /// Drops the boxes of deallocated clients, and lets the list grow. Called once for each doubling, so adds are amortized
-  /// O(1). Returns whether all clients may be loaded here.
+  /// Drops the boxes of deallocated clients, and lets the list grow. Returns whether every client may be loaded here. Otherwise
+  /// call ``findDeallocatedElsewhere(in:)``.
+  ///
+  /// A full list calls this. Then the list may grow to twice the number of the boxes that are left, so an add is amortized
+  /// O(1).
   final func makeRoom() -> Bool {
     let mayLoadAll = findDeallocated(in: boxes)
     let old = state.withLock { state in
@@ -246,25 +281,27 @@ extension ClientList {
 // MARK: - Searches
 
 extension ClientList {
-  /// Notes that a search for deallocated clients waits in a home. Returns false if one does already.
+  /// Notes that a search for deallocated clients waits in a home. Returns false if another one waits there already.
   final func beginSearch(in home: Home) -> Bool {
     state.withLock { state in state.searched.insert(home.address).inserted }
   }
 
+  /// Notes that the search in a home begins, so that another one may wait there.
   final func endSearch(in home: Home) {
     state.withLock { state in _ = state.searched.remove(home.address) }
   }
 
+  /// Whether a search for deallocated clients waits in any home.
   final var isSearched: Bool { state.withLock { state in !state.searched.isEmpty } }
 }
 
 // MARK: - Delivering
 
 extension ClientList {
-  /// All boxes, in order, including empty ones.
+  /// All boxes, in order, including empty ones. The caller shares the array with the list.
   @usableFromInline final var boxes: Boxes { state.withLock { state in state.boxes } }
 
-  /// The boxes that a post is for. Another lock may be held.
+  /// The boxes by home: the listeners that a post is for. The caller may hold another lock.
   final var roster: Roster {
     state.withLock { state in
       if let roster = state.roster { return roster }

@@ -1,13 +1,16 @@
-/// Calls `body` with the object of a client, without retaining it. Stops the program if the client is a value, and names the
-/// place.
+/// Calls `body` with the object that a client is, without retaining it. Stops the program if the client is a value, and names
+/// the call site.
 ///
-/// The compiler cannot reject a value, because any type may conform to a protocol without `AnyObject`.
+/// The compiler cannot reject a value, because any type may conform to a protocol that does not inherit from `AnyObject`.
+///
+/// The object is read from the client's memory. A debug build compares it with the result of a cast. The caller owns the
+/// client, and with it the object.
 @usableFromInline
 func withObject<Listener, Result>(
   of client: Listener, file: StaticString = #fileID, line: Int = #line,
   _ body: (AnyObject) -> Result
 ) -> Result {
-  // An existential of Error boxes its value. The weak reference would refer to the box.
+  // An existential of `Error` keeps its value in a box of the runtime, so the weak reference would refer to that box.
   guard Listener.self != (any Error).self, Listener.self != (any Error & AnyObject).self else {
     fatalError(
       """
@@ -28,8 +31,8 @@ func withObject<Listener, Result>(
       actors can be held weakly, and this is a value. \(advice)
       """, file: file, line: UInt(line))
   }
-  // A reference begins with its object, and so does every other existential that holds one. A cast would take longer than all
-  // of this.
+  // A reference is the address of its object. An existential that contains a reference begins with it. A cast would take longer
+  // than the rest of this function.
   return unsafe withUnsafePointer(to: client) { pointer in
     unsafe UnsafeRawPointer(pointer).assumingMemoryBound(to: Borrowed<AnyObject>.self).pointee
       .borrow { object in

@@ -1,4 +1,5 @@
-/// The protocol or topic of a delivery. Its name is made when it is read.
+/// The listener protocol or the topic of a delivery, for reports. The description is made when it is read, because most
+/// deliveries are not reported.
 @usableFromInline enum DeliverySubject: Sendable, CustomStringConvertible {
   case listener(any Any.Type)
   case topic(name: String, keepsLatest: Bool, message: any Any.Type)

@@ -5,22 +5,25 @@ protocol ClientRegistry: AnyObject, Sendable {
   /// The lists of clients, in order.
   var lists: [ClientList] { get }
 
-  /// Removes a client. Returns the number of its registrations.
+  /// Removes the registrations of a client. Returns their number.
   func removeClient(_ client: AnyObject) -> Int
 }
 
 /// Finds a center's registries by type, without a lock: a hash table whose entries are linked lists of nodes.
 ///
-/// Nodes are only added, each as the first one of its list, and stay until the center is deallocated. A node never changes, and it
-/// is complete before a store with release ordering makes it the first one. So a thread that loads the first node with acquire
-/// ordering can follow the whole list. A thread that comes too early can only miss a newer registry. It looks again with the
-/// lock held before it adds one.
+/// Every `notify` and every `post` of a center begins here, so a lookup costs a few instructions: it takes no lock and retains
+/// nothing. That is safe, because nodes are only added, each as the first one of its list, and stay until the table is
+/// deallocated with its center. A node never changes, and it is complete before a store with release ordering makes it the
+/// first one. So a thread that loads the first node with acquire ordering can follow the whole list. A thread that looks too
+/// early can only miss a newer registry. It looks again with the lock held before it adds one. The nodes own the registries.
+///
+/// Tests/Verification/Simulation checks both orderings: see OrderProgram.swift and RegistryProgram.swift.
 ///
 /// The table does not grow, because a program has few listener protocols and message types: finding one of *n* takes *n* / 128
 /// steps on average.
 ///
-/// `@unchecked`, because the compiler does not know what the pointers lead to: memory of this object, which is written with the
-/// lock held, and read without it in the order described.
+/// `@unchecked`, because the compiler does not know to which memory the pointers lead. This object owns it, writes it with the
+/// lock held, and reads it without the lock in the order described.
 @usableFromInline @safe
 final class RegistryTable: @unchecked Sendable {
   @safe private struct Node {
@@ -35,7 +38,7 @@ final class RegistryTable: @unchecked Sendable {
 
   private static var bits: Int { 6 }
 
-  /// The addresses of the lists' first nodes; 0 for an empty list.
+  /// The addresses of the first nodes of the lists; 0 for an empty list.
   private let lists: UnsafeMutablePointer<UInt64>
 
   /// All registries, in the order of their first use.
@@ -58,9 +61,10 @@ final class RegistryTable: @unchecked Sendable {
     unsafe lists.deallocate()
   }
 
-  /// Returns a pointer to the registry of a key; nil if there is none. The pointer is valid while the table lives.
+  /// Returns a pointer to the reference to the registry of a key; nil if there is none. The table owns the registry, so keep
+  /// the table alive while you use the pointer.
   ///
-  /// A pointer, because a returned reference would be retained, and `notify` would pay for that.
+  /// This returns a pointer, because a returned reference would be retained and released in every `notify`.
   @usableFromInline
   func find(_ key: ObjectIdentifier) -> UnsafeMutableRawPointer? {
     let list = unsafe lists + Hashing.index(of: key.address, bits: Self.bits)
@@ -72,7 +76,7 @@ final class RegistryTable: @unchecked Sendable {
     return nil
   }
 
-  /// Like ``find(_:)``. Adds the registry that `make` returns if there is none.
+  /// Does what ``find(_:)`` does. If there is no registry, adds the one that `make` returns. Calls `make` with the lock held.
   func find(
     _ key: ObjectIdentifier, orAdd make: () -> any ClientRegistry
   ) -> UnsafeMutableRawPointer {
@@ -93,9 +97,9 @@ final class RegistryTable: @unchecked Sendable {
 
   /// All registries, in the order of their first use.
   ///
-  /// The array is a copy with storage of its own. The table changes its storage in place when it is the only
-  /// owner, which only the runtime knows. The thread sanitizer would not see that a caller has finished
-  /// reading.
+  /// The array is a copy with storage of its own, and does not share that of the table. The table would change shared storage
+  /// in place once the caller has released it. Only the reference count says that the caller has finished reading, and the
+  /// thread sanitizer does not see that.
   var all: [any ClientRegistry] {
     registries.withLock { registries in registries.map { registry in registry } }
   }

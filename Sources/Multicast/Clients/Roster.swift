@@ -1,11 +1,13 @@
 /// The boxes of a list at one moment, in order, and again by home: the listeners that a post is for.
 ///
-/// A listener that is added later is in a later roster. A removal empties the box, which all rosters see.
+/// A list makes a roster when a post first needs one, and drops it when a box is appended or the list is compacted. All posts
+/// in between share it. A listener that is added later is in a later roster. A removal empties the box, which is in all
+/// rosters.
 @usableFromInline
 final class Roster: Sendable {
   /// The boxes of one home, in order.
   final class Group: Sendable {
-    /// Nil for the boxes of several homes, and for boxes without a home.
+    /// The home; nil for the boxes of several homes, and for boxes without a home.
     let home: Home?
 
     let boxes: Boxes
@@ -16,13 +18,13 @@ final class Roster: Sendable {
     }
   }
 
-  /// All boxes.
+  /// All boxes, with or without a home.
   let boxes: Boxes
 
-  /// Those without a home.
+  /// The boxes without a home.
   let withoutHome: Boxes
 
-  /// The others, by home, in the order of the homes' first boxes.
+  /// The boxes with a home, by home, in the order of the homes' first boxes.
   let homes: ContiguousArray<Group>
 
   init(_ boxes: Boxes, withoutHome: Boxes, homes: ContiguousArray<Group>) {
@@ -32,7 +34,8 @@ final class Roster: Sendable {
   }
 
   convenience init(_ boxes: Boxes) {
-    // Usually all listeners have the same home, or none. Then the array is shared.
+    // Usually all listeners have the same home, or none. Then the group shares the array, and nothing is allocated for each
+    // box.
     let home = boxes.first?.home
     if boxes.indices.allSatisfy({ boxes.borrow($0) { box in box.home === home } }) {
       self.init(allOf: boxes, in: home)
@@ -58,7 +61,7 @@ final class Roster: Sendable {
       homes: ContiguousArray(homes.map { Group(of: $0.home, $0.boxes) }))
   }
 
-  /// The boxes as if all of them had one home, or none.
+  /// Creates a roster as if all boxes had the same home, or none.
   convenience init(allOf boxes: Boxes, in home: Home?) {
     if let home {
       self.init(boxes, withoutHome: [], homes: [Group(of: home, boxes)])

@@ -1,24 +1,26 @@
 import MulticastPlatform
 
-/// A registration: a weak reference to a client, and its home.
+/// A registration: a weak reference to a client, and the client's home.
 ///
-/// A list and the deliveries of it share their boxes. A removal empties the box, which all of them see. A box that has
-/// left the list lives until the last delivery that has it ends.
+/// A list shares its boxes with rosters and deliveries. A removal *empties* the box: it stores 0 as the client's address, which
+/// all of them see. A box that the list has dropped lives as long as a roster or a delivery holds it.
 ///
-/// Unchecked, because a weak reference is a variable before Swift 6.3. Only `init` assigns it, and any thread may load
-/// it. Clients need not be Sendable; they are held weakly here and not called.
+/// `@unchecked`, because a weak reference is a variable before Swift 6.3. Only `init` assigns it, and any thread may load it.
+/// A client need not be `Sendable`, because the box refers to it and does not call it.
 @usableFromInline
 class WeakBox: AtomicWord, @unchecked Sendable {
   @usableFromInline let reference: WeakReference
 
-  /// The client's home; nil for a client without one.
+  /// The client's home; nil for a client without a home. The box owns it.
   final let home: Home?
 
-  /// The client's class, for reports where the client must not be loaded.
+  /// The client's class, for reports from threads that must not load the client.
   final let type: AnyClass
 
   #if DEBUG
-    /// Where a client was added on the main thread without a word about its home. Set before a list has the box.
+    /// The call of `add` on the main thread that did not say where the client's home is; nil for other clients.
+    ///
+    /// It is set before the box is registered, and constant from then on.
     final var addedOnMain: AddedOnMain?
   #endif
 
@@ -30,12 +32,13 @@ class WeakBox: AtomicWord, @unchecked Sendable {
     super.init(word: UInt64(ObjectIdentifier(client).address))
   }
 
-  /// What the box is found by beside its client; 0 for nothing. It need not be the box's alone.
+  /// A key by which the list finds the box, in addition to the client's address; 0 if there is none. Several boxes may have the
+  /// same key.
   var key: UInt { 0 }
 
-  /// The client's address; 0 if it was removed. It is the object's word.
+  /// The client's address; 0 once the client is removed. It is the word of the superclass.
   ///
-  /// Relaxed: a lock has published the box, and the value orders no other memory. It changes once, to 0, so a thread
+  /// Relaxed, because a lock has published the box, and the value orders no other memory. It changes once, to 0, so a thread
   /// that has seen the removal sees 0 from then on.
   @inlinable final var identity: UInt {
     unsafe withWord { word in
@@ -45,58 +48,66 @@ class WeakBox: AtomicWord, @unchecked Sendable {
 
   final var isRegistered: Bool { identity != 0 }
 
-  /// A strong reference to the client; nil if it was removed or deallocated.
+  /// Returns a strong reference to the client; nil if the client was removed or deallocated.
   ///
-  /// Called in the client's home, if it has one: the client may be released here last.
+  /// Call this in the client's home, if it has one, and with no lock held. If the last owner releases the client in the
+  /// meantime, the client is destroyed when you release the reference.
   @inlinable @inline(__always)
   final func load() -> AnyObject? { identity == 0 ? nil : reference.client }
 
-  /// Whether the client is alive, removed or not.
+  /// Whether the client is alive, even if it was removed.
   ///
-  /// The caller holds the client, or another object at the address of one that was deallocated. So nothing is released
-  /// here last, and a lock may be held.
+  /// With a lock held, call this only if you hold the client, or a new object at the address of a client that was deallocated.
+  /// Otherwise the client might be destroyed here.
   final var isAlive: Bool { reference.client != nil }
 
-  /// Ends the registration. Deliveries see that at once. Returns false if it had ended.
+  /// Ends the registration, which active deliveries see, too. Returns false if it had ended already.
+  ///
+  /// Relaxed: see ``identity``.
   final func empty() -> Bool {
     unsafe withWord { word in unsafe multicast_exchange(word, 0, AtomicOrdering.relaxed.rawValue) }
       != 0
   }
 
-  /// Releases what is held for the client, after the registration has ended. Called with no lock held.
+  /// Releases what the box holds for the client, after the registration has ended. Call this with no lock held, because that
+  /// runs client code.
   func releaseContents() {}
 }
 
 // MARK: - For deliveries and reports
 
 extension WeakBox {
-  /// Whether the client may be loaded on this thread: it has no home, or has it here. Called with no lock held.
+  /// Whether the client may be loaded on this thread, because it has no home, its home is here, or its home has ended. Call
+  /// this with no lock held.
   final var mayBeLoaded: Bool { home?.mayRelease ?? true }
 
-  /// Whether the client is registered and, if it may be loaded here, alive. Called with no lock held.
+  /// Whether the client is registered and, if it may be loaded here, alive. Call this with no lock held.
   final var mayBeAlive: Bool { isRegistered && (!mayBeLoaded || load() != nil) }
 
   /// The type that reports name: the client's, or the one that an owner represents.
   final var shownType: any Any.Type { (type as? any LibraryOwner.Type)?.shownType ?? type }
 
-  /// Like ``shownType``. Nil if the client was removed or deallocated. Called in the client's home, if it has one.
+  /// The same as ``shownType``, but nil if the client was removed or deallocated. Call this in the client's home, if it has
+  /// one.
   final var reportedType: (any Any.Type)? { load().map { _ in shownType } }
 }
 
 #if DEBUG
-  /// An object, because most boxes have none.
+  /// The call site of an `add`. It is an object, because most boxes contain none, and a pointer is smaller than a call site.
   final class AddedOnMain: Sendable {
     let site: CallSite
     init(at site: CallSite) { self.site = site }
   }
 #endif
 
-/// An owner that represents one of the user's objects. Its handler may keep it.
+/// An owner of a handler that the library makes in place of an object of the user, such as the owner of a stream of messages.
+/// Its own handler may keep it alive, so it is not reported as a leak.
 package protocol LibraryOwner {
+  /// The type that reports name instead of the owner's class.
   static var shownType: any Any.Type { get }
 }
 
-/// A weak reference that is loaded where it is.
+/// A weak reference. It is not copyable, so that the compiler loads it where it is.
 @usableFromInline struct WeakReference: ~Copyable {
   @usableFromInline weak var client: AnyObject?
 
@@ -106,13 +117,15 @@ package protocol LibraryOwner {
   }
 }
 
-/// The box of a listener protocol's client.
+/// The box of a client of a listener protocol.
 ///
-/// The bits are the client's existential as `add` received it, not retained. With a weak reference alone, each call would
-/// need a dynamic cast to `any Listener`, the most expensive part of a delivery. The bits are borrowed in place while a
-/// strong reference loaded from the weak one is held, so a call costs one weak load and one release.
+/// A call needs the client as `any Listener`. A weak reference only yields an `AnyObject`, and a dynamic cast of that in each
+/// call would be the most expensive part of a delivery. So `add` stores the bits of the existential that it receives, without
+/// retaining the client. They become invalid when the client is deallocated. Therefore they are used only while a strong
+/// reference, loaded from the weak one, keeps the client alive, and they are borrowed where they are. A call costs one weak
+/// load and one release.
 ///
-/// Unchecked like its superclass. The bits are a constant, and read only where the client may be called.
+/// `@unchecked` like its superclass. The bits are a constant, and they are read only where the client may be called.
 @usableFromInline
 final class ClientBox<Listener>: WeakBox, @unchecked Sendable {
   @usableFromInline let bits: Bits
@@ -125,22 +138,22 @@ final class ClientBox<Listener>: WeakBox, @unchecked Sendable {
 
   deinit { bits.deallocate(as: Listener.self) }
 
-  /// Calls `body` with the client. Returns nil if it was removed or deallocated.
+  /// Calls `body` with the client, in its home. Returns nil if the client was removed or deallocated.
   @inlinable @inline(__always)
   func withClient<Result, Failure: Error>(
     _ body: (Listener) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
     guard let client = load() else { return nil }
-    // `consume` passes on the reference of the weak load, so there is no second one.
+    // The weak load has retained the client. `consume` passes that reference on, so that the client is not retained again.
     let retained = unsafe Unmanaged.passRetained(consume client)
     defer { unsafe retained.release() }
     return try bits.borrow(body)
   }
 
-  /// The client, retained. The caller holds its object.
+  /// The client, retained. Read this only while you hold the client's object.
   @inlinable var value: Listener { bits.borrow { $0 } }
 
-  /// Calls and awaits `body` with the client. Returns nil if it was removed or deallocated.
+  /// Calls and awaits `body` with the client, which is retained meanwhile. Returns nil if it was removed or deallocated.
   @inlinable
   nonisolated(nonsending) func withClient<Result, Failure: Error>(
     awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Result
@@ -151,10 +164,18 @@ final class ClientBox<Listener>: WeakBox, @unchecked Sendable {
   }
 }
 
-/// The bits of a value that is not retained. Its type is named anew in each call: it must be the same one.
+/// A copy of the bits of a value, such as a reference or an existential, that does not retain what the value refers to.
 ///
-/// They fit in five words where the type is a class or an existential of one protocol. Otherwise they have memory of their
-/// own, to which the first word points.
+/// Swift has `Unmanaged` for a reference to a class, but nothing for an existential like `any UserProtocol`, which contains
+/// pointers to its type and functions beside the reference. This copies the memory of such a value, byte for byte. The copy
+/// equals the original as long as the object lives, so the caller must hold the object whenever it borrows the value. Nothing
+/// is released with the copy.
+///
+/// The type of the value is not part of the type of the bits. Each call names it, and it must be the same one each time.
+/// ``ClientBox`` does that with its generic argument.
+///
+/// A value of up to five words is stored in place, such as a reference or an existential of one protocol. A longer value is in
+/// memory that is allocated for it, to which the first word points. The owner frees that with ``deallocate(as:)``.
 @usableFromInline @safe
 struct Bits {
   @usableFromInline typealias Words = (UInt, UInt, UInt, UInt, UInt)
@@ -176,13 +197,13 @@ struct Bits {
     self.words = words
   }
 
-  /// Frees what the bits have, once.
+  /// Frees the memory of a value that does not fit in the words. Call this once.
   @inlinable
   func deallocate<Value>(as type: Value.Type) {
     if !Self.fit(type) { unsafe UnsafeMutableRawPointer(bitPattern: words.0)?.deallocate() }
   }
 
-  /// Calls `body` with the value in place. The caller holds the object that the bits refer to.
+  /// Calls `body` with the value, without copying it. Hold the object that the bits refer to until this returns.
   @inlinable @inline(__always)
   func borrow<Value, Result, Failure: Error>(
     _ body: (Value) throws(Failure) -> Result
@@ -196,6 +217,7 @@ struct Bits {
     }
   }
 
+  /// Whether the bits of a type fit in the words.
   @inlinable
   static func fit<Value>(_ type: Value.Type) -> Bool {
     MemoryLayout<Value>.size <= MemoryLayout<Words>.size
@@ -207,7 +229,7 @@ struct Bits {
 @usableFromInline typealias Boxes = ContiguousArray<WeakBox>
 
 extension ContiguousArray<WeakBox> {
-  /// Calls `body` with the box at a place, without retaining it. The array has this place.
+  /// Calls `body` with the box at an index, without retaining the box, because the array owns it. The index is not checked.
   @inlinable @inline(__always)
   func borrow<Result, Failure: Error>(
     _ index: Int, _ body: (WeakBox) throws(Failure) -> Result
@@ -220,7 +242,7 @@ extension ContiguousArray<WeakBox> {
     return try unsafe boxes[index].borrow(body)
   }
 
-  /// The number of registered clients, including those of deallocated ones that no delivery has found.
+  /// The number of registered clients, including deallocated ones that no delivery or search has found.
   var registered: Int {
     indices.count { index in borrow(index) { box in box.isRegistered } }
   }
