@@ -1,13 +1,13 @@
-/// A topic's handler.
+/// A handler of a topic, without its types.
 ///
-/// Owner and post are type-erased. They always have the handler's types, because the handler was
-/// registered with this owner for this message type. So the code that delivers is compiled once and looks up
-/// no types.
+/// A handler receives its owner and a post as `AnyObject` and `Post`, and casts both to its own types without a check. They
+/// always have these types, because the handler was registered with this owner, in a list of its message type. So the code that
+/// delivers is compiled once, for all message types, and looks up no types.
 @usableFromInline
 struct Handler: Sendable {
   @usableFromInline typealias Called = @Sendable (_ owner: AnyObject, _ post: Post) -> Void
 
-  /// Calls and awaits a handler. It is called in its actor.
+  /// Calls and awaits a handler. Call it in the handler's actor.
   @usableFromInline typealias Awaited =
     nonisolated(nonsending) @Sendable (_ owner: AnyObject, _ post: Post) async -> Void
 
@@ -15,19 +15,19 @@ struct Handler: Sendable {
     case called(Called)
     case awaited(Awaited)
 
-    /// The handler receives no more messages.
+    /// The registration has ended. The function is released with this, and the handler receives no more messages.
     case ended
   }
 
   var call: Call
 
-  /// Whether it receives one message.
+  /// Whether the registration ends with the first message.
   let once: Bool
 
-  /// Whether it receives no message if a newer one is kept.
+  /// Whether the handler skips a message if the topic has stored a newer one.
   let newestOnly: Bool
 
-  /// Where `observe` was called; nil in a release build, which saves the memory.
+  /// The call site of `observe`; nil in a release build, which saves the memory.
   #if DEBUG
     let site: CallSite?
   #else
@@ -45,6 +45,7 @@ struct Handler: Sendable {
 
   var isActive: Bool { if case .ended = call { false } else { true } }
 
+  /// Erases the types of a handler. The unchecked casts are safe: see ``Handler``.
   @inlinable
   static func erase<Message: Sendable, Owner: AnyObject & Sendable>(
     _ handler: @escaping @Sendable (Owner, Message) -> Void

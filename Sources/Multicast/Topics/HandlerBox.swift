@@ -1,23 +1,24 @@
-/// The box of a topic's handler: a weak reference to its owner, its home, and the handler.
+/// The box of a topic's handler: a weak reference to the handler's owner, the home, and the handler.
 ///
-/// Observing again under the same id and in the same home replaces the handler in here, which keeps its place
-/// and receives what waits there.
+/// If the owner observes again with the same id and in the same home, the new handler replaces the old one in this box. So it
+/// has the same position in the order, and receives the letters that wait in the home.
 ///
-/// Unchecked like its superclass. What it adds is constant or behind a lock.
+/// `@unchecked` like its superclass. What it adds is constant, or protected by a lock.
 final class HandlerBox: WeakBox, @unchecked Sendable {
   private struct State {
     var handler: Handler
 
-    /// Identifies the handler among those that replaced each other. It may overflow.
+    /// The number of replacements. A token cancels only the version that it was made for. An overflow would do harm only if a
+    /// token were 2³² replacements old.
     var version: UInt32 = 0
 
-    /// The number of the last kept post that a handler has taken.
+    /// The number of the last stored post that this handler or its predecessors have taken; 0 if there is none.
     var lastKept: UInt64 = 0
   }
 
   private let state: Locked<State>
 
-  /// Distinguishes the handlers of one owner for one topic; nil for a handler that is not replaced.
+  /// Distinguishes the handlers of one owner for one topic; nil for a handler that replaces none and is not replaced.
   private let ownID: HandlerID?
 
   init(
@@ -34,20 +35,20 @@ final class HandlerBox: WeakBox, @unchecked Sendable {
 
   override func releaseContents() { cancel() }
 
-  /// Where `observe` was called, in a debug build.
+  /// The call site of `observe`, in a debug build; nil in a release build.
   var site: CallSite? { state.withLock { $0.handler.site } }
 }
 
 extension WeakBox {
-  /// A topic's boxes are those of handlers.
+  /// This box as that of a handler. Use it for the boxes of a `TopicList`, which contains no others.
   var handlerBox: HandlerBox { unsafe unsafeDowncast(self, to: HandlerBox.self) }
 }
 
-/// An object, because most handlers have none.
+/// The id of a handler, and the key by which the list finds it. It is an object, because most handlers have no id.
 private final class HandlerID: Sendable {
   let id: any Hashable & Sendable
 
-  /// A hash of the owner and the id; never 0.
+  /// A hash of the owner and the id, which is never 0, because 0 means no key.
   let key: UInt
 
   init(_ id: any Hashable & Sendable, of owner: AnyObject) {
@@ -62,22 +63,22 @@ private final class HandlerID: Sendable {
 // MARK: - Calling
 
 extension HandlerBox {
-  /// What is to be done with a post. The last message ends the registration.
+  /// What the caller does with a post. If the message is the last one, it removes the box from the list first.
   enum Action {
     case skip
     case call(Handler.Called, isLast: Bool)
     case await(Handler.Awaited, isLast: Bool)
   }
 
-  /// What is to be done with a post.
+  /// Decides what the caller does with a post, and notes that the handler has taken it.
   @inline(__always)
   func action(for post: Post) -> Action {
     state.withLock { state in
       if state.handler.newestOnly && post.isOutdated { return .skip }
-      // A post that is not kept any more has no number.
+      // 0 for a topic that does not keep its latest message, so that nothing changes.
       state.lastKept = unsafe max(state.lastKept, post.number)
       let isLast = state.handler.once
-      // The action has the function, so nothing is released with the lock held.
+      // The action retains the function, so nothing is released with the lock held.
       defer { if isLast { state.handler.call = .ended } }
       return switch state.handler.call {
       case .called(let call): .call(call, isLast: isLast)
@@ -87,7 +88,7 @@ extension HandlerBox {
     }
   }
 
-  /// Whether the handler, or the one of this version, receives messages.
+  /// Whether the handler receives messages. With a version, whether the handler of that version does.
   func isActive(version: UInt32? = nil) -> Bool {
     state.withLock { $0.handler.isActive && $0.version == version ?? $0.version }
   }
@@ -96,7 +97,8 @@ extension HandlerBox {
 // MARK: - Replacing and ending
 
 extension HandlerBox {
-  /// Whether the handler has this owner and this id. Runs a client's code, so no lock is held.
+  /// Whether the handler belongs to this owner and has this id. Call this with no lock held, because the `==` of an id is
+  /// client code.
   func isOf(_ owner: AnyObject, id other: (any Hashable & Sendable)?) -> Bool {
     guard let id, let other, identity == ObjectIdentifier(owner).address, isAlive else {
       return false
@@ -104,7 +106,7 @@ extension HandlerBox {
     return AnyHashable(id) == AnyHashable(other)
   }
 
-  /// Whether a handler with this home would live where this one does.
+  /// Whether this handler is called where a handler with the given home would be called.
   func isAtHome(_ home: Home?) -> Bool {
     switch (self.home?.kind, home?.kind) {
     case (.task(_, let actor), .task(_, let other)): actor?.actor === other?.actor
@@ -112,37 +114,41 @@ extension HandlerBox {
     }
   }
 
+  /// The result of replacing a handler.
   struct Replacement: Sendable {
     let version: UInt32
 
-    /// Whether the new handler must be given the latest kept post, which the old one has taken.
+    /// Whether the new handler begins with the stored post, because the old one has taken it already.
     let mustBegin: Bool
 
-    /// The old handler, to release with no lock held.
+    /// The old handler. Release it with no lock held.
     let old: Handler
   }
 
-  /// Replaces the handler. Returns nil if it has ended.
+  /// Replaces the handler. Returns nil if the registration has ended.
   ///
-  /// - Parameter latest: The number of the latest kept post; nil if there is none. The office's lock is held if
-  ///   the list keeps posts.
+  /// If the topic keeps its latest message, call this with the office's lock held.
+  ///
+  /// - Parameter latest: The number of the topic's stored post; nil if there is none.
   func replaceHandler(with handler: Handler, latest: UInt64?) -> Replacement? {
     state.withLock { state in
       let old = state.handler
       if !old.isActive { return nil }
       state.handler = handler
       state.version &+= 1
-      // A post that was not taken waits in this home.
+      // If the old handler has not taken the stored post, the letter of that post still waits in the home, and reaches the new
+      // one.
       let mustBegin = latest == state.lastKept
       if mustBegin { state.lastKept = 0 }
       return Replacement(version: state.version, mustBegin: mustBegin, old: old)
     }
   }
 
-  /// Ends the observation and releases the handler. No further call begins. Called with no lock held.
+  /// Ends the registration and releases the handler, so that no further call begins. Call this with no lock held, because it
+  /// may release what the handler captures.
   ///
-  /// - Parameter version: If given, ends this handler only, and not a replacement.
-  /// - Returns: Whether it was active.
+  /// - Parameter version: The version to end; nil for any. A handler that has replaced that version stays.
+  /// - Returns: Whether the handler was active.
   @discardableResult
   func cancel(version: UInt32? = nil) -> Bool {
     let old: Handler? = state.withLock { state in

@@ -1,5 +1,5 @@
 extension MulticastCenter {
-  /// Refers to the list of a topic. Makes it if there is none.
+  /// Returns a reference to the list of a topic. Makes the list if there is none.
   func refer<Message: Sendable>(
     to topic: Topic<Message>, for owner: AnyObject? = nil, from site: CallSite
   ) -> TopicReference {
@@ -14,7 +14,7 @@ extension MulticastCenter {
     return reference
   }
 
-  /// Returns the list of a topic; nil if it was never used.
+  /// Returns the list of a topic; nil if the topic was never used.
   @inlinable
   func existingList<Message>(of topic: Topic<Message>) -> TopicList? {
     guard let registry = unsafe registries.find(ObjectIdentifier(Topic<Message>.self)) else {
@@ -25,7 +25,7 @@ extension MulticastCenter {
       .borrow { topics in topics.find(topic.name) }
   }
 
-  /// Returns the list of a topic to post to; nil if it was never observed and does not keep its latest message.
+  /// Returns the list of a topic to post to; nil if the topic was never observed and does not keep its latest message.
   @inlinable
   func list<Message>(of topic: Topic<Message>, from site: CallSite) -> TopicList? {
     let list = existingList(of: topic)

@@ -1,8 +1,8 @@
-// What a debug build says of topics, and how owners are found that only their own handlers keep alive.
+// What a debug build prints about topics, and how the library finds owners that only their own handlers keep alive.
 
 #if DEBUG
   extension TopicList {
-    /// Stops the program if a topic of the same name and message type disagrees on whether it keeps its latest.
+    /// Stops the program if another topic with the same name and message type disagrees on whether it keeps its latest message.
     @usableFromInline
     func check(keepsLatest: Bool, from other: CallSite) {
       if keepsLatest == (latest != nil) { return }
@@ -13,12 +13,12 @@
         """, file: other.file, line: UInt(other.line))
     }
 
-    /// Prints a hint if the same code has added a handler of the same owner before, or if a handler is to skip messages where
-    /// none is kept.
+    /// Prints a hint if the same call site has added a handler of the same owner before, or if a handler is to skip outdated
+    /// messages of a topic that does not keep its latest message.
     func hintAtMistakes(
       in handler: Handler, of owner: AnyObject, hasID: Bool, at home: Home?, from site: CallSite
     ) {
-      // Each of them is printed once, and then costs nothing.
+      // A hint is printed once for each call site. After that, `observe` skips the search.
       if StandardError.hasHinted(at: site) { return }
       if handler.newestOnly, latest == nil {
         StandardError.hint(
@@ -28,7 +28,7 @@
           topic with keepsLatest: true, or leave newestOnly out.
           """)
       }
-      // Several handlers that receive one message each may well wait side by side. So may those of one line in several homes.
+      // Several handlers that receive one message each are no mistake, and neither are handlers from one line in several homes.
       if hasID || handler.once { return }
       let home = home ?? latest?.mailbox
       let isAdded = boxes(of: owner).lazy.map(\.handlerBox).contains { box in
@@ -45,7 +45,8 @@
         """)
     }
 
-    /// Ends the handlers that may be ended on this thread, as the topic ends, and prints which of them were leaks.
+    /// Ends the handlers whose owners may be loaded on this thread, because the list is being deallocated. Prints which of them
+    /// were leaks.
     func reportLeaks() {
       for box in boxes where box.mayBeLoaded {
         if let leak = box.handlerBox.endFindingLeak(in: self) {
@@ -56,7 +57,8 @@
   }
 
   extension MulticastCenter {
-    /// Prints a hint if nobody observes a topic, but one of the same name and another message type is observed.
+    /// Prints a hint if a topic without handlers is posted to, but a topic of the same name and another message type has
+    /// handlers.
     @usableFromInline
     func hintAtNamesakes<Message>(of topic: Topic<Message>, from site: CallSite) {
       for case let topics as TopicRegistry in registries.all where !topic.name.isEmpty {
@@ -75,7 +77,8 @@
 // MARK: - Leaks
 
 extension HandlerBox {
-  /// Ends the observation. Returns a message if its handler alone has kept the owner alive. Called in the owner's home.
+  /// Ends the registration. Returns a message if the handler alone has kept its owner alive, because the owner is then
+  /// deallocated in this call. Call this in the owner's home.
   func endFindingLeak(in list: TopicList) -> String? {
     let site = site
     let wasAlive = isAlive
@@ -98,7 +101,8 @@ extension MulticastCenter {
     var leaks: [String] = []
     for case let list as TopicList in registries.all.flatMap(\.lists) {
       for box in list.boxes where box.isRegistered {
-        // In its home, an actor would be held. It may end anywhere.
+        // An actor that is its own home would be retained there, and would not be deallocated. An actor may be destroyed
+        // anywhere.
         let home = box.type is any Actor.Type ? nil : box.home
         let leak = await (home ?? .postingThread).run {
           box.handlerBox.endFindingLeak(in: list)

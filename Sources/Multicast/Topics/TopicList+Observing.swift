@@ -1,8 +1,8 @@
 extension TopicReference {
-  /// Adds a handler, or replaces the one that its owner has under the same id.
+  /// Adds a handler, or replaces the one that its owner has registered with the same id.
   ///
   /// - Parameters:
-  ///   - id: Distinguishes handlers of one owner; nil for one that replaces none.
+  ///   - id: Distinguishes the handlers of one owner; nil for a handler that replaces none.
   ///   - home: The handler's home; nil if it has none.
   func observe(
     _ owner: AnyObject & Sendable, _ id: (any Hashable & Sendable)?, _ handler: Handler,
@@ -12,9 +12,9 @@ extension TopicReference {
     let home = home ?? list.latest?.mailbox
     let box = HandlerBox(of: owner, id: id, handler, at: home)
     // The `==` of an id is client code, so this compares ids with no lock held, and `register` refuses the box if another call
-    // has registered one with the same key meanwhile. Then this compares again. It needs no limit: whenever one call begins again,
-    // another one has registered its handler. A limit would have to register the box beside one that was not compared, and both
-    // handlers would be called.
+    // has registered one with the same key meanwhile. Then this compares again. It needs no limit: whenever one call begins
+    // again, another one has registered its handler. A limit would have to register the box beside one that was not compared,
+    // and both handlers would be called.
     while true {
       let known = id == nil ? nil : list.boxes(with: box.key)
       let old = known?.lazy.map(\.handlerBox).first { $0.isOf(owner, id: id) }
@@ -39,7 +39,8 @@ extension TopicReference {
 }
 
 extension TopicList {
-  /// Registers a box if there is room. Leaves the topic's latest message for it at the same moment, so all later messages follow.
+  /// Registers a box if there is room. Leaves it the topic's latest message in the same critical section, so that it receives
+  /// that message and then every later one.
   fileprivate func registerWithLatest(
     _ box: HandlerBox, among known: Boxes?, replacing old: HandlerBox?
   ) -> Registration {
@@ -49,9 +50,11 @@ extension TopicList {
     }
   }
 
-  /// Replaces the handler in a box, which keeps its place. Returns its version; nil if the observation has ended.
+  /// Replaces the handler in a box, which stays where it is in the order. Returns the version of the new handler; nil if the
+  /// registration has ended.
   ///
-  /// The handler receives the messages that wait for the old one, and at least a kept one.
+  /// The new handler receives the messages that wait for the old one. If the topic has stored a message, it receives at least
+  /// that one.
   fileprivate func replaceHandler(of box: HandlerBox, with handler: Handler) -> UInt32? {
     guard box.isRegistered else { return nil }
     let replacement = registering(box) { latest in
@@ -61,7 +64,7 @@ extension TopicList {
     return replacement?.version
   }
 
-  /// Calls `change` with the topic's latest post. The handler begins with the post that it returns.
+  /// Calls `change` with the topic's stored post. The handler begins with the post that `change` returns.
   private func registering<Result: Sendable>(
     _ box: HandlerBox, _ change: (_ latest: Post?) -> (Result, latest: Post?)
   ) -> Result {

@@ -1,16 +1,16 @@
-/// The handlers of one topic. It does not know the message type: see ``Handler``.
+/// The handlers of one topic. A list does not know the message type: see ``Handler``.
 ///
-/// Unchecked like its superclass. It adds constants, which are Sendable.
+/// `@unchecked` like its superclass. It adds constants, which are `Sendable`.
 @usableFromInline
 final class TopicList: ClientList, @unchecked Sendable {
   let name: String
 
-  /// Keeps the latest message; nil if the topic does not.
+  /// Stores the latest message; nil for a topic that does not keep it.
   @usableFromInline let latest: LatestMessage?
 
   @usableFromInline let office: PostOffice
 
-  /// Where the topic was used first.
+  /// The call site of the first use of the topic.
   let site: CallSite
 
   init<Message>(_ topic: Topic<Message>, office: PostOffice, site: CallSite) {
@@ -25,16 +25,18 @@ final class TopicList: ClientList, @unchecked Sendable {
     deinit { reportLeaks() }
   #endif
 
-  /// Whether a post may concern anybody.
+  /// Whether a post has an effect, because there are handlers or the topic keeps its latest message.
   @inlinable var takesPosts: Bool { !isEmpty || latest != nil }
 
-  /// Whether nobody observes the topic, and nothing is kept.
+  /// Whether the topic has neither handlers nor a stored message.
   var isUnused: Bool { boxes.registered == 0 && latestPost == nil }
 
-  /// The post of the latest message.
+  /// The post of the latest message; nil if none is stored. Call this without the office's lock, and release the post without
+  /// it.
   var latestPost: Post? { latest.flatMap { latest in office.withLock { latest.post(&$0) } } }
 
-  /// Removes the latest message, and withdraws the posts of this thread that are still to be stored. Returns its post.
+  /// Removes the latest message, and withdraws the posts of this thread that still wait to be stored. Returns the removed post:
+  /// release it with no lock held.
   func removeLatest() -> Post? {
     guard let latest else { return nil }
     DeliveryChain().withdrawPosts(from: latest)
@@ -42,11 +44,13 @@ final class TopicList: ClientList, @unchecked Sendable {
   }
 }
 
-/// Refers to a topic's list, for its registry, and weakly for its tokens. A weak reference to the list itself would make its
-/// reference counting slow.
+/// A reference to a topic's list, which owns the list. The registry owns this object. Tokens refer to it weakly.
 ///
-/// Unchecked, because the compiler does not know what an unmanaged reference is to: a Sendable list, which this has from
-/// `init` to `deinit`. The property never changes; ``isUnused()`` lends the reference to a variable for a moment.
+/// Tokens could refer to the list itself, but the first weak reference to an object moves its reference counts to another block
+/// of memory, and each post that retains the list would be slower.
+///
+/// `@unchecked`, because the compiler does not know that the unmanaged reference is to a `Sendable` list. This object retains
+/// the list from `init` to `deinit`. The property never changes.
 @safe final class TopicReference: @unchecked Sendable {
   private let own: Unmanaged<TopicList>
 
@@ -59,9 +63,13 @@ final class TopicList: ClientList, @unchecked Sendable {
 
   var list: TopicList { unsafe own.takeUnretainedValue() }
 
-  /// Whether nobody else refers to the list, observes the topic, or has kept anything. Nobody else has this.
+  /// Whether nothing but this object refers to the list, and the list has neither handlers nor a stored message.
+  ///
+  /// Call this with the registry's lock held, and only if the registry alone refers to this object. Then no other thread can
+  /// begin to use the list.
   func isUnused() -> Bool {
-    // Asked of a variable of this function, which has the reference meanwhile. Others read the property.
+    // The runtime answers this for a variable only. So this passes the reference of this object to a variable, and then takes
+    // it back. The property keeps the address meanwhile, because a token may read it.
     var list = unsafe own.takeRetainedValue()
     defer { _ = unsafe Unmanaged.passRetained(list) }
     return isKnownUniquelyReferenced(&list) && list.isUnused

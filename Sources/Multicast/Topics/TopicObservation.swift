@@ -5,9 +5,10 @@
 /// center's methods for removal, when the owner observes the topic again with the same `id`, and, if it was
 /// made with `once: true`, with the first message.
 public struct TopicObservation: Sendable {
-  /// The handler's box, which keeps no owner alive and ends with its list, and a weak reference to the list.
+  /// The handler's box, which keeps no owner alive, and a weak reference to the list. When the list is deallocated, the
+  /// registration ends.
   ///
-  /// Unchecked, because a weak reference is a variable. Only `init` assigns it, and any thread may load it.
+  /// `@unchecked`, because a weak reference is a variable. Only `init` assigns it, and any thread may load it.
   private final class Target: @unchecked Sendable {
     let box: HandlerBox
     private(set) weak var list: TopicReference?

@@ -1,4 +1,4 @@
-/// A post of a message.
+/// A post of a message to a topic.
 ///
 /// `@unchecked`, because the superclass is. The one property that it adds is constant and `Sendable`.
 @usableFromInline
@@ -19,7 +19,7 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
     let copy = TopicPost(to: list, from: site, message, for: roster)
     unsafe copy.number = number
     unsafe copy.trace = trace.map { PostTrace(copying: $0) }
-    // What the handler posts recurs as if the post itself had caused it.
+    // So a post that the handler makes has the same causes as if the original post had called the handler.
     copy.setReference(cause)
     return copy
   }
@@ -36,13 +36,14 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
   }
 }
 
-/// Calls the handler in a box with a post of a message. A function of the module, because a closure would be called in
-/// between.
+/// Calls the handler in a box with a post of a message.
+///
+/// It is a function of the module, because a closure that calls it would be one more call.
 @usableFromInline
 func callHandler(in box: WeakBox, with post: Post) -> CallOutcome {
   guard let owner = box.load() else { return .deallocated }
   guard case .call(let call, let isLast) = box.handlerBox.action(for: post) else { return .skipped }
-  // Before the call, in which it counts no more.
+  // Before the call, so that the handler is no longer registered while it runs.
   if isLast { post.list.remove(box) }
   call(owner, post)
   return .called

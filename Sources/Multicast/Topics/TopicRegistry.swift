@@ -1,20 +1,25 @@
-/// The topics of one message type in a center.
+/// The topics of one message type in a center, by name.
+///
+/// Its lock is taken before the office's and before that of a list: see ``PostOffice``.
 @usableFromInline
 final class TopicRegistry: Sendable {
   private struct State {
     var topics: [String: TopicReference] = [:]
 
-    /// The names of the topics that an object observes, by its address. They may include those of topics that it does not
-    /// observe any more.
+    /// The names of the topics that an object observes, by the object's address. They may include topics that it no longer
+    /// observes, and the object may be deallocated.
+    ///
+    /// Without them, `remove(_:)` would look for the object in every topic.
     var observed: [UInt: Set<String>] = [:]
 
-    /// The number of topics, or of objects, at which those that are not in use are removed.
+    /// The number of topics or objects at which the unused ones are removed. Then it grows to twice the number of what is left,
+    /// so that the time of an `observe` is amortized O(1).
     var limit = 16
 
     var count: Int { max(topics.count, observed.count) }
 
-    /// Removes the topics that nobody but this refers to, and that nobody observes. Returns them, to release after
-    /// unlocking. With the lock held, no reference can be added.
+    /// Removes the topics that only this table refers to and that have no handlers. Returns them: release them after unlocking.
+    /// With the lock held, no other reference can be added.
     mutating func dropUnused() -> [TopicReference] {
       var dropped: [TopicReference] = []
       for name in Array(topics.keys) where isIdle(name) && topics[name]?.isUnused() == true {
@@ -25,26 +30,27 @@ final class TopicRegistry: Sendable {
       return dropped
     }
 
-    /// Forgets the topics that an object does not observe any more.
+    /// Forgets the topics that an object no longer observes.
     mutating func forgetTopics(of address: UInt) {
-      // `isIdle` is asked first: a concurrent `observe` holds the reference until its box is in the list.
+      // Check `isIdle` first. An `observe` in progress holds the topic until its handler is in the list, so a topic that is
+      // idle here has no registration still to come.
       let names = observed[address]?.filter { name in
         !isIdle(name) || topics[name]?.list.hasBoxes(of: address) == true
       }
       observed[address] = names?.isEmpty == true ? nil : names
     }
 
-    /// Whether only this table refers to a topic. A concurrent `observe` refers to it, too.
+    /// Whether only this table refers to a topic, and no `observe` in progress does.
     private mutating func isIdle(_ name: String) -> Bool {
       topics.index(forKey: name).map { isKnownUniquelyReferenced(&topics.values[$0]) } ?? true
     }
   }
 
-  /// The first topic in use. Usually it is the only one of its type. It stays as long as the center and is
-  /// found without a lock.
+  /// The first topic in use. Usually it is the only one of its type. It stays as long as the center, so it is found without the
+  /// lock.
   private let first: TopicReference
 
-  /// The first topic's list.
+  /// The list of the first topic.
   private let firstList: TopicList
 
   private let state = Locked(State())
@@ -54,13 +60,17 @@ final class TopicRegistry: Sendable {
     firstList = first
   }
 
-  /// The list of a topic; nil if it was never observed.
+  /// Returns the list of a topic; nil if the topic is not in use.
   @usableFromInline
   func find(_ name: String) -> TopicList? {
     firstList.name == name ? firstList : state.withLock { $0.topics[name]?.list }
   }
 
-  /// Refers to the list of a topic. Makes it if there is none.
+  /// Returns a reference to the list of a topic. Makes the list if there is none.
+  ///
+  /// Hold the result until the handler is in the list, so that the topic is not removed as unused in between.
+  ///
+  /// - Parameter owner: The object that is about to observe the topic; nil if no object is.
   func refer<Message>(
     to topic: Topic<Message>, for owner: AnyObject?, from site: CallSite
   ) -> TopicReference {
@@ -77,16 +87,17 @@ final class TopicRegistry: Sendable {
     }
   }
 
-  /// The number of objects that may observe topics beside the first one.
+  /// The number of objects that may observe topics other than the first one.
   var observedCount: Int { state.withLock { $0.observed.count } }
 
   /// The lists of all topics, beginning with the first one.
   var topics: [TopicList] { [firstList] + state.withLock { $0.topics.values.map(\.list) } }
 
-  /// Removes the topics that are not in use.
+  /// Removes the topics that are not in use. Call this with no lock held.
   private func dropUnused() {
-    // With the lock released, because the check may release an owner last. A long list is looked through only as far as the
-    // first owner that may be alive.
+    // Handlers whose owners are deallocated keep a topic in use, so they are removed first. This is done without the lock,
+    // because a search may destroy an owner. A long list is searched only up to the first owner that may be alive, because that
+    // one keeps the topic in use anyway.
     var hidden: [TopicList] = []
     for list in topics {
       let boxes = list.boxes
@@ -107,7 +118,7 @@ extension TopicRegistry: ClientRegistry {
 
   func removeClient(_ client: AnyObject) -> Int {
     let address = ObjectIdentifier(client).address
-    // A deallocated object may have had the address.
+    // Some may be topics of a deallocated object that had the same address. There, `removeAll` finds nothing to remove.
     let lists = state.withLock { state in
       (state.observed[address] ?? []).compactMap { name in state.topics[name]?.list }
     }
