@@ -1,21 +1,21 @@
 import MulticastPlatform
 
-/// A post as the cause of others: a link from effect to cause.
+/// A post as the cause of other posts, with a link to its own cause.
 ///
-/// It keeps the post's call site and not its message, however long the chain is. Its word counts the recurring posts, in the
-/// first cause of a chain.
+/// The links of a chain own each other, from the effect to the first cause. A link keeps the post's call site alive, but not
+/// the post, so a long chain retains no messages. The word of the first cause of a chain counts the recurring posts of the
+/// chain.
 ///
-/// Unchecked like its superclass. It adds constants, which are Sendable.
+/// `@unchecked` like its superclass. It adds constants, which are `Sendable`.
 @usableFromInline
 final class Cause: AtomicWord, @unchecked Sendable {
-  /// The largest legitimate number of recurring posts that one post sets off: those whose call site is among their own
-  /// causes.
+  /// The number of recurring posts that one post may set off. A post *recurs* if its call site is among its causes.
   static var limit: Int { 1000 }
 
   let site: CallSite
   private let parent: Cause?
 
-  /// The first cause; nil for that one.
+  /// The first cause of the chain; nil if this is the first one, because an object that owns itself is never deallocated.
   private let first: Cause?
 
   @inline(__always)
@@ -31,7 +31,9 @@ final class Cause: AtomicWord, @unchecked Sendable {
     sequence(first: self) { $0.parent }.lazy.map(\.site)
   }
 
-  /// Counts this post if it recurs. Returns how many posts have; 0 if this one does not.
+  /// Counts this post if it recurs. Returns the number of posts of the chain that have recurred; 0 if this one does not recur.
+  ///
+  /// Relaxed, because the number orders no other memory.
   @inline(__always)
   func countRecurrence() -> Int {
     guard let parent, let first, parent.sites.contains(site) else { return 0 }

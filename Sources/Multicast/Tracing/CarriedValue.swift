@@ -15,6 +15,7 @@
 /// A client that is called before `post` returns sees the current value without this. So does a client that
 /// is notified.
 public struct CarriedValue: Sendable {
+  /// Reads the current value of the task-local variable.
   let capture: @Sendable () -> any CarriedBinding
 
   /// Creates a value that carries a task-local variable.
@@ -26,13 +27,13 @@ public struct CarriedValue: Sendable {
   }
 }
 
-/// A captured value on its way from a post to a call.
+/// The value of a task-local variable, captured by a post, which its calls restore.
 protocol CarriedBinding: AnyObject, Sendable {
   func restore<Result>(_ body: () -> Result) -> Result
   nonisolated(nonsending) func restore(_ body: nonisolated(nonsending) () async -> Void) async
 }
 
-// A class: as a structure it would be boxed, and its generic metadata looked up twice for each post.
+// A class, because a structure would be boxed, and each post would look up its generic metadata twice.
 private final class BoundValue<Value: Sendable>: CarriedBinding {
   private let local: TaskLocal<Value>
   private let value: Value

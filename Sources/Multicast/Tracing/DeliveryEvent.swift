@@ -108,9 +108,10 @@ extension DeliveryEvent: CustomStringConvertible {
     return "\(way) \(key) #\(delivery) \(news)".printable
   }
 
-  /// Nanoseconds in the unit that suits them: `999 ns`, `21.5 µs`, `3.0 ms`, `12.1 s`.
+  /// The text of a number of nanoseconds, in the unit that suits it: `999 ns`, `21.5 µs`, `3.0 ms`, `12.1 s`.
   static func text(_ nanoseconds: UInt64) -> String {
-    // In whole numbers: the functions that round fractions would need the C library's module.
+    // Computes with whole numbers, because the functions that round fractions are in the C library, whose module has another
+    // name on each system.
     let units: [(size: UInt64, name: String)] = [
       (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"),
     ]
@@ -125,7 +126,7 @@ extension DeliveryEvent: CustomStringConvertible {
 // MARK: - For recorders
 
 extension DeliveryEvent {
-  /// Whether it is of a delivery to a listener protocol.
+  /// Whether this is an event of a delivery to the given listener protocol.
   package func isDelivery(to listener: any Any.Type) -> Bool {
     if case .listener(let type) = subject { type == listener } else { false }
   }

@@ -1,9 +1,13 @@
-/// The part of a post that reports it and carries its value.
+/// The part of a post that reports it to `onDelivery` and carries its task-local value.
+///
+/// A post contains one only if its center does either. It is constant, so all threads that handle letters of the post may use
+/// it.
 final class PostTrace: Sendable {
   private let event: DeliveryEvent
   private let tracing: Tracing
 
-  /// Whether a callback has caused the post. Then neither the post nor its effects are reported.
+  /// Whether an `onDelivery` callback has caused the post. Then neither the post nor what it causes is reported, because each
+  /// report would cause the next one.
   private let isReporting: Bool
 
   private let carried: (any CarriedBinding)?
@@ -19,7 +23,8 @@ final class PostTrace: Sendable {
     start = Clock.now
   }
 
-  /// The trace of a copy, which is for a handler that observes now.
+  /// The trace of a copy of a post, which is made for a handler that observes now. It is not reported if either the post or the
+  /// `observe` was caused by a callback.
   init(copying trace: PostTrace) {
     event = trace.event
     tracing = trace.tracing
@@ -33,11 +38,12 @@ final class PostTrace: Sendable {
   /// The nanoseconds since the post was made.
   var age: UInt64 { Clock.now - start }
 
-  /// Reports a pass of the post. `body` calls clients.
+  /// Reports a pass of the post, in which `body` calls listeners.
   ///
   /// - Parameters:
-  ///   - waited: Whether other code may have run since the post was made. Then `body` sees the carried value.
-  ///   - home: The home of a letter; nil where the post was made.
+  ///   - waited: Whether other code may have run since the post was made. Then `body` sees the carried value. Otherwise the
+  ///     posting thread calls it, which sees that value anyway.
+  ///   - home: The home of the letter; nil on the posting thread.
   func tracePass<Result>(
     waited: Bool, in home: Home?, _ body: (DeliveryPass?) -> Result
   ) -> Result {
@@ -47,17 +53,20 @@ final class PostTrace: Sendable {
       return body(pass)
     }
     if !waited { return makePass() }
-    // The post decides, and not the stack: a callback that posts may find letters of others at home.
+    // The post decides whether it is reported, and not the stack: a callback that posts may handle letters that it did not
+    // cause.
     return Tracing.$isReporting.withValue(isReporting) { carried?.restore(makePass) ?? makePass() }
   }
 
-  /// Reports a letter in a task, in the caller's actor. `body` calls and awaits the client.
+  /// Reports the pass of a letter in a task, in the caller's actor. `body` calls and awaits the client.
+  ///
+  /// - Parameter client: The client's type; nil if it was removed or deallocated. Then `body` calls no client, and nothing is
+  ///   reported.
   nonisolated(nonsending) func traceAwaiting(
     in home: Home, client: (any Any.Type)?,
     _ body: nonisolated(nonsending) () async -> CallOutcome
   ) async {
     await Tracing.$isReporting.bind(isReporting) {
-      // A client that was removed or deallocated is not called.
       let pass = client == nil ? nil : beginPass(waited: age, in: home)
       let call = client.map { DeliveryPass.Call(client: $0) }
       var outcome = CallOutcome.skipped
@@ -71,7 +80,7 @@ final class PostTrace: Sendable {
     }
   }
 
-  /// Nil if the pass is not reported, because a callback has caused it.
+  /// Begins a pass. Returns nil if it is not reported, because a callback has caused it or because there is no callback.
   private func beginPass(waited: UInt64?, in home: Home?) -> DeliveryPass? {
     if Tracing.isReporting || !tracing.reports { return nil }
     var event = event
@@ -82,7 +91,7 @@ final class PostTrace: Sendable {
 }
 
 extension Tracing {
-  /// The trace of a post that is being made.
+  /// Returns the trace of a post that is being made.
   @inline(never)
   func trace(_ subject: DeliverySubject, from site: CallSite) -> PostTrace {
     let isReported = reports && !Self.isReporting
@@ -93,7 +102,8 @@ extension Tracing {
 }
 
 extension DeliveryPass {
-  /// Reports a letter. Nothing is left on the posting thread, which is no home.
+  /// Reports that a letter was left in a home. A letter for the posting thread is not reported, because the listeners there
+  /// have no home.
   func reportLeft(for home: Home, clients: Int, waiting: Int?) {
     if home.isPostingThread { return }
     report(.left(for: home.description, clients: clients, waiting: waiting))

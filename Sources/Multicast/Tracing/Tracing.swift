@@ -1,9 +1,10 @@
-/// What a center does beside its calls: it reports them to `onDelivery`, and carries a value to them.
+/// What a center does in addition to its calls: it reports them to `onDelivery`, and carries a task-local value to them.
 @usableFromInline
 final class Tracing: Sendable {
-  /// Whether code runs that the callback of any center has caused. It is not reported.
+  /// Whether an `onDelivery` callback, of any center, has caused the code that runs. Deliveries of such code are not reported.
   ///
-  /// A task-local value, so tasks that the callback starts inherit it. Its posts carry it.
+  /// This is a task-local value, so that tasks that a callback starts inherit it. Posts carry it to their listeners: see
+  /// ``PostTrace``.
   @TaskLocal static var isReporting = false
 
   private let onDelivery: (@Sendable (DeliveryEvent) -> Void)?
@@ -11,7 +12,7 @@ final class Tracing: Sendable {
   private let lastDelivery = Atomic<UInt64>(0)
   private let lastPass = Atomic<UInt64>(0)
 
-  /// Nil if there is nothing to do.
+  /// Returns nil if there is neither a callback nor a value to carry.
   init?(onDelivery: (@Sendable (DeliveryEvent) -> Void)?, carrying carried: CarriedValue?) {
     if onDelivery == nil, carried == nil { return nil }
     self.onDelivery = onDelivery
@@ -21,7 +22,7 @@ final class Tracing: Sendable {
   /// Whether there is a callback.
   var reports: Bool { onDelivery != nil }
 
-  /// Begins the only pass of a `notify`; nil if it is not reported.
+  /// Begins the only pass of a `notify`. Returns nil if it is not reported. Call this only if ``reports`` is true.
   @usableFromInline
   func beginPass(_ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite)
     -> DeliveryPass?
@@ -30,6 +31,7 @@ final class Tracing: Sendable {
     return DeliveryPass(DeliveryEvent(way, subject, from: site, delivery: nextDelivery()), of: self)
   }
 
+  /// Reports that a delivery was refused.
   func refuse(_ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite) {
     if Self.isReporting || !reports { return }
     var event = DeliveryEvent(way, subject, from: site, delivery: nextDelivery())
@@ -37,7 +39,9 @@ final class Tracing: Sendable {
     report(event)
   }
 
-  /// The number of a delivery. Passes have numbers of their own, so a log shows no gaps.
+  /// Returns the number of a new delivery. Passes have numbers of their own, so that the deliveries of a log show no gaps.
+  ///
+  /// Relaxed, because the number orders no other memory.
   func nextDelivery() -> UInt64 {
     lastDelivery.wrappingAdd(1, ordering: .relaxed).newValue
   }
@@ -49,12 +53,12 @@ final class Tracing: Sendable {
   }
 }
 
-/// A reported pass over clients.
+/// A pass over listeners that is reported.
 ///
-/// Unchecked, because one thread or task at a time makes a pass.
+/// `@unchecked`, because it has variables. One thread or task at a time makes a pass, and no other refers to it.
 @usableFromInline
 final class DeliveryPass: @unchecked Sendable {
-  /// The last event of this pass.
+  /// The last event of this pass, in which the next one only changes the phase.
   private var event: DeliveryEvent
   private let tracing: Tracing
   private let start = Clock.now
@@ -67,13 +71,14 @@ final class DeliveryPass: @unchecked Sendable {
     report(.began)
   }
 
-  /// A call that has begun.
+  /// A call of a listener that has begun.
   @usableFromInline struct Call {
     let client: any Any.Type
     fileprivate let start = Clock.now
   }
 
-  /// Begins a call of the client in a box; nil if it was deallocated.
+  /// Begins a call of the listener in a box. Returns nil if the listener was removed or deallocated. Call this in its home, if
+  /// it has one.
   @usableFromInline
   func beginCall(of box: WeakBox) -> Call? { box.reportedType.map { Call(client: $0) } }
 

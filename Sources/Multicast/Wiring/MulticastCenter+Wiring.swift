@@ -16,7 +16,8 @@ extension MulticastCenter {
       topics: topics.filter { !$0.listeners.isEmpty }, waiting: backlogs(of: lists))
   }
 
-  /// The homes in which letters wait, by name. The office knows those whose listeners have all been removed, too.
+  /// The homes in which letters wait, by name. The office contains them even if all their listeners have been removed. The
+  /// mailboxes for the posting thread are those of the topics that keep their latest message.
   private func backlogs(of lists: [ClientList]) -> [Wiring.Backlog] {
     let latest = lists.compactMap { list in (list as? TopicList)?.latest?.mailbox }
     return (office.mailboxes + latest).compactMap { mailbox in
@@ -48,7 +49,7 @@ extension MulticastDelegate: CustomStringConvertible {
 }
 
 extension Wiring.List {
-  /// The contents of a list at this moment. Neighbors that are alike are a group.
+  /// Reads the contents of a list at this moment. Equal neighbors form a group.
   fileprivate init(_ list: ClientList) {
     list.findDeallocated(in: list.boxes)
     var groups: [Wiring.Group] = []

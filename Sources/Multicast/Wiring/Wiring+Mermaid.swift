@@ -25,7 +25,7 @@ extension Wiring {
 }
 
 extension String {
-  /// The text for a label in quotation marks. Everything that Mermaid may read is an entity.
+  /// The text for a label in quotation marks. Each character that Mermaid might interpret becomes an entity.
   fileprivate var mermaid: String {
     printable.unicodeScalars.map { scalar in
       let isPlain =

@@ -20,7 +20,7 @@ extension Wiring: CustomStringConvertible {
   }
 }
 
-/// The number and the noun, in the singular or the plural.
+/// The number and the noun, in the singular or the plural: `no clients`, `1 client`, `2 clients`.
 func counted(_ count: Int, _ noun: String) -> String {
   "\(count == 0 ? "no" : "\(count)") \(noun)\(count == 1 ? "" : "s")"
 }

@@ -90,7 +90,7 @@ public struct Wiring: Hashable, Sendable {
 }
 
 extension Wiring.Group {
-  /// What is shown beside the type.
+  /// What a text and a drawing show beside the type: the home and the id.
   var details: [String] {
     [home] + (id.map { id in ["id " + (id.isEmpty ? "\"\"" : id)] } ?? [])
   }
