@@ -1,12 +1,11 @@
-/// Objects that live as long as a center, such as relays.
+// Objects that live as long as a center, such as relays.
+
 extension MulticastCenter {
   typealias Attachments = Locked<[ObjectIdentifier: any AnyObject & Sendable]>
 
-  /// Keeps an object alive until it is detached, or until the center ends. Attaching it again
-  /// changes nothing.
+  /// Keeps an object alive until it is detached, or until the center is deallocated. To attach it again changes nothing.
   ///
-  /// The center's `deinit` releases all objects with no lock held. Weak references to the center
-  /// are nil by then.
+  /// The center's `deinit` releases all objects with no lock held. Weak references to the center are nil by then.
   ///
   /// - Complexity: Amortized O(1).
   package func attach(_ object: any AnyObject & Sendable) {
@@ -17,13 +16,13 @@ extension MulticastCenter {
   ///
   /// - Complexity: O(1).
   package func detach(_ object: AnyObject) {
-    // The caller holds the object, so it does not end with the lock held.
+    // The caller holds the object, so it is not deallocated with the lock held.
     attachments.withLock { $0[ObjectIdentifier(object)] = nil }
   }
 }
 
 extension MulticastCenter {
-  /// The attached object of a type; nil if there is none.
+  /// Returns an attached object of a type; nil if there is none.
   ///
   /// - Complexity: O(*n*).
   package func attachment<Object: AnyObject & Sendable>(of type: Object.Type = Object.self)

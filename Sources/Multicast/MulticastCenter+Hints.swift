@@ -1,10 +1,11 @@
 #if DEBUG
   extension MulticastCenter {
-    /// Prints a hint if a listener protocol has no clients, but one was added for a class instead.
+    /// Prints a hint if a listener protocol has no clients, but an object that conforms to it was added for a class instead.
     @usableFromInline
     func hintAtClasses<Listener>(insteadOf listener: Listener.Type, from site: CallSite) {
       if withDelegate(for: listener, { $0.clientList.isEmpty }) == false { return }
-      // A loop may call what no client hears very often. The search looks into every protocol, and loads clients.
+      // A program may notify without clients very often, and the search reads every list and loads clients. So it is made only
+      // until a hint has been printed for the call site.
       if StandardError.hasHinted(at: site) { return }
       for list in registries.all.lazy.filter({ !($0 is TopicRegistry) }).flatMap(\.lists) {
         guard case .listener(let key) = list.subject, key is AnyClass, key != listener,

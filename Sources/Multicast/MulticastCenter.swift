@@ -1,3 +1,19 @@
+// The object that users meet first. It finds the list of a listener protocol or a topic, and owns the office that orders all
+// posts.
+//
+// - `registries` finds the delegate of a listener protocol, or the topics of a message type, by type and without a lock: see
+//   `RegistryTable`. Each delegate and each topic owns one `ClientList`, which contains the listeners: see ClientList.swift.
+// - `office` contains the mailboxes of all homes, and the lock that orders their letters: see `PostOffice`. All delegates and
+//   topics of a center share it, so all posts of a center have one order.
+//
+// Each way to use a center is in a file beside this one. A call takes these steps:
+//
+//     center.add(client, for: P.self)       withMadeDelegate → MulticastDelegate.add → ClientList.register
+//     center.notify(P.self) { … }           withDelegate → MulticastDelegate.notifyEach → ClientList.forEach
+//     center.post(P.self) { … }             withDelegate → MulticastDelegate.post → PostOffice.post: see Delivery.swift
+//     center.observe(topic, owner: o) { … } refer(to:) → TopicReference.observe → ClientList.register
+//     center.post(topic, message)           list(of:) → PostOffice.post: see Delivery.swift
+
 /// Calls every object that is registered for a listener protocol.
 ///
 /// Objects that you add for a protocol are its *clients*. The center holds them weakly:
@@ -47,12 +63,12 @@ public final class MulticastCenter: Sendable {
   /// The center of the process. It refuses loops, and reports each on standard error.
   public static let `default` = MulticastCenter()
 
-  /// The delegates by listener type, and the registries of topics by topic type.
+  /// The delegates by the types of their listener protocols, and the registries of topics by the types of their topics.
   @usableFromInline let registries = RegistryTable()
 
   @usableFromInline let office: PostOffice
 
-  /// Objects that live until they are detached, or until the center ends.
+  /// Objects that the center owns until they are detached.
   let attachments = Attachments([:])
 
   /// Creates a center without clients.
@@ -78,7 +94,7 @@ public final class MulticastCenter: Sendable {
       reentrancy: reentrancy, onRecursion: onRecursion, onDelivery: onDelivery, carrying: carried)
   }
 
-  /// Creates a center whose letters wait for a scheduler.
+  /// Creates a center for a test, in which a scheduler decides when letters are handled.
   package init(
     onRecursion: (@Sendable (RecursiveNotify) -> Void)?,
     onDelivery: @escaping @Sendable (DeliveryEvent) -> Void, scheduler: any LetterScheduler
@@ -98,9 +114,10 @@ public final class MulticastCenter: Sendable {
     withMadeDelegate(for: listener) { $0 }
   }
 
-  /// Passes the delegate of a listener protocol to `body`, if there is one.
+  /// Passes the delegate of a listener protocol to `body`. Returns nil if there is none.
   ///
-  /// The delegate is borrowed: the table owns it, and this method holds the center.
+  /// `body` borrows the delegate: the table owns it, the center owns the table, and this method extends the life of the center.
+  /// A reference that was returned would be retained and released in every `notify`.
   @inlinable @inline(__always)
   func withDelegate<Listener, Result: ~Copyable, Failure: Error>(
     for listener: Listener.Type,
@@ -123,6 +140,8 @@ public final class MulticastCenter: Sendable {
       .pointee.borrow(body)
   }
 
+  /// Returns a pointer to the reference to the delegate of a listener protocol, which it makes if there is none: see
+  /// ``RegistryTable``.
   @usableFromInline
   func makeDelegate<Listener>(for listener: Listener.Type) -> UnsafeMutableRawPointer {
     unsafe registries.find(ObjectIdentifier(listener)) {
@@ -157,6 +176,6 @@ extension MulticastCenter {
   /// - Complexity: O(1), with a look-up of a task-local value.
   public static var current: MulticastCenter { ofTask }
 
-  /// The task-local value. A test's trait binds it.
+  /// The task-local value behind ``current``. The trait `.ownCenter` of a test binds it.
   @TaskLocal package static var ofTask: MulticastCenter = .default
 }

@@ -33,7 +33,8 @@ extension MulticastDelegate {
     }
   }
 
-  /// Like ``forEachClient(_:)``, awaiting each client's call. Reports the delivery.
+  /// Calls `body` with the clients that are registered now, and awaits each call, as ``forEachClient(_:)`` does without
+  /// awaiting. Reports the delivery.
   @inlinable
   nonisolated(nonsending) func forEachClient<Failure: Error>(
     from site: CallSite,

@@ -69,7 +69,10 @@ extension MulticastDelegate {
     return add(client, in: nil, on: queue, at: site, isHomeGiven: true)
   }
 
-  /// - Parameter isHomeGiven: Whether the caller has said where the client lives.
+  /// Adds a client in a home. The call site names it in reports.
+  ///
+  /// - Parameter isHomeGiven: Whether the caller has named a home, or said that there is none. Otherwise a debug build prints a
+  ///   hint if the client was added on the main thread and is called on another one.
   @inlinable
   func add(
     _ client: Listener, in isolation: (any Actor)?, on queue: DispatchQueue?, at site: CallSite,
@@ -94,21 +97,24 @@ extension MulticastDelegate {
     }
   }
 
+  /// Returns the home of a client that is added in an actor or for a queue; nil if it has none.
   @usableFromInline
   func home(
     of client: AnyObject, in isolation: (any Actor)?, on queue: DispatchQueue?
   ) -> Home? {
     if let queue { return office.mailbox(of: queue) }
     guard let isolation else { return nil }
-    // An actor lives in no other actor, where its isolated methods could not be called. It lives in itself if it is added there.
+    // The home of an actor is no other actor, because its isolated methods could not be called there. It is the actor itself if
+    // the client was added in its own isolation.
     if isolation !== client, isActor(client) { return nil }
     return office.mailbox(of: isolation)
   }
 
   /// Whether a client is an actor.
   ///
-  /// Remembers the answer for the class of the last client, because a dynamic cast takes longer than everything else in an
-  /// `add`. Relaxed: class and answer are one value. The lowest bit of a class's address is free.
+  /// This stores the answer for the class of the last client, because a dynamic cast takes longer than the rest of an `add`.
+  /// Class and answer are one value, so no thread reads the one without the other, and relaxed ordering is enough. The answer
+  /// is in the lowest bit of the address of the class, which is otherwise 0.
   private func isActor(_ client: AnyObject) -> Bool {
     let type = ObjectIdentifier(Swift.type(of: client)).address
     let known = recentClass.load(ordering: .relaxed)
@@ -132,6 +138,7 @@ extension MulticastDelegate {
     withObject(of: client) { object in remove(object: object) }
   }
 
+  /// Removes the client that is this object.
   func remove(object: AnyObject) -> Bool { clientList.remove(object) }
 
   /// Removes all clients. Active deliveries call no further client.

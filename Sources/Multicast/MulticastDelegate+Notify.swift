@@ -37,11 +37,13 @@ extension MulticastDelegate {
     }
   }
 
-  /// Delivers to every client, and reports that if it is wanted. All synchronous deliveries use this method: one path, with one
-  /// use of `body`, so that the compiler puts that into the loop.
+  /// Calls every client on this thread, and reports the calls if the center has an `onDelivery`.
+  ///
+  /// `notify`, `map` and `notify(forEach:)` all use this method. It uses `body` once, so that the compiler inlines the caller's
+  /// closure into the loop. With two uses, such as a second loop that does not report, each use would be a call.
   ///
   /// - Parameter body: Receives each client and its box.
-  /// - Returns: The number of clients called; 0 if the guard refused.
+  /// - Returns: The number of clients called; 0 if the guard has refused the delivery.
   @inlinable @inline(__always)
   func notifyEach<Failure: Error>(
     _ way: DeliveryEvent.Way = .notify, from site: CallSite,
@@ -52,23 +54,23 @@ extension MulticastDelegate {
     return unsafe try withUnsafeMutablePointer(to: &frame) { (frame) throws(Failure) -> Int in
       guard unsafe loopGuard.enter(frame, list: clientList, way) else { return 0 }
       defer { unsafe frame.pointee.pop() }
-      // Never copied, so that the loop does not retain it.
+      // The pass is never copied, so that the loop does not retain it for each client.
       let pass = Borrowed(reporter?.beginPass(way, clientList.subject, from: site))
       defer { pass.value?.endPass() }
       return try forEachClient { (client, box) throws(Failure) in
         #if DEBUG
           box.checkHome(as: Listener.self, from: site)
         #endif
-        // The type is read before the call, in which the client may be removed. A call that throws counts, too.
+        // Reads the client's type before the call, in which the client may be removed. A call that throws is reported, too.
         let call = pass.value?.beginCall(of: box)
-        // There is a call only if there is a pass, so it is not asked for again.
+        // There is a call only if there is a pass, so this does not test the pass again.
         defer { if let call { unsafe pass.value.unsafelyUnwrapped.endCall(call) } }
         try body(client, box)
       }
     }
   }
 
-  /// Calls `body` with the clients of this moment that are registered and alive at their turn.
+  /// Calls `body` with the clients that are registered now and are still registered and alive at their turn.
   ///
   /// - Returns: The number of calls.
   @discardableResult @inlinable @inline(__always)
@@ -76,13 +78,14 @@ extension MulticastDelegate {
     _ body: (Listener, WeakBox) throws(Failure) -> Void
   ) throws(Failure) -> Int {
     try clientList.forEach(in: clientList.boxes) { (box) throws(Failure) in
-      // Nil for a removed client, whose box is empty already, and for a deallocated one.
+      // Nil for a deallocated client, and for a removed one, whose box is empty already.
       try Self.own(box).withClient { (client) throws(Failure) in try body(client, box) } == nil
         ? .deallocated : .called
     }
   }
 
-  /// A box of this list. It has boxes of this type only.
+  /// Casts a box of this delegate's list to its class, without a check. The list contains boxes of this class only, because
+  /// only `add` registers boxes in it.
   @inlinable
   static func own(_ box: WeakBox) -> ClientBox<Listener> {
     unsafe unsafeDowncast(box, to: ClientBox<Listener>.self)

@@ -71,6 +71,7 @@ extension MulticastDelegate {
       MainActorFunction(body).callable)
   }
 
+  /// Posts a body without isolation. The caller has cast it, if it names the main actor.
   @inlinable @inline(__always)
   func post(
     _ destination: Post.Destination, from site: CallSite, _ isolation: (any Actor)?,
@@ -83,7 +84,7 @@ extension MulticastDelegate {
 
 /// A post to the clients of a listener protocol.
 ///
-/// Unchecked like its superclass. It adds a constant, which is Sendable.
+/// `@unchecked` like its superclass. It adds a constant, which is `Sendable`.
 @usableFromInline
 final class ClientPost<Listener>: Post, @unchecked Sendable {
   @usableFromInline let body: @Sendable (Listener) -> Void
@@ -140,9 +141,9 @@ extension MulticastDelegate where Listener: Sendable {
   }
 }
 
-/// A post that calls and awaits the clients of a listener protocol.
+/// A post that calls and awaits the clients of a listener protocol, each in a task.
 ///
-/// Unchecked like its superclass. It adds a constant, which is Sendable.
+/// `@unchecked` like its superclass. It adds a constant, which is `Sendable`.
 private final class AwaitingPost<Listener: Sendable>: Post, @unchecked Sendable {
   private let body: @isolated(any) @Sendable (Listener) async -> Void
 

@@ -27,13 +27,13 @@ public final class MulticastDelegate<Listener>: Sendable {
 
   @usableFromInline let office: PostOffice
 
-  /// The office's. A `notify` that looked it up there would retain the office.
+  /// The guard of the office. It is stored here, too, because a `notify` that read it there would retain the office.
   @usableFromInline let loopGuard: LoopGuard
 
-  /// The office's; nil without `onDelivery`.
+  /// The tracing of the office; nil without `onDelivery`.
   @usableFromInline let reporter: Tracing?
 
-  /// The class of the client whose kind was asked for last, and the answer.
+  /// The class of the client that was added last, and whether it is an actor: see `isActor`.
   let recentClass = Atomic<UInt>(0)
 
   /// Creates a delegate without clients.
@@ -61,6 +61,7 @@ public final class MulticastDelegate<Listener>: Sendable {
     )
   }
 
+  /// Creates a delegate that shares an office with the other delegates and the topics of a center.
   @usableFromInline
   init(office: PostOffice) {
     self.office = office
