@@ -19,14 +19,14 @@
   ) -> @Sendable (DeliveryEvent) -> Void {
     { event in
       guard signposter.isEnabled else { return }
-      // 0 and the largest number are reserved. Passes are counted from 1.
+      // An id must be neither 0 nor the largest number. Passes are numbered from 1.
       let id = OSSignpostID(event.pass)
       switch event.phase {
       case .began:
         _ = signposter.beginInterval(
           "Delivery", id: id, "\(event.description, privacy: .public)")
       case .ended:
-        // Name and id identify an interval.
+        // The name and the id identify the interval, so its state need not be stored between the events.
         signposter.endInterval(
           "Delivery", .beginState(id: id), "\(event.description, privacy: .public)")
       case .called, .left, .refused:

@@ -247,10 +247,11 @@ extension MulticastCenter {
 
 // MARK: - The owner
 
-/// The owner of a forward without a sender. Its own handler keeps it, and the topic keeps the handler.
+/// The owner of a forward without a sender. The forward's handler retains it, and the topic retains the handler, so the forward
+/// lives until it is ended.
 final class NotificationForward: Sendable {
-  /// Distinguishes the forwards of one sender, and names the notification in a wiring. Forwards
-  /// keep their targets alive, so a target's identity stays unique.
+  /// The id of a forward's handler. It distinguishes the forwards of one sender, and names the notification in a wiring. A
+  /// forward keeps its target alive, so no other target can have the same identity meanwhile.
   struct ID: Hashable, Sendable {
     let target: ObjectIdentifier
     let name: String
@@ -267,6 +268,6 @@ extension NotificationForward: LibraryOwner {
 }
 
 extension NotificationForward.ID: CustomStringConvertible {
-  /// What a ``Multicast/Wiring`` shows.
+  /// The name that a ``Multicast/Wiring`` shows.
   var description: String { name }
 }

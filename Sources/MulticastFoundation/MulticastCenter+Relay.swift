@@ -155,7 +155,7 @@ extension MulticastCenter {
 // MARK: - Making relays
 
 extension MulticastCenter {
-  /// Delivers a notification. Returns false if it was dropped.
+  /// Posts what a notification becomes. Returns false if the notification was dropped.
   private typealias Delivery = @Sendable (MulticastCenter, Notification) -> Bool
 
   private func relay(
@@ -163,7 +163,7 @@ extension MulticastCenter {
     deliver: @escaping Delivery
   ) -> NotificationRelay {
     makeRelay(sender: sender, deliver) { observer in
-      // Foundation does not filter by sender: see `receive`.
+      // Foundation is not asked to filter by sender, because it compares addresses: see `receive`.
       let token = source.addObserver(forName: name, object: nil, queue: nil) {
         [status = observer.status, weak observer] notification in
         guard status.isActive else { return }
@@ -177,8 +177,12 @@ extension MulticastCenter {
     }
   }
 
-  /// - Parameter observe: Adds an observer to the `NotificationCenter`, and returns a closure that removes
-  ///   it.
+  /// Makes a relay, which the center keeps alive.
+  ///
+  /// - Parameters:
+  ///   - sender: The object whose notifications are relayed; nil for those of all objects.
+  ///   - delivery: What the observer does with a notification.
+  ///   - observe: Adds an observer to the `NotificationCenter`, and returns a closure that removes it.
   func makeRelay<Delivery>(
     sender: AnyObject? = nil, _ delivery: Delivery,
     observe: (RelayObserver<Delivery>) -> () -> Void

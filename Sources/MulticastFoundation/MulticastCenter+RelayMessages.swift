@@ -272,19 +272,19 @@ extension MulticastCenter {
       of: source, deliver)
   }
 
-  /// - Parameter messages: A sequence keeps the order and every message. An observer would be called in one
-  ///   task for each message.
+  /// Relays the messages of a sequence, which keeps all of them, in order. An observer would be called in a task for each
+  /// message, and tasks have no order.
   private func relay<Message: NotificationCenter.AsyncMessage>(
     _ messages: some AsyncSequence<Message, Never> & Sendable, of source: NotificationCenter,
     _ deliver: @escaping @Sendable (MulticastCenter, Message) -> Bool
   ) -> NotificationRelay {
     makeRelay(deliver) { observer in
-      // Observed from here on, and not from where the task begins.
+      // The iterator is made here and not in the task, so that the relay receives what is posted before the task begins.
+      // `nonisolated(unsafe)`, because it is not `Sendable`. Only the task uses it.
       nonisolated(unsafe) let iterator = messages.makeAsyncIterator()
       let task = Task.detached { [status = observer.status, weak observer] in
-        // The task alone has the iterator.
         var messages = unsafe iterator
-        // Checked first, because Foundation's iterator never returns in a cancelled task.
+        // Checks the status first, because `next` of Foundation's iterator never returns in a task that is cancelled.
         while status.isActive, let message = await messages.next(isolation: nil) {
           observer?.receive { deliver, center in deliver(center, message) }
         }

@@ -1,6 +1,6 @@
 import Multicast
 
-/// The body of a relay to clients. It names no actor, or the main actor.
+/// The body of a relay to clients, with its call site. It names no actor, or the main actor.
 struct RelayBody<Listener, Value: Sendable>: Sendable {
   private let isOnMain: Bool
   private let body: @Sendable (Listener, Value) -> Void
@@ -37,8 +37,8 @@ struct RelayBody<Listener, Value: Sendable>: Sendable {
   }
 }
 
-// The language requires `await` for a call of a function that names an actor. Such a function is like any other in memory,
-// and is called in its actor: see `IsolatedFunction` in Multicast.
+// How a relay calls a body that may name an actor, without `await`. These structures change the type of the body, and
+// `RelayBody` makes sure that the body is called in its actor. IsolatedFunction.swift in Multicast explains why that is safe.
 
 /// A body with a value.
 struct IsolatedBody<Listener, Value> {
@@ -49,6 +49,7 @@ struct IsolatedBody<Listener, Value> {
   }
 }
 
+/// A body with a value, after the cast.
 struct CallableBody<Listener, Value> {
   let function: @Sendable (Listener, Value) -> Void
 }
@@ -62,6 +63,7 @@ struct IsolatedCall<Listener> {
   }
 }
 
+/// A body without a value, after the cast.
 struct CallableCall<Listener> {
   let function: @Sendable (Listener) -> Void
 }

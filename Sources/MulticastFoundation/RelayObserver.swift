@@ -1,23 +1,23 @@
 import Foundation
 import Multicast
 
-/// What a ``NotificationRelay`` knows about its observer.
+/// An observer without its type, for its ``NotificationRelay``.
 protocol RelayEnding: AnyObject, Sendable {
   var isActive: Bool { get }
   func cancel()
 }
 
-/// A relay's observer in a `NotificationCenter`. A `MulticastCenter` keeps it, so it ends with that center.
+/// The observer of a relay in a `NotificationCenter`. A `MulticastCenter` owns it, so the relay ends with that center.
 ///
-/// Foundation may release a block with a lock held. The `deinit` of a user's object could then call the
-/// `NotificationCenter`. So the block holds this object weakly, and retains only the status, which is two
-/// numbers.
+/// Foundation may release a block with a lock held. If the block retained this object, the `deinit` of an object of the user
+/// could run then, and call the `NotificationCenter` with that lock held. So the block refers to this object weakly, and
+/// retains only the status, which is two numbers.
 final class RelayObserver<Delivery: Sendable>: RelayEnding, @unchecked Sendable {
-  // Unchecked for three variables. `init` alone assigns the weak references. Their objects are Sendable or
-  // only compared. `remove` is written once, before `status` announces it, and called by the one caller that
-  // `status` lets end the relay.
+  // `@unchecked` for three variables. Only `init` assigns the weak references, and any thread may load them. The center is
+  // `Sendable`, and the sender is only compared. `remove` is written once, before `status` publishes it, and is read by the one
+  // caller to which `status.end()` returns true.
   //
-  // Only one caller may remove the observer, because Foundation may identify it by a number that it reuses.
+  // Only one caller may remove the observer from Foundation, which may identify it by a number that it uses again.
 
   let status = RelayStatus()
 
@@ -27,7 +27,7 @@ final class RelayObserver<Delivery: Sendable>: RelayEnding, @unchecked Sendable 
   private let delivery: Delivery
   private var remove: (() -> Void)?
 
-  /// - Parameter delivery: Keeps what the user's closures capture.
+  /// - Parameter delivery: What to do with a notification. It retains what the closures of the user capture.
   init(sender: AnyObject?, to center: MulticastCenter, _ delivery: Delivery) {
     hasSender = sender != nil
     self.sender = sender
@@ -35,7 +35,7 @@ final class RelayObserver<Delivery: Sendable>: RelayEnding, @unchecked Sendable 
     self.delivery = delivery
   }
 
-  /// Starts to observe. Called once.
+  /// Starts to observe. Call this once.
   ///
   /// - Parameter observe: Adds an observer to the `NotificationCenter`, and returns a closure that removes
   ///   it.
@@ -58,18 +58,20 @@ final class RelayObserver<Delivery: Sendable>: RelayEnding, @unchecked Sendable 
 
   deinit { end() }
 
+  /// Removes the observer from the `NotificationCenter`, unless another caller has ended the relay.
   private func end() {
     guard status.end(), let remove else { return }
     remove()
   }
 
+  /// Whether the sender has been deallocated.
   private var hasLostSender: Bool { hasSender && sender == nil }
 
   /// Delivers a notification if the relay's sender sent it.
   ///
   /// - Parameters:
-  ///   - isSender: Whether the given object sent it. Foundation compares addresses and would accept a new
-  ///     object at a deallocated sender's address.
+  ///   - isSender: Returns whether the given object has sent it. Foundation compares addresses, and would accept a new object
+  ///     at the address of a sender that is deallocated.
   ///   - deliver: Returns false if it dropped the notification.
   func receive(
     where isSender: (AnyObject) -> Bool = { _ in true },
@@ -116,27 +118,28 @@ public struct NotificationRelay: Sendable {
   public func cancel() { observer?.cancel() }
 }
 
-/// The state of a relay, shared by its observer, its token, and Foundation's block. None of them keeps
-/// another alive. A copy is the same state. It is no object, whose properties Foundation's block would read before
-/// ``isActive`` has acquired them.
+/// The state of a relay, which its observer, its token and Foundation's block share. None of them keeps another one alive.
+///
+/// A copy is the same state. This is a structure, because Foundation's block would have to read the properties of an object
+/// before ``isActive`` has acquired them.
 struct RelayStatus: Sendable {
-  /// 0 while the observer is being added to the `NotificationCenter`. Then 1 more, and 2 more with each end.
+  /// 0 while the observer is being added to the `NotificationCenter`. ``begin()`` adds 1, and each ``end()`` adds 2.
   let state = Atomic<Int>(0)
   private let drops = Atomic<Int>(0)
 
-  /// Publishes the observer to threads that read ``isActive``. Called before others can read.
+  /// Publishes the observer to threads that read ``isActive``. Call this before another thread can read it.
   ///
-  /// Foundation's lock does this too, but the thread sanitizer does not see that lock and would report a
-  /// false race.
+  /// Foundation's lock publishes it, too, but the thread sanitizer does not see that lock and would report a false race.
   func publish() { state.store(0, ordering: .releasing) }
 
   var isActive: Bool { state.load(ordering: .acquiring) < 2 }
 
-  /// Records that there is an observer to remove. Returns false if the relay has ended. The caller must then
-  /// remove the observer.
+  /// Notes that there is an observer to remove. Returns false if the relay has ended already. Then the caller removes the
+  /// observer.
   func begin() -> Bool { state.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue == 0 }
 
-  /// Ends the relay. Returns true to a single caller, if there is an observer to remove.
+  /// Ends the relay. Returns true to one caller, which removes the observer; false to all others, or if there is no observer
+  /// yet.
   func end() -> Bool { state.wrappingAdd(2, ordering: .acquiringAndReleasing).oldValue == 1 }
 
   var dropped: Int { drops.load(ordering: .relaxed) }

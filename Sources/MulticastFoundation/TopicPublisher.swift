@@ -1,4 +1,5 @@
-// The machines that test each change have no Combine: there, this is not compiled.
+// Combine exists on Apple's systems only. The machines that test each change run another system, where this file is not
+// compiled.
 
 #if canImport(Combine)
   import Combine
@@ -58,18 +59,18 @@
     }
   }
 
-  /// One subscription. It observes the topic from the first demand on.
+  /// One subscription. It begins to observe the topic when the subscriber asks for the first messages.
   ///
-  /// Unchecked, because the lock protects the variables, and the subscriber is called with it held. The lock is
-  /// recursive, because the subscriber may ask for more or cancel while it receives.
+  /// `@unchecked`, because the lock protects the variables. The subscriber is called with the lock held, so that it receives
+  /// one message at a time. The lock is recursive, because the subscriber may ask for more or cancel while it receives.
   private final class TopicDemand<Message: Sendable>: Subscription, @unchecked Sendable {
-    /// Gives the subscriber a message, and returns its further demand.
+    /// Passes a message to the subscriber. Returns how many more it asks for.
     typealias Downstream = (Message) -> Subscribers.Demand
 
     private let lock = NSRecursiveLock()
     private let publisher: TopicPublisher<Message>
 
-    /// Nil after the end.
+    /// The subscriber; nil once the subscription is cancelled.
     private var downstream: Downstream?
 
     private var demand = Subscribers.Demand.none
@@ -89,7 +90,7 @@
         return true
       }
       guard begins else { return }
-      // With no lock held, because the latest message may arrive at once.
+      // Observes with no lock held, because the handler may be called with the latest message before this returns.
       let observation = publisher.center.observe(
         publisher.topic, owner: self,
         fileID: publisher.fileID, line: publisher.line, column: publisher.column
@@ -115,7 +116,7 @@
         return (self.observation, self.downstream)
       }
       observation?.cancel()
-      // Its end may run the user's code, so no lock is held.
+      // Releases the subscriber with no lock held, because that may run code of the user.
       extendLifetime(downstream)
     }
   }

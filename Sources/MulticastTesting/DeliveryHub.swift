@@ -1,9 +1,10 @@
 import Multicast
 
-/// Passes what a center's `onDelivery` reports to recorders, one record for each delivery.
+/// Receives the events of a center's `onDelivery`, and passes one record for each delivery to the center's recorders.
 final class DeliveryHub: Sendable {
+  /// A delivery that has begun and has not ended.
   fileprivate struct Open {
-    /// The pass of the thread that notifies or posts, with which the delivery ends.
+    /// The number of the pass on the thread that notifies or posts. The delivery ends with that pass.
     let pass: UInt64
 
     var clients = 0
@@ -12,7 +13,8 @@ final class DeliveryHub: Sendable {
   fileprivate struct State {
     var open: [UInt64: Open] = [:]
 
-    /// The numbers of all deliveries. A letter for the thread that posts makes a pass like that of the post.
+    /// The numbers of all deliveries that have begun. A letter for listeners without a home makes a second pass without a home,
+    /// which looks like the beginning of another delivery.
     var begun: Set<UInt64> = []
 
     var recordings: [Recording<DeliveryRecorder.Delivery>] = []

@@ -75,7 +75,8 @@ public struct LeakedOwners: Error, CustomStringConvertible {
   public let description: String
 }
 
-/// A test, or one run of an exploration, with a center of its own. At its end, exhaustive recorders must be empty.
+/// A test, or one run of an exploration, with a center of its own. At its end, it checks that the exhaustive recorders are
+/// empty.
 final class TestScope: Sendable {
   @TaskLocal private static var current: TestScope?
 
@@ -83,7 +84,7 @@ final class TestScope: Sendable {
 
   private let checks = Locked<[Check]>([])
 
-  /// Runs `body` with a center as the current one, and then looks at the recorders that were made in it.
+  /// Runs `body` with a center as the current one, and then checks the exhaustive recorders that were made in it.
   static func run<Result>(
     with center: MulticastCenter, _ body: () async throws -> Result
   ) async throws -> Result {
@@ -95,7 +96,7 @@ final class TestScope: Sendable {
     return result
   }
 
-  /// Makes a recording fail the test at its end if it is not empty then.
+  /// Lets the end of the test fail if a recording contains elements that the test has not taken.
   static func check<Element: Sendable>(
     _ recording: Recording<Element>, named name: String, _ location: SourceLocation
   ) {
@@ -117,8 +118,8 @@ final class TestScope: Sendable {
   }
 }
 
-/// Fails the test, because a recorder could not do what it was made for. Outside of a test of Swift Testing, as in XCTest, no test
-/// would see the issue and the recorder would seem to work, so the program stops.
+/// Fails the test, because a recorder cannot do what it was made for. Outside a test of Swift Testing, as in XCTest, the issue
+/// would belong to no test, and the recorder would seem to work. So the program stops.
 func reportMisuse(_ message: String, _ location: SourceLocation) {
   if Test.current == nil { fatalError("Multicast: \(message) It was made at \(location).") }
   Issue.record("\(message)", sourceLocation: location)

@@ -1,18 +1,19 @@
 import Multicast
 
-/// What a recorder has recorded, and who waits for more.
+/// What a recorder has recorded, and the tasks that wait for more.
 final class Recording<Element: Sendable>: Sendable {
   private struct Entry {
     let element: Element
     var isTaken = false
   }
 
+  /// A task that waits for an element.
   private struct Wait {
     let number: Int
     let matches: @Sendable (Element) -> Bool
     let continuation: CheckedContinuation<Element?, Never>
 
-    /// Of the exploration that waits.
+    /// The director of the exploration that the task belongs to; nil outside an exploration.
     let director = Director.current
 
     func end(with element: Element?) {
@@ -26,7 +27,7 @@ final class Recording<Element: Sendable>: Sendable {
     var waits: [Wait] = []
     var lastWait = 0
 
-    /// Takes the first element that nobody has taken, of those that match.
+    /// Takes the first element that matches and has not been taken.
     mutating func take(where matches: (Element) -> Bool) -> Element? {
       guard let index = entries.firstIndex(where: { !$0.isTaken && matches($0.element) }) else {
         return nil
@@ -44,12 +45,14 @@ final class Recording<Element: Sendable>: Sendable {
     state.withLock { state in state.entries.filter { !$0.isTaken }.map(\.element) }
   }
 
-  /// Adds an element behind all others, but those that `follows` says come after it.
+  /// Inserts an element behind the last one that does not follow it. Passes it to the first task that waits for it.
+  ///
+  /// - Parameter follows: Returns whether another element comes after the new one.
   func add(_ element: Element, before follows: (Element) -> Bool = { _ in false }) {
     let served = state.withLock { state in
       let index = state.entries.lastIndex { !follows($0.element) }.map { $0 + 1 } ?? 0
       state.entries.insert(Entry(element: element), at: index)
-      // Who waits has seen all earlier elements.
+      // A task that waits has found no element that matches, so the new one is the first that does.
       guard let wait = state.waits.firstIndex(where: { $0.matches(element) }) else {
         return nil as Wait?
       }
@@ -59,7 +62,8 @@ final class Recording<Element: Sendable>: Sendable {
     served?.end(with: element)
   }
 
-  /// Takes the first element that nobody has taken, of those that match. Waits for it; nil if the task is cancelled.
+  /// Takes the first element that matches and has not been taken, and waits until there is one. Returns nil if the task is
+  /// cancelled.
   func next(where matches: @escaping @Sendable (Element) -> Bool) async -> Element? {
     let number = state.withLock { state in
       state.lastWait += 1
@@ -69,7 +73,8 @@ final class Recording<Element: Sendable>: Sendable {
       await withCheckedContinuation { continuation in
         let (isDecided, element) = state.withLock { state in
           if let element = state.take(where: matches) { return (true, element as Element?) }
-          // With the lock held: a cancellation that comes later finds the wait, because it takes the lock, too.
+          // Checks for cancellation with the lock held. A cancellation that comes later takes the lock, too, and finds the
+          // wait.
           if Task.isCancelled { return (true, nil) }
           state.waits.append(
             Wait(number: number, matches: matches, continuation: continuation))

@@ -1,13 +1,15 @@
 import Multicast
 
-/// Decides by a seed which home handles its next letter in one run of an exploration.
+/// Decides by a seed which home handles its next letter, in one run of an exploration.
 ///
-/// It has no thread, and nothing waits for it: it chooses a letter when the one before has been handled, and when somebody
-/// begins to wait. A task that need not wait any more goes on when no letter is being handled.
+/// A director has no thread, and no thread waits for it. It chooses a letter when the one before has been handled, and when a
+/// task begins to wait. One letter at a time is handled, unless its handler waits for others. A task that no longer needs to
+/// wait goes on when no letter is being handled.
 final class Director: LetterScheduler {
-  /// That of the run that this code is part of.
+  /// The director of the run that this code is part of; nil outside a run.
   @TaskLocal static var current: Director?
 
+  /// What goes on next.
   fileprivate enum Turn {
     case letter(HeldHome)
     case task(@Sendable () -> Void)
@@ -16,22 +18,22 @@ final class Director: LetterScheduler {
   fileprivate struct State {
     var numbers: SeededNumbers
 
-    /// Homes with letters, in the order in which these came.
+    /// The homes in which letters are held, in the order in which they received the first of them.
     var homes: [HeldHome] = []
 
-    /// The letters that are being handled, without those whose handlers wait for others.
+    /// The number of letters that are being handled, except those whose handlers wait for others.
     var active = 0
 
-    /// The tasks that wait for letters.
+    /// The number of tasks that wait for letters.
     var waiting = 0
 
-    /// Resume those that need not wait any more.
+    /// The functions that resume the tasks that no longer need to wait.
     var ready: [(isInCall: Bool, resume: @Sendable () -> Void)] = []
 
-    /// Resume those that go on when the seed says so.
+    /// The functions that resume the tasks in ``Interleavings/step()``, each when the seed chooses it.
     var steps: [@Sendable () -> Void] = []
 
-    /// Whether letters are handled as usual, because the run has ended.
+    /// Whether the run has ended, so that letters are no longer held.
     var isClosed = false
 
     var letters = LetterJournal()
@@ -43,12 +45,12 @@ final class Director: LetterScheduler {
     state = Locked(State(numbers: SeededNumbers(seed: seed)))
   }
 
-  /// The letters that have been handled, in their order.
+  /// The letters that have been handled, in the order in which they were.
   var letters: [String] { state.withLock { $0.letters.lines } }
 
   func observe(_ event: DeliveryEvent) { state.withLock { $0.letters.observe(event) } }
 
-  /// Takes turns until there is nothing to choose.
+  /// Lets letters be handled and tasks go on, one after the other, until there is nothing to choose.
   private func goOn() {
     while let turn = state.withLock({ $0.chooseTurn() }) {
       switch turn {
@@ -66,7 +68,7 @@ final class Director: LetterScheduler {
     }
   }
 
-  /// Ends the run: whatever waits goes on as usual.
+  /// Ends the run. All letters that are held are handled, and all tasks that wait go on.
   func close() {
     let (homes, tasks) = state.withLock { state in
       state.isClosed = true
@@ -78,7 +80,7 @@ final class Director: LetterScheduler {
   }
 }
 
-// MARK: - What comes
+// MARK: - What the center and the body report
 
 extension Director {
   func hold(_ home: HeldHome) -> Bool {
@@ -104,7 +106,7 @@ extension Director {
     if isClosed { resume() } else { goOn() }
   }
 
-  /// Returns when the seed says so, at the latest when no letter waits.
+  /// Returns when the seed chooses this task, at the latest when no letter waits.
   func step() async {
     await withCheckedContinuation { continuation in
       let isClosed = state.withLock { state in
@@ -117,11 +119,13 @@ extension Director {
 }
 
 extension Director.State {
+  /// Counts a task that begins or ends to wait. If it does that in a call, its letter does not keep others from being handled.
   fileprivate mutating func countWait(_ change: Int, _ isInCall: Bool) {
     waiting += change
     if isInCall { active -= change }
   }
 
+  /// Chooses what goes on next. Returns nil if a letter is being handled, or if nothing waits.
   fileprivate mutating func chooseTurn() -> Director.Turn? {
     if active > 0 || isClosed { return nil }
     if !ready.isEmpty {
@@ -130,7 +134,7 @@ extension Director.State {
       return .task(task.resume)
     }
     if waiting <= 0, steps.isEmpty { return nil }
-    // A thread that posts at home may have handled what waited there.
+    // A thread that posts in such a home may have handled its letters.
     homes.removeAll { !$0.isReady }
     if homes.isEmpty, steps.isEmpty { return nil }
     let index = Int.random(in: 0..<homes.count + steps.count, using: &numbers)
@@ -140,7 +144,7 @@ extension Director.State {
   }
 }
 
-/// Numbers that a seed decides: SplitMix64.
+/// Random numbers that depend only on a seed, made with SplitMix64. The standard library's generator has no seed.
 struct SeededNumbers: RandomNumberGenerator {
   private var state: UInt64
 

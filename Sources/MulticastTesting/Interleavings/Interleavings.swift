@@ -109,6 +109,7 @@ public enum Interleavings {
     }
   }
 
+  /// The letters and the seed of a run that has failed, as text.
   private static func report(_ letters: [String], _ seed: UInt64) -> String {
     let list = letters.map { "\n  \($0)" }.joined()
     return (letters.isEmpty ? "No letter was handled." : "The letters in this order:\(list)")
@@ -145,7 +146,8 @@ public enum Interleavings {
       try await trait.provideScope(for: test, testCase: Test.Case.current, performing: runBody)
       return issues.withLock { !$0.isEmpty }
     }
-    // In XCTest, an issue belongs to no test, and would be lost. A known one is shown to this first, and then thrown.
+    // In XCTest, an issue belongs to no test and would be lost. So all issues are treated as known ones, which `matching`
+    // receives, and are thrown afterwards.
     var outcome = Result<Void, any Error>.success(())
     await withKnownIssue(isIntermittent: true) {
       do { try await runBody() } catch { outcome = .failure(error) }
@@ -159,13 +161,14 @@ public enum Interleavings {
     throw Failure(seed: seed, underlying: RecordedIssues(recorded), letters: director.letters)
   }
 
-  /// Issues as an error.
+  /// The issues that the body has recorded, as an error.
   private struct RecordedIssues: Error, CustomStringConvertible {
     let description: String
 
     init(_ issues: [Issue]) { description = issues.map { "\($0)" }.joined(separator: "\n") }
   }
 
+  /// Runs the body once, with a center whose letters the director holds. Throws the report of a loop if there was one.
   private static func run(
     _ director: Director, _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
   ) async throws {
@@ -197,7 +200,7 @@ public enum Interleavings {
 }
 
 extension Issue {
-  /// False for a known issue, and for a warning. Older compilers do not tell.
+  /// False for a known issue and for a warning. Always true with compilers before 6.3, which do not distinguish them.
   fileprivate var failsItsTest: Bool {
     #if compiler(>=6.3)
       isFailure

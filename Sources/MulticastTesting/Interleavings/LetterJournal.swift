@@ -10,10 +10,10 @@ struct LetterJournal {
 
   private var entries: [Entry] = []
 
-  /// The messages of topics, by the numbers of their deliveries.
+  /// The messages of topics as text, by the numbers of their deliveries.
   private var messages: [UInt64: String] = [:]
 
-  /// One line for each letter: what it said, where it was posted, where it was handled, and who was called.
+  /// One line for each letter: the message, the call site of the post, the home, and the listeners that were called.
   var lines: [String] {
     entries.enumerated().map { number, entry in
       let clients = entry.clients.isEmpty ? "nobody" : entry.clients.joined(separator: ", ")
@@ -21,10 +21,12 @@ struct LetterJournal {
     }
   }
 
+  /// Notes the message of a delivery before its letter is handled.
   mutating func note(_ message: String, of delivery: UInt64) {
     messages[delivery] = message.split(whereSeparator: \.isNewline).joined(separator: " ")
   }
 
+  /// Adds a letter when its pass begins, and each listener that the pass calls.
   mutating func observe(_ event: DeliveryEvent) {
     guard let home = event.home else { return }
     switch event.phase {
