@@ -10,6 +10,10 @@ protocol Awaiting: Sendable {
   func hearAwaiting(_ message: PostProgram.Note) async
 }
 
+protocol Echoing: Sendable {
+  func echo(_ key: UInt64, home: Int?)
+}
+
 /// Threads, homes and receivers that post. The judge is that of the fuzzer: see Tests/Fuzz/PostHistory.swift.
 final class PostProgram: Program, @unchecked Sendable {
   /// A message. It is counted as long as it lives.
@@ -60,6 +64,9 @@ final class PostProgram: Program, @unchecked Sendable {
     var isBusy = false
     /// Whether a thread of the program may have held it last.
     var wasHeld = false
+    /// The messages that had been posted before it was registered, and that tasks wait for.
+    var older: Set<Int> = []
+
     init(_ number: Int, _ list: List, _ place: Place, _ program: PostProgram) {
       (self.number, self.list, self.place, self.program) = (number, list, place, program)
     }
@@ -71,7 +78,7 @@ final class PostProgram: Program, @unchecked Sendable {
   override static var operations: [String] {
     [
       "post", "post", "post", "home", "home", "home", "wait", "register", "register", "remove",
-      "release", "replace", "end home", "recur", "crowd",
+      "release", "replace", "end home", "recur", "crowd", "withdraw", "echo",
     ]
   }
 
@@ -96,8 +103,11 @@ final class PostProgram: Program, @unchecked Sendable {
     /// All queues target the first one.
     case targeting
 
-    /// Some wait until all homes have handled what was posted before.
+    /// Some tasks wait until the center has settled.
     case settling
+
+    /// Awaiting handlers wait for posts, and late ones until posts before them have been delivered.
+    case waiting
   }
 
   private let kind: Kind
@@ -108,23 +118,26 @@ final class PostProgram: Program, @unchecked Sendable {
   private var refusals = 0
   private var recurringCenter = MulticastCenter()
   private let lists: [List]
+  private lazy var echo = Echo(of: self)
   private static let keys = (0..<3).map { _ in DispatchSpecificKey<Bool>() }
 
   required init(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     eagerness = [0, 20, 50][Int.random(in: 0..<3, using: &generator)]
-    kind = [0: .settling, 2: .narrow, 4: .named, 6: .targeting][seed % 8] ?? .usual
+    kind = [0: .settling, 2: .narrow, 4: .named, 5: .waiting, 6: .targeting][seed % 8] ?? .usual
     lists =
       switch kind {
       case .narrow: [[.first, .latest, .plain][Int(seed / 8 % 3)]]
       case .named: [.plain, .awaiting, .first]
       // None keeps its latest: what is set off by its later calls is not waited for.
       case .settling: [.plain, .awaiting, .first, .second]
+      case .waiting: [.first, .second, .latest]
       default:
         List.allCases.filter { _ in Int.random(in: 0..<3, using: &generator) > 0 } + [.first]
       }
     super.init(seed: seed)
     if kind == .settling { simulation_be_fair() }
+    center.add(echo, for: (any Echoing).self)
     for number in 0..<Int.random(in: 1...3, using: &self.generator) {
       if kind == .targeting, case .queue(let queue)? = homes.first {
         homes.append(.queue(DispatchQueue(label: "home \(number)", target: queue)))
@@ -182,6 +195,10 @@ final class PostProgram: Program, @unchecked Sendable {
       recurringCenter.post(Topic<UInt>(), UInt(root), line: Int(root + 1) % 2, column: 1)
       recur(Int(root))
     case "crowd": crowd()
+    case "withdraw": removeLatest()
+    case "echo":
+      postAtHome(
+        Int.random(in: homes.indices, using: &random), key: random.next(), inNotify: true)
     case "end home": if random.next() % 3 == 0 { endHome() } else { post(key: random.next()) }
     default:
       // Who removes a client has learned of its registration.
@@ -219,10 +236,11 @@ final class PostProgram: Program, @unchecked Sendable {
 
   /// Each key is a call site of its own, so that no post recurs.
   private func post(
-    key: UInt64, depth: Int = 0, cause: Int? = nil, home: Int? = nil,
+    key: UInt64, depth: Int = 0, cause: Int? = nil, home: Int? = nil, echo: UInt64? = nil,
     isolation: isolated (any Actor)? = #isolation
   ) {
     let (note, list) = begin(key: key, depth: depth, cause: cause, home: home)
+    echoOfMessage[note.number] = echo
     let (line, column) = (Int(key >> 33), note.number)
     let count =
       switch list {
@@ -240,19 +258,77 @@ final class PostProgram: Program, @unchecked Sendable {
     synchronized { history.end(message: note.number, count: count) }
   }
 
-  private func postAtHome(_ number: Int, key: UInt64) {
+  /// - Parameter inNotify: Whether a client that is notified there posts.
+  private func postAtHome(_ number: Int, key: UInt64, inNotify: Bool = false) {
     // Another thread may be calling on a concurrent queue.
     var home: Int? = number
     if case .queue(let queue) = homes[number], queue.isConcurrent { home = nil }
-    let body = { @Sendable [self, home] (isolation: isolated (any Actor)?) in
+    let body = { @Sendable [self] (home: Int?, isolation: isolated (any Actor)?) in
+      if inNotify {
+        center.notify((any Echoing).self, line: 3, column: 1) { $0.echo(key, home: home) }
+        return
+      }
       post(key: key, home: home, isolation: isolation)
       post(key: key &* 31 &+ 7, home: home, isolation: isolation)
     }
     switch homes[number] {
     case .queue(let queue):
-      if key % 2 == 0 { queue.sync { body(nil) } } else { queue.async { body(nil) } }
-    case .room(let room): Task.detached { await room.run { body($0) } }
+      if key % 2 == 0 {
+        queue.sync { [home] in body(home, nil) }
+      } else {
+        queue.async { [home] in body(home, nil) }
+      }
+    case .room(let room):
+      // Half of them are in a queue, too, which the actor has entered.
+      let other = homes.indices.first {
+        if case .queue(let queue) = homes[$0] { !queue.isConcurrent } else { false }
+      }
+      guard let other, key % 2 == 0, case .queue(let queue) = homes[other] else {
+        Task.detached { [home] in await room.run { body(home, $0) } }
+        return
+      }
+      home = key % 4 == 0 ? other : number
+      Task.detached { [home] in
+        await room.run { room in queue.sync { body(home, room) } }
+      }
     case .ended: break
+    }
+  }
+
+  /// A client that posts when it is notified.
+  private final class Echo: Echoing {
+    private unowned let program: PostProgram
+    init(of program: PostProgram) { self.program = program }
+    func echo(_ key: UInt64, home: Int?) { program.echo(key, home: home) }
+  }
+
+  /// The key of the notify that each thread is delivering, and that of the one in which a message was posted.
+  private var echoes: [UInt: UInt64] = [:]
+  private var echoOfMessage: [Int: UInt64] = [:]
+
+  private func echo(_ key: UInt64, home: Int?) {
+    echoes[currentThread()] = key
+    post(key: key, home: home, echo: key, isolation: nil)
+    post(key: key &* 31 &+ 7, home: home, echo: key, isolation: nil)
+    echoes[currentThread()] = nil
+  }
+
+  /// Notifies inside a call. That is a loop if a notify of the same list at the same call site has led to this call. A letter
+  /// of another post, which the thread happens to handle, does not make it one.
+  private func notifyAgain(for message: Note, in call: PostHistory.Call) {
+    let count = center.notify((any Echoing).self, line: 3, column: 1) { _ in }
+    guard let active = echoes[currentThread()] else {
+      if count == 0 { fault("a notify was refused inside message \(message.number)") }
+      return
+    }
+    let isLed = sequence(first: message.number) { self.history.messages[$0].cause }
+      .contains { echoOfMessage[$0] == active }
+    if count == 0, !isLed { fault("a letter of message \(message.number) made a loop") }
+    // A handler that begins with the message has a letter of its own.
+    if count > 0, history.isUsual(call), echoOfMessage[message.number] == active,
+      history.messages[message.number].end == .max
+    {
+      fault("a loop through message \(message.number) has been delivered")
     }
   }
 
@@ -260,35 +336,104 @@ final class PostProgram: Program, @unchecked Sendable {
     waiting += 1
     let (note, list) = begin(key: key, waits: true)
     let (line, column) = (Int(key >> 33), note.number)
-    let count =
+    let posted =
       switch list {
       case .plain where kind == .named:
-        await center.postOnMain((any Plain).self, line: line, column: column) { $0.hear(note) }
-          .delivered()
-      case .plain:
-        await center.post((any Plain).self, line: line, column: column) { $0.hear(note) }
-          .delivered()
+        center.postOnMain((any Plain).self, line: line, column: column) { $0.hear(note) }
+      case .plain: center.post((any Plain).self, line: line, column: column) { $0.hear(note) }
       case .awaiting:
-        await center.post(
+        center.post(
           (any Awaiting).self, line: line, column: column,
-          awaiting: { await $0.hearAwaiting(note) }
-        ).delivered()
-      default: await center.post(list.topic, note, line: line, column: column).delivered()
+          awaiting: { await $0.hearAwaiting(note) })
+      default: center.post(list.topic, note, line: line, column: column)
       }
-    synchronized { history.end(message: note.number, count: count) }
+    synchronized { delayed[note.number] = [] }
+    let count = await posted.delivered()
+    let late = synchronized {
+      history.end(message: note.number, count: count)
+      return delayed.removeValue(forKey: note.number)
+    }
+    for continuation in late ?? [] { continuation.resume() }
     waiting -= 1
   }
 
-  /// The posts that had returned when somebody began to wait for all homes, and the calls until the wait ended.
+  /// The posts that have returned and are still waited for, with the calls of late handlers that go on when the wait has ended.
+  private var delayed: [Int: [CheckedContinuation<Void, Never>]] = [:]
+
+  /// A wait does not include handlers that begin with the post later.
+  private func waitForDelivery(before receiver: Receiver, of message: Int) async {
+    guard kind == .waiting, receiver.older.contains(message) else { return }
+    await withCheckedContinuation { continuation in
+      let isOver = synchronized {
+        if delayed[message] == nil { return true }
+        delayed[message]?.append(continuation)
+        return false
+      }
+      if isOver { continuation.resume() }
+    }
+  }
+
+  /// Waits inside an awaiting handler's call for a post: for one to itself, which returns immediately in the call and in child
+  /// tasks of it; for one to handlers that wait for no others; or in a task that is not part of the call.
+  private func waitInCall(key: UInt64, cause: Note, as receiver: Receiver) async {
+    let isToOther = receiver.list == .first && key % 4 == 0
+    // Late handlers of the latest message wait for other posts.
+    let isTask = key % 4 == 1 || receiver.list == .latest
+    let topic = isToOther ? List.second.topic : receiver.list.topic
+    let message = PostHistory.Message(
+      list: isToOther ? .second : receiver.list, cause: cause.number, home: nil,
+      waits: isToOther || isTask)
+    let number = synchronized { history.begin(message) }
+    let note = Note(number, key: key, depth: 9, of: self)
+    let posted = center.post(topic, note, isolation: nil, line: Int(key >> 33), column: number)
+    let clients = posted.clients
+    // A message that is not waited for has ended.
+    if !message.waits { synchronized { history.end(message: number, count: clients) } }
+    let wait = Wait(posted)
+    waiting += 1
+    if isTask {
+      Task {
+        await wait.delivered()
+        synchronized { history.end(message: number, count: clients) }
+        waiting -= 1
+      }
+      return
+    }
+    if key / 4 % 2 == 0 {
+      async let end: Void = wait.delivered()
+      await end
+    } else {
+      await wait.delivered()
+    }
+    if message.waits { synchronized { history.end(message: number, count: clients) } }
+    waiting -= 1
+  }
+
+  /// A post that a child task waits for.
+  private final class Wait: @unchecked Sendable {
+    private var posted: Posted?
+    init(_ posted: consuming Posted) { self.posted = .some(posted) }
+    func delivered() async {
+      guard let posted = posted.take() else { return }
+      await posted.delivered()
+    }
+  }
+
+  private func removeLatest() {
+    let removal = synchronized { history.begin(PostHistory.Removal()) }
+    center.removeLatest(of: List.latest.topic)
+    synchronized { history.end(removal: removal) }
+  }
+
+  /// The posts that had been entered when a task began to wait until the center has settled, and the calls until the wait ended.
   private var settled: [(messages: Set<Int>, calls: Int)] = []
 
   private func settle() async {
     waiting += 1
+    // A post has been entered if it has returned or called a receiver.
     let messages = synchronized {
-      Set(
-        history.messages.indices.filter {
-          history.messages[$0].end < .max && !history.messages[$0].isNested
-        })
+      Set(history.messages.indices.filter { history.messages[$0].end < .max })
+        .union(history.calls.map(\.message))
     }
     if await !center.settled() { fault("the center has not settled") }
     settled.append((messages, history.calls.count))
@@ -296,6 +441,17 @@ final class PostProgram: Program, @unchecked Sendable {
       fault("a call goes on when the center has settled")
     }
     waiting -= 1
+  }
+
+  /// Asks inside a call, and in a child task and another task that the call starts. The first two would wait for themselves.
+  private func settleInCall(key: UInt64) async {
+    switch key % 3 {
+    case 0: if await center.settled() { fault("the center has settled inside a call") }
+    case 1:
+      async let isSettled = center.settled()
+      if await isSettled { fault("the center has settled in a child task of a call") }
+    default: Task { await settle() }
+    }
   }
 
   private func isCaused(_ message: Int, by messages: Set<Int>) -> Bool {
@@ -339,6 +495,8 @@ final class PostProgram: Program, @unchecked Sendable {
     let call = PostHistory.Call(
       message: message.number, receiver: receiver.number, isAwaited: false)
     let number = history.begin(call)
+    // A task that asks whether the center has settled has learned of this call.
+    if kind == .settling { synchronized {} }
     if case .home(let home) = receiver.place, case .queue = homes[home],
       DispatchQueue.getSpecific(key: Self.keys[home]) != true
     {
@@ -350,6 +508,7 @@ final class PostProgram: Program, @unchecked Sendable {
       history.fault(call, "was made elsewhere")
     }
     checkLatest(message, of: receiver)
+    if message.key % 2 == 0 { notifyAgain(for: message, in: call) }
     react(to: message, as: receiver)
     history.end(call: number)
   }
@@ -357,19 +516,30 @@ final class PostProgram: Program, @unchecked Sendable {
   func handleAwaiting(_ message: Note, by receiver: Receiver) async {
     let number = history.begin(
       PostHistory.Call(message: message.number, receiver: receiver.number, isAwaited: true))
+    if kind == .settling { synchronized {} }
     if message.key % 3 == 0 { await Task.yield() }
+    await waitForDelivery(before: receiver, of: message.number)
+    let key = (message.key ^ UInt64(receiver.number)) &* 0xD6E8_FEB8_6659_FD93
+    if kind == .settling, key >> 61 == 0 { await settleInCall(key: key >> 20) }
+    if kind == .waiting, key >> 62 == 0, message.depth < 9, history.messages.count < 20 {
+      await waitInCall(key: key >> 20, cause: message, as: receiver)
+    }
     react(to: message, as: receiver)
     history.end(call: number)
   }
 
   private func checkLatest(_ message: Note, of receiver: Receiver) {
     guard receiver.list == .latest else { return }
-    guard let latest = center.latest(of: List.latest.topic) else {
-      return fault("message \(message.number) was called, and none is kept")
+    let latest = center.latest(of: List.latest.topic)
+    // A removal that had ended before the message was posted has not concerned it.
+    let begin = history.messages[message.number].begin
+    if history.removals.contains(where: { $0.end > begin }) { return }
+    guard let latest else {
+      return fault("message \(message.number) was called, and none is stored")
     }
     let kept = history.messages[latest.number]
     // A post inside of a call is kept later.
-    if !kept.isNested, kept.end < history.messages[message.number].begin {
+    if !kept.isNested, kept.end < begin {
       fault("message \(message.number) was called while the older \(latest.number) was the latest")
     }
   }
@@ -380,21 +550,26 @@ final class PostProgram: Program, @unchecked Sendable {
     guard message.depth < 3, history.messages.count < 20, Int(key >> 32) % 100 < eagerness else {
       return
     }
+    if key % 8 == 0 { removeLatest() }
     post(key: key, depth: message.depth + 1, cause: message.number, isolation: nil)
+    if key % 8 == 1 { removeLatest() }
   }
 
   private func register(using random: inout SeededGenerator) {
     let list = lists.randomElement(using: &random)!
     var place = Place.lane
-    let choice = [.narrow: 1, .targeting: 5][kind] ?? Int.random(in: 0..<6, using: &random)
+    var choice = [.narrow: 1, .targeting: 5][kind] ?? Int.random(in: 0..<6, using: &random)
+    if kind == .waiting, choice > 2 { choice = 0 }
     if list == .plain || list != .awaiting && choice > 0 {
       place = choice < 3 ? .nowhere : .home(Int.random(in: homes.indices, using: &random))
     }
     // Who has no home is called where the body runs.
     if kind == .named, list == .plain { place = .home(0) }
     if case .home(let home) = place, case .ended = homes[home] { place = .nowhere }
+    let older = synchronized { Set(delayed.keys) }
     let number = history.add(PostHistory.Registration(list: list, place: place))
     let receiver = Receiver(number, list, place, self)
+    receiver.older = older
     // Half of those have no home for the library.
     if kind == .named { receiver.wasHeld = true }
     receivers.append(nil)
@@ -507,12 +682,14 @@ final class PostProgram: Program, @unchecked Sendable {
     crowds = []
   }
 
-  /// Gives up an actor, with those who live there.
+  /// Releases an actor. Handlers that it owns end with it. Clients whose home it was are called all the same.
   private func endHome() {
     guard let home = homes.firstIndex(where: { if case .room = $0 { true } else { false } }) else {
       return
     }
-    for receiver in history.receivers.indices where history.receivers[receiver].place == .home(home)
+    for receiver in history.receivers.indices
+    where history.receivers[receiver].place == .home(home)
+      && history.receivers[receiver].list.isTopic
     {
       history.beginRemoval(of: receiver)
     }
@@ -532,6 +709,7 @@ final class PostProgram: Program, @unchecked Sendable {
     recurringCenter = MulticastCenter()
     if waiting > 0 { return fault("\(waiting) posts wait for ever") }
     checkCrowds()
+    history.check(latest: center.latest(of: List.latest.topic)?.number)
     for receiver in receivers { receiver?.wasHeld = true }
     // Without a last post, a handler must have had the kept one.
     for list in 0..<lists.count where lists[list] != .latest || seed % 4 != 1 {
