@@ -28,13 +28,15 @@ extension ClientList {
   /// A client may be loaded only in its home, because the load retains it: if its last owner releases it in that instant, it is
   /// destroyed on this thread. So this skips the clients whose homes are elsewhere. Call it with no lock held, because
   /// destroying a client runs client code.
+  ///
+  /// - Parameter current: A home in which this thread is known to run.
   @discardableResult
-  final func findDeallocated(in boxes: Boxes) -> Bool {
+  final func findDeallocated(in boxes: Boxes, from current: Home? = nil) -> Bool {
     // Neighbors usually have the same home, so this asks the home again only where it changes.
     var (home, mayLoad, mayLoadAll): (ObjectIdentifier?, Bool, Bool) = (nil, true, true)
     forEach(in: boxes) { box in
       let next = box.home.map { ObjectIdentifier($0) }
-      if next != home { (home, mayLoad) = (next, box.mayBeLoaded) }
+      if next != home { (home, mayLoad) = (next, box.home?.mayRelease(from: current) ?? true) }
       mayLoadAll = mayLoadAll && mayLoad
       return mayLoad && box.load() == nil ? .deallocated : .skipped
     }
@@ -49,21 +51,25 @@ extension ClientList {
   static func findDeallocatedElsewhere(in lists: [ClientList]) {
     var searches: [UInt: (home: Home, lists: [ClientList])] = [:]
     for list in lists {
-      for home in list.roster.homes.compactMap(\.home) where !home.mayRelease {
+      for home in list.roster.homes.compactMap(\.home) where !home.mayRelease() {
         if list.beginSearch(in: home) {
           searches[home.address, default: (home, [])].lists.append(list)
         }
       }
     }
     for (home, lists) in searches.values {
-      Task.detached {
-        await home.run {
-          for list in lists {
-            // First, so that another search may begin for a client that is deallocated during this one.
-            list.endSearch(in: home)
-            list.findDeallocated(in: list.boxes)
-          }
-        }
+      Task.detached { await findDeallocated(in: lists, at: home) }
+    }
+  }
+
+  /// Finds deallocated clients of lists in a home. A thread there may be unable to tell that it runs there: on a global queue, or
+  /// in an actor on a system whose runtime does not say.
+  static func findDeallocated(in lists: [ClientList], at home: Home) async {
+    await home.run {
+      for list in lists {
+        // First, so that another search may begin for a client that is deallocated during this one.
+        list.endSearch(in: home)
+        list.findDeallocated(in: list.boxes, from: home)
       }
     }
   }

@@ -61,8 +61,11 @@ extension Home {
   }
 
   /// Whether this thread may load and release the listeners of this home. Any thread may if the actor has been deallocated.
-  final var mayRelease: Bool {
-    switch presence() {
+  ///
+  /// - Parameter current: A home in which this thread is known to run.
+  final func mayRelease(from current: Home? = nil) -> Bool {
+    if self === current { return true }
+    return switch presence(from: current?.actor.map { ObjectIdentifier($0) }) {
     case .here, .ended: true
     case .elsewhere, .unknown: false
     }

@@ -138,6 +138,19 @@ extension HomeLifeTests {
     #expect(last.isActive)
     #expect(events.all.isEmpty)
   }
+
+  /// A thread cannot ask whether it runs on a global queue. A search that was sent there does not need to.
+  @Test func aGlobalQueueFindsDeallocatedClients() async {
+    let list = MulticastCenter()[PingProtocol.self].clientList
+    let home = Mailbox(.queue(MarkedQueue(.global())))
+    var visitor: Visitor? = Visitor()
+    visitor.map { visitor in _ = list.place(ClientBox<PingProtocol>(visitor, visitor, at: home)) }
+    visitor = nil
+    #expect(list.findDead(in: list.boxes) == false)
+    #expect(list.boxes.registered == 1)
+    await ClientList.findDead(in: [list], at: home)
+    #expect(list.boxes.registered == 0)
+  }
 }
 
 private final class Visitor: PingProtocol, Sendable {
