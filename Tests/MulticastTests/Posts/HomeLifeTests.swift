@@ -146,9 +146,9 @@ extension HomeLifeTests {
     var visitor: Visitor? = Visitor()
     visitor.map { visitor in _ = list.register(ClientBox<PingProtocol>(visitor, visitor, at: home)) }
     visitor = nil
-    #expect(list.findDead(in: list.boxes) == false)
+    #expect(list.findDeallocated(in: list.boxes) == false)
     #expect(list.boxes.registered == 1)
-    await ClientList.findDead(in: [list], at: home)
+    await ClientList.findDeallocated(in: [list], at: home)
     #expect(list.boxes.registered == 0)
   }
 }
