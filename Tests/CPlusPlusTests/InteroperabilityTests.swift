@@ -23,7 +23,7 @@ private final class Client: PingProtocol {
   }
 
   /// It is linked with the functions and variables that an optimized build puts into its callers.
-  @Test func aTargetWithCPlusPlusIsLinkedWithThePlatform() {
+  @Test func aTargetWithCPlusPlusLinksThePlatformFunctions() {
     var lock = multicast_lock()
     multicast_acquire(&lock)
     multicast_release(&lock)

@@ -12,7 +12,7 @@ struct DirectoryScanTests {
   }
 
   @Test(arguments: [["--help"], ["-h"], ["--quiet", ".", "--help"]])
-  func help(_ arguments: [String]) async throws {
+  func theHelpOptionPrintsTheUsage(_ arguments: [String]) async throws {
     let outcome = try await Program("DirectoryScan", arguments).outcome()
     #expect(outcome.output.hasPrefix("Usage: DirectoryScan [--json FILE] [--wiring FILE] "))
     #expect(outcome.errors == "" && outcome.status == 0)
@@ -38,7 +38,8 @@ struct DirectoryScanTests {
     (["--slow", "1ms", "--slow", "1ms", "."], "--slow stands twice"),
     (["--", "--quiet", "."], #"one PATH only, not "." as well"#),
   ])
-  func misuse(_ arguments: [String], problem: String) async throws {
+  func wrongArgumentsPrintTheProblemAndTheUsage(_ arguments: [String], problem: String) async throws
+  {
     let usage = try await run("--help").output
     let errors = "DirectoryScan: error: \(problem)\n\n\(usage)"
     let outcome = try await Program("DirectoryScan", arguments).outcome()
@@ -50,14 +51,14 @@ struct DirectoryScanTests {
     ("file", "not a folder; give the path of a folder"),
     ("--no option", "cannot be scanned (No such file or directory); check the path"),
   ])
-  func pathThatIsNotAFolder(_ name: String, problem: String) async throws {
+  func aPathThatIsNotAFolderIsReported(_ name: String, problem: String) async throws {
     try tree.file("file")
     let path = name.hasPrefix("-") ? name : "\(tree.path)/\(name)"
     let errors = "DirectoryScan: error: \(path): \(problem)\n"
     #expect(try await run("--", path) == Program.Outcome(status: 1, errors: errors))
   }
 
-  @Test func findsEverything() async throws {
+  @Test func aScanReportsTotalsDuplicatesAndProblems() async throws {
     for (name, content) in ["a": "same", "in/b": "same", "in/other": "else", "in/empty": ""] {
       try tree.file(name, content)
     }
@@ -94,7 +95,7 @@ struct DirectoryScanTests {
     #expect(json.contains(#""files" : 4,"#) && json.contains(#""interrupted" : false"#))
   }
 
-  @Test func unreadableItems() async throws {
+  @Test func unreadableItemsAreReported() async throws {
     for name in ["locked/file", "secret", "b"] { try tree.file(name, "12") }
     for name in ["secret", "locked"] { chmod("\(tree.path)/\(name)", 0) }
     defer { chmod("\(tree.path)/locked", 0o755) }
@@ -112,7 +113,7 @@ struct DirectoryScanTests {
     #expect(outcome.status == 1)
   }
 
-  @Test func slowCallsAreShown() async throws {
+  @Test func slowCallsAreReported() async throws {
     try tree.file("file")
     let all = try await run("--quiet", "--slow", "0us", tree.path)
     #expect(all.errors.contains("notify ScanListener #"))
@@ -122,7 +123,7 @@ struct DirectoryScanTests {
     #expect(none.errors == "")
   }
 
-  @Test func wiringShowsEveryListener() async throws {
+  @Test func theWiringShowsEveryListener() async throws {
     let outcome = try await run("--wiring", "-", tree.path)
     for name in ["Totals", "Duplicates", "Problems", "ProgressView"] {
       #expect(outcome.output.contains(#"["\#(name)"]"#))
@@ -130,7 +131,7 @@ struct DirectoryScanTests {
     #expect(outcome.output.hasPrefix("flowchart LR\n") && outcome.status == 0)
   }
 
-  @Test func endsWithAReportWhenInterrupted() async throws {
+  @Test func anInterruptedScanPrintsItsReport() async throws {
     // Comparing them takes longer than any test waits.
     for name in ["one", "two"] { try tree.file(name, bytes: 1 << 40) }
     let program = try Program("DirectoryScan", ["--json", "\(other.path)/report", tree.path])
@@ -142,7 +143,7 @@ struct DirectoryScanTests {
     #expect(outcome.status == 130)
   }
 
-  @Test func outputThatCannotBeWritten() async throws {
+  @Test func outputThatCannotBeWrittenIsReported() async throws {
     let file = "\(tree.path)/no/file"
     for (arguments, launcher, name, reason) in [
       (["--json", file], [], file, "No such file or directory"),

@@ -9,7 +9,9 @@ struct LoginSessionTests {
     try await Program("LoginSession", arguments, in: folder.path, input: input).outcome()
   }
 
-  @Test(arguments: ["--help", "-h"]) func help(_ argument: String) async throws {
+  @Test(arguments: ["--help", "-h"]) func theHelpOptionPrintsTheUsage(_ argument: String)
+    async throws
+  {
     let outcome = try await run([argument])
     #expect(
       outcome.output.hasPrefix("Usage: LoginSession [--tour | --trace | --input FILE]\n\nPlays a "))
@@ -25,7 +27,8 @@ struct LoginSessionTests {
     (["--tour", "--tour"], "--tour stands twice"),
     (["--trace", "--input", "events.txt"], "--trace and --input cannot stand together"),
   ])
-  func misuse(_ arguments: [String], problem: String) async throws {
+  func wrongArgumentsPrintTheProblemAndTheUsage(_ arguments: [String], problem: String) async throws
+  {
     try folder.file("events.txt", "login 7\n")
     let usage = try await run(["--help"]).output
     let errors = "LoginSession: error: \(problem)\n\n\(usage)"
@@ -33,7 +36,7 @@ struct LoginSessionTests {
   }
 
   @Test(arguments: [("events.txt", "events.txt"), ("-", "standard input")])
-  func playsEvents(of path: String, named name: String) async throws {
+  func theProgramPlaysTheEventsOfAFile(of path: String, named name: String) async throws {
     let events = "login 7\nlogout\nlogin 8\n"
     try folder.file("events.txt", events)
     let expected = """
@@ -69,7 +72,7 @@ struct LoginSessionTests {
     ("login 007\n", ["login 7"]),
     ("login 18446744073709551615\n", ["login 18446744073709551615"]),
   ])
-  func reads(_ text: String, as events: [String]) async throws {
+  func theProgramReadsOneEventPerLine(_ text: String, as events: [String]) async throws {
     let outcome = try await run(["--input", "-"], input: text)
     let lines = outcome.output.split(separator: "\n")
     let count = events.count == 1 ? "1 event" : "\(events.count) events"
@@ -108,26 +111,30 @@ struct LoginSessionTests {
     ("login 7\r\n\r\nsignin 8\r\n", 3, unknown(#""signin""#)),
     ("login 7\nsignin\nlogin x\n", 2, unknown(#""signin""#)),
   ])
-  func malformedLine(_ text: String, line: Int, problem: String) async throws {
+  func aMalformedLineIsReportedWithItsNumber(_ text: String, line: Int, problem: String)
+    async throws
+  {
     try folder.file("events.txt", text)
     let error = "events.txt:\(line): error: \(problem)"
     try await expectError(error, of: ["--input", "events.txt"])
   }
 
-  @Test func invalidUTF8() async throws {
+  @Test func aLineThatIsNotUTF8IsReportedWithItsNumber() async throws {
     // A letter that is cut off by the end of the line.
     try folder.file("events.txt", Data("login 7\nlogin ".utf8) + [0xC3, 0x0A])
     let error = "events.txt:2: error: not valid UTF-8; save the file as text in UTF-8"
     try await expectError(error, of: ["--input", "events.txt"])
   }
 
-  @Test(arguments: ["missing.txt", "."]) func unreadableFile(_ path: String) async throws {
+  @Test(arguments: ["missing.txt", "."]) func anUnreadableFileIsReported(_ path: String)
+    async throws
+  {
     let outcome = try await run(["--input", path])
     #expect(outcome.errors.hasPrefix("\(path): error: cannot be read ("))
     #expect(outcome.output == "" && outcome.status == 1)
   }
 
-  @Test func showsTheSession() async throws {
+  @Test func theProgramShowsASession() async throws {
     let outcome = try await run([])
     #expect(outcome.errors == "" && outcome.status == 0)
     #expect(outcome.output.split(separator: "\n", omittingEmptySubsequences: false).count <= 40)
@@ -147,7 +154,9 @@ struct LoginSessionTests {
 
   /// A terminal shows colors, unless the user does not want them.
   @Test(arguments: [("TERM=xterm", true), ("TERM=xterm NO_COLOR=1", false), ("TERM=dumb", false)])
-  func showsColors(environment: String, isColored: Bool) async throws {
+  func aTerminalShowsColorsUnlessTheUserDisablesThem(environment: String, isColored: Bool)
+    async throws
+  {
     // The command `script` runs a program in a terminal. Whatever runs the tests may have set NO_COLOR.
     #if os(macOS)
       let command = #"env -u NO_COLOR \#(environment) script -q /dev/null "$0""#
@@ -163,7 +172,7 @@ struct LoginSessionTests {
     #expect(outcome.errors == "" && outcome.status == 0)
   }
 
-  @Test func playsTheTour() async throws {
+  @Test func theTourShowsItsCalls() async throws {
     let outcome = try await run(["--tour"])
     let lines = happenings(in: outcome.output)
     #expect(lines.filter { !$0.hasPrefix("archive queue") } == Self.tour)
@@ -172,7 +181,7 @@ struct LoginSessionTests {
     #expect(outcome.errors == "" && outcome.status == 0)
   }
 
-  @Test func playsTheTrace() async throws {
+  @Test func theTraceShowsCallsAndDeliveries() async throws {
     let outcome = try await run(["--trace"])
     let lines = happenings(in: outcome.output)
       .map { $0.replacing(/[0-9.]+ (ns|µs|ms|s)\b/, with: "<time>") }

@@ -14,7 +14,7 @@ import Testing
     ("Recipes", ["Sensor", "Veto", "Debounce", "Finished", "ObservableModel"]),
     ("Migrating", ["Shims"]),
   ])
-  func theDocumentationShowsWhatIsTested(article: String, recipes: [String]) throws {
+  func theDocumentationShowsTheTestedPrograms(article: String, recipes: [String]) throws {
     let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     func text(of path: String) throws -> String {
       try String(contentsOf: tests.appending(path: path), encoding: .utf8)
@@ -149,7 +149,7 @@ import Testing
   // MARK: - Finished
 
   /// While the main actor is busy, two downloads post.
-  @Test @MainActor func anEndIsNotSkippedOnATopicOfItsOwn() async {
+  @Test @MainActor func theEndOfADownloadIsNotSkippedOnItsOwnTopic() async {
     let center = MulticastCenter()
     let list = DownloadList(center: center)
     let ends = Collected<String>()
@@ -172,7 +172,7 @@ import Testing
   // MARK: - An observable model
 
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
-  @Test @MainActor func aLateModelShowsTheLatestMessageAndThenEachOther() async {
+  @Test @MainActor func aLateModelShowsTheLatestMessageAndThenEachLaterOne() async {
     let center = MulticastCenter()
     center.post(.batteryLevel, 80)
     let model = BatteryModel(center: center)

@@ -35,7 +35,7 @@ private func add<Client>(_ client: Client, to center: MulticastCenter) {
 
   // MARK: - Never called
 
-  @Test @MainActor func theWiringIsTheOneThatIsShown() throws {
+  @Test @MainActor func theArticleShowsTheWiringOfARealCenter() throws {
     @MainActor final class ProfileScreen: @MainActor UserProtocol {}
     final class AuditLog: UserProtocol {}
     struct Mail {}
@@ -58,7 +58,7 @@ private func add<Client>(_ client: Client, to center: MulticastCenter) {
     extendLifetime((screen, log, inbox))
   }
 
-  @Test func theSenderUsesAnotherCenter() {
+  @Test func aSenderWithAnotherCenterCallsNoClient() {
     let other = MulticastCenter()
     let screen = ProfileScreen()
     other.add(screen, for: UserProtocol.self, isolation: nil)
@@ -71,7 +71,7 @@ private func add<Client>(_ client: Client, to center: MulticastCenter) {
     #expect(delegate.notify { $0.userLogin(1) } == 0)
   }
 
-  @Test func aTopicIsMisspelled() {
+  @Test func aPostToAMisspelledTopicCallsNoHandler() {
     let owner = Sentinel {}
     center.observe(Topic<Int>("speed"), owner: owner) { _, _ in }
     #expect(center.post(Topic<Int>("Speed"), 1).clients == 0)
@@ -80,7 +80,7 @@ private func add<Client>(_ client: Client, to center: MulticastCenter) {
     extendLifetime(owner)
   }
 
-  @Test func twoTopicsHaveOneName() async {
+  @Test func aPostToATopicWithTheSameNameAndAnotherMessageTypeIsReported() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let (center, owner) = (MulticastCenter(), Sentinel {})
       center.observe(Topic<Int>("speed"), owner: owner) { _, _ in }
@@ -95,7 +95,9 @@ private func add<Client>(_ client: Client, to center: MulticastCenter) {
     #endif
   }
 
-  @Test(arguments: [true, false]) func twoTopicsDisagreeOnTheLatest(keepsLatest: Bool) async {
+  @Test(arguments: [true, false]) func topicsThatDisagreeAboutKeepsLatestStopADebugBuild(
+    keepsLatest: Bool
+  ) async {
     #if DEBUG
       await #expect(processExitsWith: .failure) { [keepsLatest] in
         let (center, owner) = (MulticastCenter(), kept(Sentinel {}))
@@ -105,7 +107,7 @@ private func add<Client>(_ client: Client, to center: MulticastCenter) {
     #endif
   }
 
-  @Test func theProtocolInheritsFromTheOneThatIsNotified() {
+  @Test func aClientAddedForADerivedProtocolIsNotCalledForItsBase() {
     let screen = ProfileScreen()
     center.add(screen, for: AccountProtocol.self, isolation: nil)
     #expect(notify() == 0)
@@ -116,7 +118,7 @@ private func add<Client>(_ client: Client, to center: MulticastCenter) {
     #expect(notify() == 1)
   }
 
-  @Test func aClassIsTheKey() async {
+  @Test func aClientAddedForItsClassIsReportedWhenItsProtocolIsNotified() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let (center, screen) = (MulticastCenter(), ProfileScreen())
       add(screen, to: center)
@@ -132,7 +134,7 @@ private func add<Client>(_ client: Client, to center: MulticastCenter) {
     #endif
   }
 
-  @Test func nothingOwnsTheClient() {
+  @Test func aClientThatNoObjectOwnsIsNotCalled() {
     func makeScreen() -> ProfileScreen {
       let screen = ProfileScreen()
       center.add(screen, for: UserProtocol.self, isolation: nil)
@@ -145,13 +147,13 @@ private func add<Client>(_ client: Client, to center: MulticastCenter) {
     extendLifetime(screen)
   }
 
-  @Test func nothingOwnsTheHandlersOwner() {
+  @Test func aHandlerWhoseOwnerNoObjectOwnsIsNotCalled() {
     let observation = center.observe(Topic<Int>("speed"), owner: Sentinel {}) { _, _ in }
     #expect(!observation.isActive)
     #expect(center.post(Topic<Int>("speed"), 1).clients == 0)
   }
 
-  @Test func anOptionalMethodIsMisspelled() {
+  @Test func aMisspelledOptionalMethodIsNotCalled() {
     let calls = Journal()
     let center = MulticastCenter(onDelivery: { event in
       if case .called(let type, _) = event.phase { calls.write("\(type)") }
@@ -163,7 +165,7 @@ private func add<Client>(_ client: Client, to center: MulticastCenter) {
     #expect(calls.all == ["MisspelledScreen"])
   }
 
-  @Test func theListenerWasAddedTooLate() {
+  @Test func aListenerAddedAfterADeliveryMissesItUnlessTheTopicKeepsItsLatest() {
     let screen = ProfileScreen()
     #expect(notify() == 0)
     center.add(screen, for: UserProtocol.self, isolation: nil)
@@ -177,7 +179,7 @@ private func add<Client>(_ client: Client, to center: MulticastCenter) {
     #expect(received.all == [80])
   }
 
-  @Test @MainActor func theMainActorIsBlocked() async {
+  @Test @MainActor func theWiringShowsLettersThatWaitForABlockedMainActor() async {
     @MainActor final class Screen: @MainActor UserProtocol {
       var logins = 0
       func userLogin(_ id: UInt) { logins += 1 }
@@ -195,7 +197,7 @@ private func add<Client>(_ client: Client, to center: MulticastCenter) {
 
   // MARK: - Called twice
 
-  @Test func anObjectIsAddedOnceForEachProtocol() {
+  @Test func anObjectAddedForTwoProtocolsIsCalledForEach() {
     let screen = ProfileScreen()
     for _ in 0..<2 {
       center.add(screen, for: UserProtocol.self, isolation: nil)
@@ -222,7 +224,7 @@ private func add<Client>(_ client: Client, to center: MulticastCenter) {
     #endif
   }
 
-  @Test func observingAgainAddsAHandler() {
+  @Test func observingAgainWithoutAnIDAddsAHandler() {
     let topic = Topic<Int>("speed")
     let received = Numbers()
     func appear(id: String?) {
@@ -238,7 +240,7 @@ private func add<Client>(_ client: Client, to center: MulticastCenter) {
     #expect(received.all == [2])
   }
 
-  @Test func anOldObjectIsStillAlive() {
+  @Test func anOldObjectThatIsStillAliveIsCalled() {
     let screens = [ProfileScreen(), ProfileScreen()]
     for screen in screens { center.add(screen, for: UserProtocol.self, isolation: nil) }
     #expect(notify() == 2)

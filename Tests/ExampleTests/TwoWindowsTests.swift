@@ -2,7 +2,7 @@ import Testing
 
 /// The example TwoWindows, as its users run it.
 struct TwoWindowsTests {
-  @Test func eachStatusBarHearsItsOwnWindow() async throws {
+  @Test func eachStatusBarShowsItsOwnWindow() async throws {
     let expected = """
       Draft: 0 words, saved
       Letter: 0 words, saved

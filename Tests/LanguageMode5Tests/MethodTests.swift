@@ -41,7 +41,7 @@ nonisolated private final class Log: Sendable {
     center.wiring.topics.flatMap(\.listeners).flatMap { Array(repeating: $0.home, count: $0.count) }
   }
 
-  @Test func aMethodOfTheMainActorIsCalledThere() async {
+  @Test func aMethodOfTheMainActorIsCalledOnTheMainActor() async {
     let screen = Screen(center)
     #expect(homes == ["MainActor", "MainActor"])
     let center = center
@@ -49,7 +49,7 @@ nonisolated private final class Log: Sendable {
     #expect(screen.shown == [1, -1])
   }
 
-  @Test func aMethodOfNoActorIsCalledWhereItIsPosted() {
+  @Test func aMethodOfNoActorIsCalledOnThePostingThread() {
     let log = Log(center)
     #expect(homes == ["posting thread"])
     center.post(.number, 1)

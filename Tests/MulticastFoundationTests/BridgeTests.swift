@@ -26,7 +26,7 @@ import Testing
     center.forward(.power, to: source, as: .power) { ["level": $0.level] }
   }
 
-  @Test func aMessageThatComesBackAsANotificationComesBackAThousandTimes() {
+  @Test func aMessageThatReturnsAsANotificationRecursAThousandTimes() {
     listen()
     let relaySite = CallSite(line: #line + 1, column: 1)
     relay(line: #line, column: 1)
@@ -46,7 +46,7 @@ import Testing
     #expect(reports.all.first?.path.prefix(3) == [postSite, relaySite, relaySite])
   }
 
-  @Test func aNotificationThatComesBackAThousandTimesIsRefused() {
+  @Test func aNotificationThatReturnsAsAMessageRecursAThousandTimes() {
     listen()
     let line = #line + 1
     center.relay(.power, from: source, to: .power) { Power(level: ($0.level ?? 0) + 1) }
@@ -63,7 +63,7 @@ import Testing
     #expect(reports.all.count == 2)
   }
 
-  @Test func aRelayMadeTwiceInOnePlaceIsOneCallSiteOfEachList() {
+  @Test func twoRelaysFromOneCallSiteAreNotALoop() {
     listen()
     for _ in 0..<2 { relay() }
     source.postPower(1)
@@ -72,7 +72,9 @@ import Testing
     #expect(reports.all.isEmpty)
   }
 
-  @Test(arguments: [true, false]) func aClientThatPostsWhatCalledItIsALoop(maps: Bool) {
+  @Test(arguments: [true, false]) func aClientThatPostsTheNotificationThatCalledItIsALoop(
+    maps: Bool
+  ) {
     let client = center.adding(Client("", journal))
     let line = 1
     let relay =
@@ -90,7 +92,7 @@ import Testing
     #expect(relay.dropped == 0)
   }
 
-  @Test func anotherRelayAndAnotherCenterAreNoLoop() {
+  @Test func relaysOfAnotherNameAndAnotherCenterAreNotALoop() {
     let client = center.adding(Client("a", journal))
     center.relayLevels(from: source)
     center.relayLevels(of: .otherPower, from: source)
@@ -116,7 +118,7 @@ import Testing
     center.add(client, for: PowerProtocol.self)
   }
 
-  @Test func nothingIsLostThatIsPostedOnManyThreads() {
+  @Test func notificationsAndMessagesOfSeveralThreadsAllArrive() {
     let relay = center.relayLevels(from: source)
     let (target, left) = (NotificationCenter(), kept(Counter()))
     let observer = target.addObserver(forName: .power, object: nil, queue: nil) {
@@ -136,7 +138,7 @@ import Testing
     target.removeObserver(observer)
   }
 
-  @Test func relaysComeAndGoWhileNotificationsArePosted() {
+  @Test func relaysCanComeAndGoWhileNotificationsArePosted() {
     onThreads(8) { number in
       for level in 0..<200 {
         if number % 2 == 0 {
@@ -159,7 +161,7 @@ import Testing
 
   private static let isDone = Atomic<Bool>(false)
 
-  @Test func aRelayMayBeCalledBeforeItIsMade() {
+  @Test func aRelayCanBeCalledDuringItsCreation() {
     // The flag orders nothing. Only the relay can show the thread sanitizer that its parts are made
     // before it is called, since Foundation's lock is out of its sight.
     Thread.detachNewThread {
@@ -171,7 +173,7 @@ import Testing
     Self.isDone.store(true, ordering: .relaxed)
   }
 
-  @Test func allThreadsMayCancelTheSameRelay() {
+  @Test func severalThreadsCanCancelOneRelay() {
     for _ in 0..<200 {
       let relay = center.relay(.power, from: source, to: PowerProtocol.self) { $0.powerChanged(1) }
       let observer = Slot<Bool>()
@@ -185,7 +187,7 @@ import Testing
     #expect(client.calls == 0)
   }
 
-  @Test func centersAndSendersEndWhileNotificationsArePosted() {
+  @Test func centersAndSendersCanBeDeallocatedWhileNotificationsArePosted() {
     let traces = Locked<[RelayTrace]>([])
     onThreads(8) { number in
       for level in 0..<200 {

@@ -20,7 +20,7 @@ import Testing
 
   private func post(_ level: Int) -> Int { center.post(.power, Power(level: level)).clients }
 
-  @Test func aMessageIsPostedWithItsUserInfo() {
+  @Test func aMessageIsForwardedWithItsUserInfo() {
     listen { "\($0.name.rawValue)=\($0.level ?? -1),\($0.object == nil),\($0.userInfo == nil)" }
     center.forward(.power, to: target, as: .power) { $0.level == 1 ? nil : ["level": $0.level] }
     for level in 1...2 { #expect(post(level) == 1) }
@@ -31,7 +31,7 @@ import Testing
     #expect(journal.read() == [empty, full, full, empty].joined(separator: " "))
   }
 
-  @Test func theDefaultCenterIsTheTargetByDefault() {
+  @Test func aForwardPostsToTheDefaultNotificationCenterByDefault() {
     let name = Notification.Name(UUID().uuidString)
     let observer = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) {
       journal.write("\($0.level ?? -1)")
@@ -42,7 +42,7 @@ import Testing
     NotificationCenter.default.removeObserver(observer)
   }
 
-  @Test func notificationsArePostedOnThePostingThreadInTheOrderOfObservers() {
+  @Test func aForwardPostsOnThePostingThreadInTheOrderOfRegistration() {
     let (center, journal) = (center, journal)
     center.observe(.power, owner: owner, id: 1) { _, _ in journal.write("before") }
     center.forward(.power, to: target, as: .power)
@@ -58,7 +58,7 @@ import Testing
     #expect(journal.read() == "before forwarded after")
   }
 
-  @Test func aWiringTellsWhatIsPosted() {
+  @Test func aWiringListsTheNamesThatForwardsPost() {
     let sender = kept(Sender())
     center.forward(.power, to: target, as: .power)
     center.forward(.power, to: target, as: .otherPower, object: sender)
@@ -67,7 +67,7 @@ import Testing
     #expect(observers.map(\.id) == ["power", "otherPower"])
   }
 
-  @Test func aWiringNamesThePlaceOfTheForward() {
+  @Test func aWiringListsTheCallSiteOfAForward() {
     let sender = kept(Sender())
     let first = #line + 1
     center.forward(.power, to: target, as: .power)
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func aForwardEndsWithItsCenterAndKeepsItsTargetUntilThen() {
+  @Test func aForwardRetainsItsTargetAndEndsWithItsCenter() {
     var center = Optional(MulticastCenter())
     var target = Optional(NotificationCenter())
     weak var reference: NotificationCenter?
@@ -125,7 +125,7 @@ import Testing
 
   // MARK: Senders
 
-  @Test func theSenderIsTheNotificationsObjectAndTheForwardLivesWithIt() {
+  @Test func aForwardPostsItsSenderAsTheObjectAndEndsWithTheSender() {
     var sender = Optional(Sender())
     weak var weakSender: Sender?
     weakSender = sender
@@ -142,7 +142,7 @@ import Testing
     #expect(post(1) == 0)
   }
 
-  @Test func theSameForwardOfASenderIsOne() {
+  @Test func aSecondForwardOfASenderReplacesTheFirst() {
     let (sender, other) = (Sender(), Sender())
     defer { extendLifetime((sender, other)) }
     listen { "\($0.level ?? -1)" }
@@ -165,7 +165,7 @@ import Testing
   let center = MulticastCenter()
   let journal = Journal()
 
-  @Test func whatIsDetachedEnds() {
+  @Test func aDetachedObjectIsReleased() {
     weak var sentinel: Sentinel?
     do {
       let attached = Sentinel(journal)
@@ -179,7 +179,7 @@ import Testing
     #expect(sentinel == nil)
   }
 
-  @Test func theCenterIsGoneForWhatEndsWithIt() {
+  @Test func anAttachedObjectIsReleasedAfterItsCenterIsGone() {
     do {
       let center = MulticastCenter()
       center.attach(
@@ -236,7 +236,7 @@ import Testing
       return sink
     }
 
-    @Test func whatComesWithoutDemandIsDropped() {
+    @Test func messagesWithoutDemandAreDropped() {
       let (all, two, late) = (subscribe(.unlimited), subscribe(.max(2)), subscribe(.none))
       let growing = subscribe(.max(1)) { _, number in number < 3 ? .max(1) : .none }
       for number in 1...5 { center.post(topic, number) }
@@ -248,7 +248,7 @@ import Testing
       #expect(growing.received == [1, 2, 3])
     }
 
-    @Test func cancellationEndsTheObservation() {
+    @Test func cancellingASubscriptionRemovesItsHandler() {
       let sink = subscribe(.unlimited) { sink, number in
         if number == 2 { sink.subscription?.cancel() }
         return .none
@@ -258,7 +258,7 @@ import Testing
       #expect(center.post(topic, 4).clients == 0)
     }
 
-    @Test func theLatestMessageIsTheFirst() {
+    @Test func aSubscriberReceivesTheLatestMessageFirst() {
       let topic = Topic<Int>("level", keepsLatest: true)
       center.post(topic, 1)
       let sink = Sink(.unlimited) { _, _ in .none }
@@ -280,7 +280,7 @@ import Testing
   /// Not `Port()`: on Apple's platforms this is a Mach port, which allows no weak references.
   private func makePort() throws -> Port { try #require(SocketPort(tcpPort: 0)) }
 
-  @Test func itCallsClientsAndLeavesAsAnotherNotification() throws {
+  @Test func aSystemNotificationCallsClientsAndIsForwarded() throws {
     center.adding(Client("ended", journal))
     let target = NotificationCenter()
     let observer = target.addObserver(forName: .power, object: nil, queue: nil) { notification in

@@ -20,7 +20,7 @@ import Testing
     ]
   }
 
-  @Test func clientsAreCalledInOrderOnThePostingThreadAndShareAMapping() {
+  @Test func aRelayMapsANotificationOnceAndCallsClientsInOrderOnThePostingThread() {
     let (source, journal) = (source, journal)
     let threads = Locked<Set<ObjectIdentifier>>([])
     for name in ["a", "b"] {
@@ -43,7 +43,7 @@ import Testing
   }
 
   @MainActor @Test(.timeLimit(.minutes(5)))
-  func aNotificationFromAnotherThreadCallsEachClientAtHome() async {
+  func aNotificationFromAnotherThreadCallsEachClientInItsHome() async {
     let (source, journal) = (source, journal)
     let client = Client("a", journal)
     client.onChange = { _ in MainActor.assertIsolated() }
@@ -58,7 +58,7 @@ import Testing
     extendLifetime(client)
   }
 
-  @MainActor @Test func aBodyMayNameTheMainActor() {
+  @MainActor @Test func theBodyOfARelayCanBeIsolatedToTheMainActor() {
     let screen = Screen()
     center.add(screen, for: ScreenProtocol.self)
     // The default center is the source by default.
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: [(true, "a1"), (false, "a1 a2 a3 a4")])
-  func onlyTheNameAndTheSenderAreRelayed(hasSender: Bool, calls: String) {
+  func aRelayReceivesNotificationsOfItsNameAndSenderOnly(hasSender: Bool, calls: String) {
     center.adding(Client("a", journal))
     let sender = kept(Sender())
     center.relayLevels(from: source, object: hasSender ? sender : nil)
@@ -83,7 +83,7 @@ import Testing
     #expect(journal.read() == calls)
   }
 
-  @Test func whatCannotBeMappedIsDroppedAndCounted() {
+  @Test func aNotificationThatCannotBeMappedIsDroppedAndCounted() {
     let relays = makeRelays()
     // What nobody listens to is not dropped.
     source.postPower(1)
@@ -103,7 +103,7 @@ import Testing
 
   // MARK: To topics
 
-  @Test func whatARelayPostsIsToldWithTheRelayAsItsCallSite() throws {
+  @Test func aPostOfARelayIsReportedWithTheRelaysCallSite() throws {
     let events = Locked<[DeliveryEvent]>([])
     let center = MulticastCenter(onDelivery: { event in events.withLock { $0.append(event) } })
     center.observe(.power, owner: owner) { _, _ in }
@@ -116,7 +116,7 @@ import Testing
     extendLifetime((center, owner))
   }
 
-  @MainActor @Test func theMainActorIsReachedFromElsewhere() {
+  @MainActor @Test func aRelayPostsToTheMainActorFromAnotherThread() {
     let (center, source) = (center, source)
     let screen = Screen()
     center.observe(.power, owner: screen) { screen, power in screen.show(power.level) }
@@ -129,7 +129,7 @@ import Testing
     #expect(screen.shown == Array(0...100))
   }
 
-  @Test(.timeLimit(.minutes(5))) func aLoopOverMessagesTakesNotifications() async {
+  @Test(.timeLimit(.minutes(5))) func aLoopOverMessagesReceivesNotifications() async {
     let messages = center.messages(of: .power)
     center.relay(.power, from: source, to: .power) { $0.power }
     source.postPower(1)
@@ -139,7 +139,7 @@ import Testing
 }
 
 /// When a relay ends, and what it keeps until then.
-@Suite struct RelayLifeTests {
+@Suite struct RelayLifetimeTests {
   let journal = Journal()
   let center = MulticastCenter()
   let source = NotificationCenter()
@@ -163,7 +163,7 @@ import Testing
 
   // MARK: Cancelling
 
-  @Test func cancelEndsTheRelayAtOnce() {
+  @Test func cancelEndsTheRelayImmediately() {
     let trace = drained {
       // The token may be ignored.
       let trace = RelayTrace(relay(in: MulticastCenter.default))
@@ -181,7 +181,7 @@ import Testing
     #expect(!trace.isObserving)
   }
 
-  @Test func endingIsLeavingOnce() {
+  @Test func aRelayRemovesItsObserverOnlyOnce() {
     let (source, journal) = (source, journal)
     let token = Slot<NotificationRelay>()
     token.value = center.relay(.power, from: source, to: .power) { _ in
@@ -201,7 +201,7 @@ import Testing
     #expect(journal.read() == "observer")
   }
 
-  @Test func aNotificationUnderWayReachesTheRestOfItsClients() {
+  @Test func aRelayCancelledDuringANotificationCallsTheRemainingClients() {
     let other = center.adding(Counter())
     let token = Slot<NotificationRelay>()
     token.value = center.relay(.power, from: source, to: PowerProtocol.self) { client in
@@ -217,7 +217,7 @@ import Testing
   }
 
   @Test(arguments: 0..<16, [false, true])
-  func anotherObserverMayCancelDuringANotification(place: Int, isUnderWay: Bool) {
+  func anotherObserverCanCancelTheRelayDuringANotification(place: Int, isUnderWay: Bool) {
     let (source, journal) = (source, journal)
     let token = Slot<NotificationRelay>()
     // Whether Foundation calls the relay before or after one that cancels, no call begins after that. Where
@@ -248,7 +248,7 @@ import Testing
 
   // MARK: The status
 
-  @Test func whoeverEndsARelayRemovesItsObserverOnce() {
+  @Test func aRelayStatusLetsOneCallerRemoveTheObserver() {
     let status = RelayStatus()
     #expect(status.begin())
     #expect(status.isActive)
@@ -265,7 +265,7 @@ import Testing
 
   // MARK: The center
 
-  @Test func aRelayEndsWithItsCenterAndKeepsNeitherThatNorItsClients() {
+  @Test func aRelayEndsWithItsCenterAndRetainsNeitherTheCenterNorItsClients() {
     weak var weakClient: Counter?
     let trace = drained {
       var center = Optional(MulticastCenter())
@@ -289,7 +289,7 @@ import Testing
     #expect(!trace.isObserving)
   }
 
-  @Test func aClientMayReleaseTheCenterDuringADelivery() {
+  @Test func aClientCanReleaseTheCenterDuringADelivery() {
     let trace = drained {
       let (first, second) = (Client("a", journal), Client("b", journal))
       defer { extendLifetime((first, second)) }
@@ -306,7 +306,7 @@ import Testing
     #expect(!trace.isObserving)
   }
 
-  @Test func whatARelayCapturesMayUseBothCentersAtItsEnd() {
+  @Test func anObjectReleasedWithARelayCanUseBothCenters() {
     let (center, source, journal) = (center, source, journal)
     func makeRelay() -> NotificationRelay {
       let sentinel = Sentinel {

@@ -37,7 +37,7 @@ import Testing
   // MARK: Of the main actor
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  @MainActor @Test func aMainActorProtocolIsCalledWithinThePost() {
+  @MainActor @Test func aMainActorMessageCallsClientsBeforePostReturns() {
     let screen = addScreen()
     var subject: Sender? = Sender()
     weak var weakSubject: Sender?
@@ -65,7 +65,7 @@ import Testing
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  @MainActor @Test func aMessageOfTheMainActorIsMappedToATopics() {
+  @MainActor @Test func aMainActorMessageIsMappedToAMessageOfATopic() {
     center.observe(.power, owner: owner) { _, power in journal.write("\(power.level)") }
     let relay = center.relay(Shown.self, from: source, to: .power) {
       $0.label.level > 1 ? Power(level: $0.label.level) : nil
@@ -76,7 +76,7 @@ import Testing
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  @MainActor @Test func aTopicsMessagesLeaveOnTheMainActor() async {
+  @MainActor @Test func messagesOfATopicAreForwardedOnTheMainActor() async {
     let (center, source) = (center, source)
     var shown: [Int] = []
     let subject = Sender()
@@ -103,7 +103,7 @@ import Testing
   // MARK: Of any thread
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  @Test(.timeLimit(.minutes(5))) func asynchronousMessagesComeInInTheirOrder() async {
+  @Test(.timeLimit(.minutes(5))) func asynchronousMessagesAreRelayedInOrder() async {
     let messages = center.messages(of: .power)
     let relay = center.relay(Changed.self, from: source, to: .power) {
       $0.level >= 0 ? Power(level: $0.level) : nil
@@ -115,7 +115,7 @@ import Testing
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  @Test(.timeLimit(.minutes(5))) func asynchronousMessagesOfOneSubjectComeIn() async {
+  @Test(.timeLimit(.minutes(5))) func onlyAsynchronousMessagesOfTheSubjectAreRelayed() async {
     let messages = center.messages(of: .power)
     let (one, other) = (Sender(), Sender())
     center.relay(Changed.self, from: source, of: one, to: .power) { Power(level: $0.level) }
@@ -127,7 +127,8 @@ import Testing
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  @MainActor @Test(.timeLimit(.minutes(5))) func asynchronousMessagesCallClientsAtHome() async {
+  @MainActor @Test(.timeLimit(.minutes(5))) func asynchronousMessagesCallClientsInTheirHome() async
+  {
     let screen = addScreen()
     center.relay(Changed.self, from: source, to: ScreenProtocol.self) { @MainActor in
       $0.show($1.level)
@@ -138,7 +139,9 @@ import Testing
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  @Test(.timeLimit(.minutes(5))) func nothingComesInAfterCancelAndTheEndOfTheCenter() async {
+  @Test(.timeLimit(.minutes(5))) func noMessageIsRelayedAfterCancelOrTheDeallocationOfTheCenter()
+    async
+  {
     let messages = center.messages(of: .power)
     do {
       let sentinel = Sentinel(journal)
@@ -165,7 +168,7 @@ import Testing
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  @Test(.timeLimit(.minutes(5))) func aTopicsMessagesLeaveAsAsynchronousOnes() async {
+  @Test(.timeLimit(.minutes(5))) func messagesOfATopicAreForwardedAsAsynchronousMessages() async {
     let (comesIn, stream) = (MulticastCenter(), Topic<Power>("in"))
     let messages = comesIn.messages(of: stream)
     comesIn.relay(Changed.self, from: source, to: stream) { Power(level: $0.level) }
@@ -185,7 +188,7 @@ import Testing
   // MARK: The wiring
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-  @Test func aWiringNamesThePlaceOfATypedForward() {
+  @Test func aWiringListsTheCallSiteOfATypedForward() {
     let subject = kept(Sender())
     let first = #line + 1
     center.forward(.power, to: source, as: Shown.self) { _ in nil }

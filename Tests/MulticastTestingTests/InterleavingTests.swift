@@ -10,7 +10,9 @@ import Testing
     (HomeKind.queue, HomeKind.queue), (.queue, .mainActor), (.actor, .queue), (.mainActor, .actor),
     (.task, .actor), (.task, .task), (.mainActor, .task),
   ])
-  func twoPostsToTwoHomesComeInEveryOrder(_ one: HomeKind, _ other: HomeKind) async throws {
+  func twoPostsToTwoHomesAreHandledInEveryAllowedOrder(_ one: HomeKind, _ other: HomeKind)
+    async throws
+  {
     let allowed = PartialOrder(
       events: ["p1", "p2", "A1", "A2", "B1", "B2"],
       precedences: [
@@ -77,7 +79,7 @@ import Testing
   }
 
   /// A wait ends when what it is for has been handled. Other letters may still wait.
-  @Test func lettersMoveNoLongerThanSomebodyWaits() async throws {
+  @Test func anAwaitedPostReturnsWhileOtherLettersStillWait() async throws {
     let counts = Collected<Int>()
     try await Interleavings.explore(60) { center in
       let (household, heard, question) = (Household(center), Numbers(), Topic<Int>("question"))
@@ -97,7 +99,7 @@ import Testing
   }
 
   /// A handler that waits for another one's letter lets it move.
-  @Test func aHandlerThatWaitsLetsOthersMove() async throws {
+  @Test func aHandlerThatAwaitsAPostLetsOtherHomesHandleIt() async throws {
     try await Interleavings.explore(20) { center in
       let (question, answer) = (Topic<Int>("question"), Topic<Int>("answer"))
       let (household, owner, heard) = (Household(center), Resident(), Numbers())
@@ -146,7 +148,7 @@ import Testing
   }
 
   #if compiler(>=6.3)
-    @Test func aWarningIsNoFailure() async throws {
+    @Test func aWarningDoesNotEndTheExploration() async throws {
       let runs = Numbers()
       let issues = try await issues {
         try await Interleavings.explore(5) { _ in
@@ -180,7 +182,7 @@ import Testing
 
   /// As in XCTest, which does not see what Swift Testing records. In a process of its own, because an issue without a test is
   /// shown to all tests that run meanwhile.
-  @Test func outsideOfATestAnIssueIsThrown() async {
+  @Test func anIssueOutsideATestIsThrown() async {
     await #expect(processExitsWith: .success) {
       let failure = await Task.detached { () -> (any Error)? in
         do {
@@ -202,7 +204,7 @@ import Testing
     }
   }
 
-  @Test func outsideOfATestAnErrorIsThrown() async {
+  @Test func anErrorOutsideATestIsThrown() async {
     await #expect(processExitsWith: .success) {
       struct Odd: Error {}
       let failure = await Task.detached { () -> (any Error)? in
@@ -217,7 +219,7 @@ import Testing
     }
   }
 
-  @Test func aRefusedLoopIsAFailure() async {
+  @Test func aRefusedLoopIsThrownAsAFailure() async {
     let failure = await #expect(throws: Interleavings.Failure.self) {
       try await Interleavings.explore(1) { center in
         let household = Household(center)
@@ -231,7 +233,7 @@ import Testing
 
   // MARK: - Runs
 
-  @Test func theCenterIsTheCurrentOneAndCanBeRecorded() async throws {
+  @Test func theCenterOfARunIsTheCurrentOneAndCanBeRecorded() async throws {
     try await Interleavings.explore(3) { center in
       #expect(MulticastCenter.current === center)
       let household = Household(center)
@@ -244,7 +246,7 @@ import Testing
     }
   }
 
-  @Test func aRunEndsWhenEveryLetterWasHandled() async throws {
+  @Test func aRunEndsWhenEveryLetterIsHandled() async throws {
     for kind in HomeKind.allCases {
       let numbers = Numbers()
       let household = Locked<Household?>(nil)
@@ -261,7 +263,7 @@ import Testing
     }
   }
 
-  @Test func afterARunItsCenterWorksOn() async throws {
+  @Test func theCenterOfARunWorksAfterTheRun() async throws {
     let left = Locked<Household?>(nil)
     let numbers = Numbers()
     try await Interleavings.replay(1) { center in
@@ -277,7 +279,7 @@ import Testing
     #expect(numbers.all.sorted() == (1...5).flatMap { [$0, $0, $0, $0] })
   }
 
-  @Test func freeTasksAndBlocksOnQueuesAreWaitedForByWhoAwaitsThem() async throws {
+  @Test func aRecorderWaitsForDetachedTasksAndBlocksOnQueues() async throws {
     try await Interleavings.explore(20) { center in
       let logins = TopicRecorder(center, .login)
       let household = Household(center)
@@ -292,7 +294,7 @@ import Testing
   }
 
   /// A queue that posts, and that another home enters with `sync`.
-  @Test func aHomeMayBlockAnother() async throws {
+  @Test func aHandlerCanBlockAnotherHomeWithSync() async throws {
     try await Interleavings.explore(3) { center in
       let (busy, home) = (DispatchQueue(label: "busy"), DispatchQueue(label: "home"))
       let owner = Resident()
@@ -311,7 +313,7 @@ import Testing
   }
 
   /// Letters that look for deallocated clients are the center's own.
-  @Test func onlyLettersOfUsersAreSteps() async throws {
+  @Test func searchesForDeallocatedClientsAreNotSteps() async throws {
     try await Interleavings.explore(3) { center in
       let (queue, heard) = (DispatchQueue(label: "home"), Numbers())
       for _ in 0..<1_000 { center.observe(Topic<Int>(), owner: Resident(), on: queue) { _, _ in } }
@@ -327,7 +329,7 @@ import Testing
     }
   }
 
-  @Test func cancellationEndsARunThatWaits() async throws {
+  @Test func cancellationEndsARunThatAwaitsAMessage() async throws {
     let (begun, hasBegun) = AsyncStream<Void>.makeStream()
     let exploration = Task {
       try await Interleavings.explore(10) { center in

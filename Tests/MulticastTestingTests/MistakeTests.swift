@@ -322,7 +322,7 @@ extension Mistake {
   private static let limit = 200
 
   @Test(arguments: Mistake.all)
-  func aMistakeIsFound(_ mistake: Mistake) async throws {
+  func anExplorationFindsTheMistake(_ mistake: Mistake) async throws {
     let failure = try await #require(throws: Interleavings.Failure.self) {
       try await Interleavings.explore(Self.limit) { try await mistake.run($0, false) }
     }
@@ -335,7 +335,7 @@ extension Mistake {
   }
 
   @Test(arguments: Mistake.all)
-  func withoutTheMistakeNothingIsFound(_ mistake: Mistake) async throws {
+  func anExplorationFindsNothingInTheFixedProgram(_ mistake: Mistake) async throws {
     try await Interleavings.explore(Self.limit) { try await mistake.run($0, true) }
   }
 }

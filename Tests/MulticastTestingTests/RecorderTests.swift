@@ -10,7 +10,7 @@ import Testing
   let deliveries = DeliveryRecorder()
   let owner = kept(Resident())
 
-  @Test func itTellsProtocolsTopicsAndCallSites() async throws {
+  @Test func deliveriesAreRecordedWithProtocolsTopicsAndCallSites() async throws {
     let clients = kept([Pinged(), Pinged()])
     for client in clients { center.add(client, for: PingProtocol.self) }
     center.observe(.login, owner: owner) { _, _ in }
@@ -25,7 +25,7 @@ import Testing
     #expect(post.site.line == line + 2)
   }
 
-  @Test func itCountsThoseForWhomALetterIsLeft() async throws {
+  @Test func aDeliveryCountsTheListenersForWhichALetterIsLeft() async throws {
     let topic = Topic<Int>("level", keepsLatest: true)
     for topic in [topic, Topic<Int>("other")] {
       let queue = DispatchQueue(label: "home")
@@ -40,7 +40,7 @@ import Testing
     #expect(deliveries.all.count == 2)
   }
 
-  @Test func whatIsTakenByProtocolLeavesTheOthers() async throws {
+  @Test func takingADeliveryOfAProtocolLeavesOtherDeliveries() async throws {
     let client = kept(Pinged())
     center.add(client, for: PingProtocol.self)
     center.observe(.login, owner: owner) { _, _ in }
@@ -50,7 +50,7 @@ import Testing
     #expect(try await deliveries.next(.login).clients == 1)
   }
 
-  @Test func aNestedNotifyComesAfterTheOneThatCausedIt() async throws {
+  @Test func aNestedNotifyIsRecordedAfterTheOuterOne() async throws {
     let client = kept(
       Pinged { number in
         if number == 1 { center.notify(PingProtocol.self) { $0.ping(2) } }
@@ -61,7 +61,7 @@ import Testing
     #expect(lines.count == 2 && lines[0] > lines[1])
   }
 
-  @Test func aLoopIsRefused() async throws {
+  @Test func aRefusedLoopIsRecorded() async throws {
     let center = MulticastCenter.recordable(onRecursion: { _ in })
     let deliveries = DeliveryRecorder(center)
     let again = Locked<(@Sendable () -> Void)?>(nil)
@@ -75,12 +75,12 @@ import Testing
     again.withLock { $0 = nil }
   }
 
-  @Test func aCenterThatReportsToNobodyFailsTheTest() async throws {
+  @Test func aCenterThatCannotBeRecordedFailsTheTest() async throws {
     let issues = try await issues { _ = DeliveryRecorder(MulticastCenter()) }
     #expect(issues.count == 1 && issues[0].contains("recordable()"))
   }
 
-  @Test func anExhaustiveOneFailsATestThatLeavesDeliveries() async throws {
+  @Test func anExhaustiveRecorderFailsATestThatLeavesDeliveries() async throws {
     let owner = owner
     let issues = try await issues {
       try await OwnCenter.ownCenter.run {
@@ -92,7 +92,7 @@ import Testing
     #expect(issues.count == 1 && issues[0].contains("Nobody has taken these deliveries"))
   }
 
-  @Test func aWaitThatIsCancelledTellsWhatWasRecorded() async throws {
+  @Test func aCancelledWaitThrowsTheRecordedDeliveries() async throws {
     center.observe(.login, owner: owner) { _, _ in }
     center.post(.login, Login(id: 1))
     let wait = Task { try await deliveries.next(PingProtocol.self) }
@@ -106,7 +106,7 @@ import Testing
 @Suite(.ownCenter) struct TopicRecorderTests {
   let center = MulticastCenter.current
 
-  @Test func itRecordsInTheOrderOfThePosts() async throws {
+  @Test func messagesAreRecordedInTheOrderOfThePosts() async throws {
     let recorder = TopicRecorder(center, .login)
     for id in 1...3 { center.post(.login, Login(id: id)) }
     #expect(try await recorder.next() == Login(id: 1))
@@ -115,7 +115,7 @@ import Testing
     #expect(try await recorder.next() == Login(id: 3))
   }
 
-  @Test func itWaitsForAPostOfAnotherTask() async throws {
+  @Test func nextWaitsForAPostOfAnotherTask() async throws {
     let recorder = TopicRecorder(center, .login)
     Task {
       for id in 1...100 {
@@ -126,7 +126,7 @@ import Testing
     for id in 1...100 { #expect(try await recorder.next().id == id) }
   }
 
-  @Test func severalWhoWaitGetDifferentMessages() async throws {
+  @Test func concurrentWaitsReceiveDifferentMessages() async throws {
     let recorder = TopicRecorder(center, .login)
     async let one = recorder.next()
     async let other = recorder.next()
@@ -134,7 +134,7 @@ import Testing
     #expect(try await [one.id, other.id].sorted() == [1, 2])
   }
 
-  @Test func aLatestMessageIsTheFirst() async throws {
+  @Test func theLatestMessageIsRecordedFirst() async throws {
     let topic = Topic<Int>("level", keepsLatest: true)
     center.post(topic, 1)
     let recorder = TopicRecorder(center, topic)
@@ -143,12 +143,12 @@ import Testing
     #expect(try await recorder.next() == 2)
   }
 
-  @Test func whatNobodyHoldsDoesNotRecord() {
+  @Test func aReleasedRecorderDoesNotRecord() {
     _ = TopicRecorder(center, .login)
     #expect(center.post(.login, Login(id: 1)).clients == 0)
   }
 
-  @Test func aWaitThatIsCancelledTellsWhatWasRecorded() async throws {
+  @Test func aCancelledWaitThrowsTheRecordedMessages() async throws {
     let recorder = TopicRecorder(center, .login)
     for id in 1...2 { center.post(.login, Login(id: id)) }
     let (taken, hasTaken) = AsyncStream<Void>.makeStream()
@@ -172,7 +172,7 @@ import Testing
   }
 
   /// A cancellation at any moment of `next()` ends it.
-  @Test func aCancellationIsNeverMissed() async throws {
+  @Test func aCancellationAtAnyMomentEndsTheWait() async throws {
     for round in 0..<10_000 {
       let recording = Recording<Int>()
       recording.add(0)
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test func withNothingRecordedTheErrorSaysSo() async throws {
+  @Test func theErrorStatesThatNothingWasRecorded() async throws {
     let recorder = TopicRecorder(center, .login)
     let wait = Task { try await recorder.next() }
     wait.cancel()
@@ -206,7 +206,7 @@ import Testing
 
   // MARK: - Exhaustive
 
-  @Test func anExhaustiveOneFailsATestThatLeavesMessages() async throws {
+  @Test func anExhaustiveRecorderFailsATestThatLeavesMessages() async throws {
     let issues = try await issues {
       try await OwnCenter.ownCenter.run {
         _ = TopicRecorder(.current, .login, exhaustive: true)
@@ -223,7 +223,7 @@ import Testing
       ])
   }
 
-  @Test func anExhaustiveOneThatWasEmptiedPasses() async throws {
+  @Test func anExhaustiveRecorderPassesATestThatTakesAllMessages() async throws {
     try await OwnCenter.ownCenter.run {
       let recorder = TopicRecorder(.current, .login, exhaustive: true)
       MulticastCenter.current.post(.login, Login(id: 1))
@@ -232,7 +232,7 @@ import Testing
     }
   }
 
-  @Test func anExhaustiveOneIsLookedAtAfterEachRunOfAnExploration() async throws {
+  @Test func anExhaustiveRecorderIsCheckedAfterEachRunOfAnExploration() async throws {
     let issues = try await issues {
       try await Interleavings.explore(3) { center in
         let recorder = TopicRecorder(center, .login, exhaustive: true)
@@ -246,7 +246,7 @@ import Testing
 }
 
 @Suite struct ExhaustiveRecorderTests {
-  @Test func withoutATraitNobodyLooksAtIt() async throws {
+  @Test func anExhaustiveRecorderFailsATestWithoutTheTrait() async throws {
     let issues = try await issues {
       _ = TopicRecorder(MulticastCenter(), .login, exhaustive: true)
     }
@@ -256,7 +256,7 @@ import Testing
 
 /// What no test would see, as in XCTest, stops the program.
 @Suite struct MisuseTests {
-  @Test func anExhaustiveRecorderOutsideOfATestStopsTheProgram() async {
+  @Test func anExhaustiveRecorderOutsideATestStopsTheProgram() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await Task.detached {
         _ = TopicRecorder(MulticastCenter(), Topic<Int>(), exhaustive: true)
@@ -266,7 +266,7 @@ import Testing
     #expect(text.contains("A recorder can be exhaustive in a test with the trait .ownCenter"))
   }
 
-  @Test func aCenterThatCannotBeRecordedStopsTheProgramOutsideOfATest() async {
+  @Test func aCenterThatCannotBeRecordedStopsTheProgramOutsideATest() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await Task.detached { _ = DeliveryRecorder(MulticastCenter()) }.value
     }
@@ -287,14 +287,14 @@ extension OwnCenter {
   private static let seen = Collected<MulticastCenter>()
 
   @Test(arguments: 1...5)
-  func eachTestAndEachOfItsCasesHasAnother(_ number: Int) {
+  func eachTestCaseHasItsOwnCenter(_ number: Int) {
     let center = MulticastCenter.current
     #expect(center !== MulticastCenter.default)
     #expect(!Self.seen.all.contains { $0 === center })
     Self.seen.add(center)
   }
 
-  @Test func tasksOfTheTestShareIt() async {
+  @Test func tasksOfATestShareItsCenter() async {
     let center = MulticastCenter.current
     async let child = MulticastCenter.current
     let task = Task { MulticastCenter.current }
@@ -304,7 +304,7 @@ extension OwnCenter {
     #expect(await detached.value === MulticastCenter.default)
   }
 
-  @Test func itsSuiteHasItToo() {
+  @Test func theSuiteIsCreatedWithTheCenterOfItsTest() {
     #expect(center === MulticastCenter.current)
   }
 
@@ -312,11 +312,11 @@ extension OwnCenter {
 }
 
 @Suite struct SharedCenterTests {
-  @Test func withoutTheTraitTheDefaultIsCurrent() {
+  @Test func theDefaultCenterIsCurrentWithoutTheTrait() {
     #expect(MulticastCenter.current === MulticastCenter.default)
   }
 
-  @Test(.ownCenter) func oneTestMayHaveIt() {
+  @Test(.ownCenter) func aSingleTestCanHaveItsOwnCenter() {
     #expect(MulticastCenter.current !== MulticastCenter.default)
   }
 }
@@ -343,7 +343,7 @@ private final class Leaking: Sendable {
     return issues.all
   }
 
-  @Test func aTestWithItsOwnCenterFailsForAnOwnerThatItsHandlerKeeps() async throws {
+  @Test func aTestWithItsOwnCenterFailsForAnOwnerThatItsHandlerRetains() async throws {
     let issues = try await issues { _ = Leaking(.current) }
     #expect(issues.count == 1)
     #expect(issues[0].comments[0].rawValue.hasPrefix("Leaking was kept alive by its own handler"))
@@ -351,7 +351,7 @@ private final class Leaking: Sendable {
   }
 
   /// The error reaches a test of XCTest, too.
-  @Test func expectNoLeaksThrowsForAnOwnerThatItsHandlerKeeps() async throws {
+  @Test func expectNoLeaksThrowsForAnOwnerThatItsHandlerRetains() async throws {
     let center = MulticastCenter()
     for _ in 0..<2 { _ = Leaking(center) }
     let error = await #expect(throws: LeakedOwners.self) { try await center.expectNoLeaks() }
@@ -362,7 +362,7 @@ private final class Leaking: Sendable {
     try await center.expectNoLeaks()
   }
 
-  @Test func anOwnerThatIsHeldIsNone() async throws {
+  @Test func anOwnerThatAnotherObjectRetainsIsNotALeak() async throws {
     let held = Collected<Leaking>()
     #expect(try await issues { held.add(Leaking(.current)) }.isEmpty)
     #expect(held.all.count == 1)

@@ -10,7 +10,7 @@ import Testing
 
   // MARK: - 13: home
 
-  @Test func everybodyIsCalledAtHome() async throws {
+  @Test func eachHandlerIsCalledInItsHome() async throws {
     try await Interleavings.explore(Self.runs) { center in
       let key = DispatchSpecificKey<Bool>()
       let queue = DispatchQueue(label: "home")
@@ -40,7 +40,7 @@ import Testing
   // MARK: - 14: causal order
 
   /// Each home hears the question before its answers, and what one thread posts in order.
-  @Test func causesComeBeforeTheirEffectsInEveryHome() async throws {
+  @Test func everyHomeReceivesCausesBeforeTheirEffects() async throws {
     let (question, answer) = (Topic<Int>("question"), Topic<Int>("answer"))
     try await Interleavings.explore(Self.runs) { center in
       let household = Household(center)
@@ -73,7 +73,7 @@ import Testing
   }
 
   /// A home may answer before the post that asks has returned. Nobody without a home hears that before the question.
-  @Test func causesComeBeforeTheirEffectsWithoutAHome() async throws {
+  @Test func handlersWithoutAHomeReceiveCausesBeforeTheirEffects() async throws {
     let (question, answer) = (Topic<Int>("question"), Topic<Int>("answer"))
     try await Interleavings.explore(Self.runs) { center in
       let (household, owners) = (Household(center), [Resident(), Resident(), Resident()])
@@ -101,7 +101,7 @@ import Testing
   }
 
   /// A handler without a home answers on the thread of the post, before any home has had the question.
-  @Test func anAnswerGivenAtOnceOvertakesNoQuestion() async throws {
+  @Test func anImmediateAnswerDoesNotOvertakeItsQuestion() async throws {
     let (question, answer) = (Topic<Int>("question"), Topic<Int>("answer"))
     try await Interleavings.explore(Self.runs) { center in
       let (household, owner) = (Household(center), Resident())
@@ -122,7 +122,7 @@ import Testing
 
   // MARK: - 15: at once
 
-  @Test func whatWaitsInAHomeComesBeforeWhatIsPostedThere() async throws {
+  @Test func lettersWaitingInAHomeAreHandledBeforeAPostMadeThere() async throws {
     actor Store {
       var ids: [Int] = []
       func observe(_ center: MulticastCenter) {
@@ -152,7 +152,7 @@ import Testing
 
   // MARK: - 16: posts that set off posts
 
-  @Test func aPostMayRecurFromHomeToHome() async throws {
+  @Test func aPostCanRecurBetweenHomes() async throws {
     try await Interleavings.explore(30) { center in
       let household = Household(center)
       let count = Locked(0)
@@ -173,7 +173,7 @@ import Testing
   // MARK: - 17: latest
 
   /// Observers that come at any moment hear the latest message first, and then all others.
-  @Test func lateObserversMissNothing() async throws {
+  @Test func lateObserversMissNoMessageAfterTheLatest() async throws {
     let topic = Topic<Int>("level", keepsLatest: true)
     let last = 6
     try await Interleavings.explore(Self.runs) { center in

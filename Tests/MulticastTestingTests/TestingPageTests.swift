@@ -167,7 +167,7 @@ nonisolated final class Repeater: UserProtocol {
 }
 
 @Test(.ownCenter) @MainActor
-func nothingIsLeftOfAnInbox() {
+func aDeallocatedInboxLeavesNoHandler() {
   let before = MulticastCenter.current.wiring
 
   _ = Inbox()
@@ -175,7 +175,7 @@ func nothingIsLeftOfAnInbox() {
   #expect(MulticastCenter.current.wiring == before)
 }
 
-@Test @MainActor func nothingKeepsAnInbox() async throws {
+@Test @MainActor func anInboxDoesNotLeak() async throws {
   let center = MulticastCenter()
   center.observe(.mail, owner: Inbox(center: center)) {
     _, _ in
@@ -188,7 +188,7 @@ nonisolated struct Preferences: UserProtocol {
   func userLogin(_ id: UInt) {}
 }
 
-@Test func aValueCannotListen() async {
+@Test func aValueCannotBeAClient() async {
   await #expect(processExitsWith: .failure) {
     let center = MulticastCenter()
     center.add(
@@ -223,7 +223,7 @@ nonisolated struct Preferences: UserProtocol {
     if await cart.sum != 135 { throw WrongTotal() }
   }
 
-  @Test func aHastyCartIsFound() async throws {
+  @Test func anExplorationFindsTheMistakeOfTheHastyCart() async throws {
     let failure = try await #require(throws: Interleavings.Failure.self) {
       try await Interleavings.explore(100, buy)
     }

@@ -9,7 +9,7 @@ import Testing
   let journal = Journal()
   let center = MulticastCenter()
 
-  @Test func centerAndSubscriptAreTheSameList() {
+  @Test func aCenterAndItsSubscriptUseTheSameList() {
     let client = kept(Client("a", journal))
     #expect(center[PingProtocol.self] === center[PingProtocol.self])
     #expect(center.add(client, for: PingProtocol.self))
@@ -21,7 +21,7 @@ import Testing
     #expect(!center.contains(client, for: PingProtocol.self))
   }
 
-  @Test func protocolsAndCentersDoNotMix() {
+  @Test func aNotifyCallsOnlyClientsOfItsProtocolInItsCenter() {
     let both = kept(Both(journal))
     center.add(both, for: PingProtocol.self)
     center.notify(PongProtocol.self) { $0.pong(1) }
@@ -39,7 +39,7 @@ import Testing
     #expect(MulticastCenter()[PongProtocol.self] !== center[PongProtocol.self])
   }
 
-  @Test func aProtocolThatNobodyWasAddedForIsEmpty() async {
+  @Test func aProtocolWithoutClientsIsEmpty() async {
     let client = kept(Client("a", journal))
     #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 0)
     #expect(center[PingProtocol.self].notify(forEach: [1, 2]) { $0.ping($1) } == 0)
@@ -53,7 +53,7 @@ import Testing
     center.removeAll()
   }
 
-  @Test func anObjectIsRemovedFromEverything() {
+  @Test func removingAnObjectRemovesItFromEveryProtocol() {
     let both = kept(Both(journal))
     let other = kept(Both(journal))
     center.add(both, for: PingProtocol.self)
@@ -69,7 +69,7 @@ import Testing
     #expect(center.remove(other) == 0)
   }
 
-  @Test func aDelegateOutlivesItsCenter() {
+  @Test func aDelegateWorksAfterItsCenterIsDeallocated() {
     var center = Optional(MulticastCenter())
     let delegate = center![PingProtocol.self]
     center = nil
@@ -78,7 +78,7 @@ import Testing
     #expect(delegate.notify { $0.ping(1) } == 1)
   }
 
-  @Test func thereIsADefaultCenter() {
+  @Test func theDefaultCenterAddsClients() {
     final class Local: PingProtocol { func ping(_ number: Int) {} }
     let client = kept(Local())
     #expect(MulticastCenter.default.add(client, for: Local.self))
@@ -93,7 +93,7 @@ import Testing
     var lists: [ClientList] { [] }
   }
 
-  @Test func whoComesWhileARegistryIsMadeGetsThatOne() {
+  @Test func aThreadThatLooksUpARegistryDuringItsCreationGetsTheSameOne() {
     let key = ObjectIdentifier(Registry.self)
     for _ in 0..<20 {
       let table = RegistryTable()
@@ -115,7 +115,7 @@ import Testing
   }
 
   /// The thread sanitizer sees it. The threads meet before each center is used, and when it has been.
-  @Test func whoFindsARegistryFindsAllOfIt() {
+  @Test func aThreadThatFindsARegistrySeesItFullyInitialized() {
     let (owner, done) = (kept(Owner()), DispatchSemaphore(value: 0))
     let arrivals = Atomic<Int>(0)
     let current = Locked<MulticastCenter>(MulticastCenter())
@@ -149,7 +149,7 @@ private final class Key<Number> {}
 /// A million clients in one list, and ten thousand lists in one center. What a delivery costs there is
 /// measured in Benchmarks.
 @Suite(.enabled(if: !Process.isSanitized)) struct ScaleTests {
-  @Test func aMillionClientsInOneList() async {
+  @Test func oneListHoldsAMillionClients() async {
     await #expect(processExitsWith: .success) {
       let delegate = MulticastDelegate<any PingProtocol>()
       let count = Process.rounds(1_000_000, quick: 50_000)
@@ -181,7 +181,7 @@ private final class Key<Number> {}
     }
   }
 
-  @Test func tenThousandListsInOneCenter() {
+  @Test func oneCenterHoldsTenThousandLists() {
     let center = MulticastCenter()
     var clients: [AnyObject] = []
     // Each of the numbers, written with two digits, is a type.

@@ -49,7 +49,7 @@ private final class WeakArray {
       name: Notification.Name("number"), object: nil, userInfo: ["number": number])
   }
 
-  @Test func order() async {
+  @Test func clientsAreCalledInTheOrderOfRegistration() async {
     let clients = "abcd".map { makeClient(String($0)) }
     for client in clients {
       center.add(client, for: PingProtocol.self, isolation: nil)
@@ -72,7 +72,7 @@ private final class WeakArray {
     extendLifetime(clients)
   }
 
-  @Test func anObjectAddedTwice() {
+  @Test func onlyACenterCallsAnObjectAddedTwiceOnce() {
     let client = makeClient("a")
     for _ in 0..<2 {
       center.add(client, for: PingProtocol.self, isolation: nil)
@@ -90,7 +90,7 @@ private final class WeakArray {
     extendLifetime(client)
   }
 
-  @Test func aRemovalThatIsForgotten() {
+  @Test func onlyANotificationCenterCallsAClientThatWasNeverRemoved() {
     do {
       let client = makeClient("a")
       center.add(client, for: PingProtocol.self, isolation: nil)
@@ -105,7 +105,7 @@ private final class WeakArray {
     #expect(journal.read() == "runs on")
   }
 
-  @Test func whereIsCalled() async {
+  @Test func notifyCallsClientsHereAndPostInTheirHome() async {
     let write: @Sendable (Int) -> Void = { [journal, place] _ in
       journal.write(place.isCurrent ? "on the queue" : "here")
     }
@@ -137,7 +137,7 @@ private final class WeakArray {
   }
 
   /// Who is behind the one that is called first, and sends 2 while it receives 1.
-  @Test func whatThoseBehindGet() {
+  @Test func onlyPostKeepsTheOrderForClientsBehindOneThatSendsAgain() {
     let received = Numbers()
     let first = makeClient("first")
     let behind = makeClient("behind", received.add)
@@ -174,7 +174,7 @@ private final class WeakArray {
     extendLifetime((first, behind))
   }
 
-  @Test func aLoopIsRefused() {
+  @Test func aCenterRefusesALoop() {
     let reports = Reports()
     let center = reports.center
     let client = makeClient("a")
@@ -190,7 +190,8 @@ private final class WeakArray {
     #expect(journal.take().count == 1_002)
   }
 
-  @Test(arguments: ["NotificationCenter", "weak array"]) func aLoopCrashes(system: String) async {
+  @Test(arguments: ["NotificationCenter", "weak array"])
+  func aLoopCrashesANotificationCenterAndAWeakArray(system: String) async {
     await #expect(processExitsWith: .crash) { [system] in
       // Work after each call, or the compiler could make a loop of the recursion.
       let depth = Numbers()

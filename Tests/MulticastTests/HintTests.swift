@@ -45,7 +45,7 @@ import Testing
 
   /// What a debug build says of what reaches nobody.
   @Suite struct HintTests {
-    @Test func whoIsAddedForAClassIsNamedWhereItsProtocolIsCalled() async {
+    @Test func aClientAddedForItsClassIsReportedWhenItsProtocolIsCalled() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
         let (center, screen) = (MulticastCenter(), HintedScreen())
         center.add(screen, for: HintedScreen.self)
@@ -69,7 +69,7 @@ import Testing
     }
 
     /// Counts how often a client's home is asked, which happens for each unheard call that is looked into.
-    @Test func anUnheardCallIsLookedIntoUntilItsMessageIsPrinted() async {
+    @Test func callsWithoutClientsAreExaminedUntilTheirMessageIsPrinted() async {
       await #expect(processExitsWith: .success) {
         let (center, home, screen) = (MulticastCenter(), AskedActor(), HintedScreen())
         await home.addClient(to: center)
@@ -89,7 +89,8 @@ import Testing
       }
     }
 
-    @Test(arguments: [false, true]) func whoseMessagesHaveAnotherTypeIsNamed(keepsLatest: Bool)
+    @Test(arguments: [false, true])
+    func aHandlerOfATopicWithTheSameNameAndAnotherMessageTypeIsReported(keepsLatest: Bool)
       async
     {
       let result = await #expect(processExitsWith: .success, observing: .errors) { [keepsLatest] in
@@ -113,7 +114,7 @@ import Testing
           """)
     }
 
-    @Test func anOwnerThatObservesAgainFromOneLineWithoutAnIDIsNamed() async {
+    @Test func anOwnerThatObservesAgainFromOneLineWithoutAnIDIsReported() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
         let (center, owner) = (MulticastCenter(), Owner())
         for _ in 0..<3 { center.observeHinted(.login, owner: owner, line: 1) }
@@ -132,7 +133,7 @@ import Testing
     }
 
     /// Each of these is right, and no message is printed.
-    @Test func noOtherHandlersAreNamed() async {
+    @Test func correctRegistrationsAreNotReported() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
         let (center, owner, other) = (MulticastCenter(), Owner(), Owner())
         // Another owner, topic, center, line or column, or an id.
@@ -161,7 +162,7 @@ import Testing
       #expect(text(result) == "")
     }
 
-    @Test func newestOnlyWithoutALatestMessageIsNamed() async {
+    @Test func newestOnlyIsReportedForATopicThatDoesNotKeepItsLatestMessage() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
         let (center, owner) = (MulticastCenter(), Owner())
         let kept = Topic<Login>("kept", keepsLatest: true)

@@ -39,7 +39,7 @@ import Testing
     center.notify(PingProtocol.self) { $0.ping(1) }
   }
 
-  @Test func insideItsActorAClientIsCalled() async {
+  @Test func notifyInsideTheClientsActorCallsTheClient() async {
     let home = kept(Home(MulticastCenter()))
     await home.addClient()
     #expect(await home.notifyHere() == 1)
@@ -54,7 +54,7 @@ import Testing
   }
 
   /// An actor looks after itself, and so does a client of a Sendable protocol, and one that no actor has added.
-  @Test func otherClientsAreCalledAnywhere() async {
+  @Test func actorsSendableClientsAndClientsWithoutAHomeCanBeNotifiedAnywhere() async {
     actor Account: PingProtocol {
       func register(in center: MulticastCenter) { center.add(self, for: PingProtocol.self) }
       nonisolated func ping(_ number: Int) {}
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: ["center", "delegate", "isolation", "on main"])
-  func anActorThatIsAddedInItselfIsCalledInItself(way: String) async {
+  func anActorAddedInItselfIsCalledInItself(way: String) async {
     let analytics = kept(Analytics())
     switch way {
     case "center": await analytics.addItself(to: center)
@@ -96,7 +96,7 @@ import Testing
   }
 
   /// Its nonisolated methods may be called anywhere, so the debug checks do not apply to it.
-  @Test func anActorThatLivesInItselfMayBeNotifiedAnywhere() async {
+  @Test func anActorAddedInItselfCanBeNotifiedAnywhere() async {
     actor Account: PingProtocol {
       let calls = Numbers()
       func addItself(to center: MulticastCenter) { center.add(self, for: PingProtocol.self) }
@@ -113,14 +113,14 @@ import Testing
   }
 
   /// An actor that is added in another one has no home.
-  @Test func anActorThatIsAddedInAnotherHasNoHome() async {
+  @Test func anActorAddedInAnotherActorHasNoHome() async {
     actor Account: PingProtocol { nonisolated func ping(_ number: Int) {} }
     let account = kept(Account())
     await MainActor.run { _ = center.add(account, for: PingProtocol.self) }
     #expect(center.wiring.protocols.flatMap { $0.listeners.map(\.home) } == ["posting thread"])
   }
 
-  @Test func anExecutorThatCannotSayWhetherItIsCurrentIsBelieved() async {
+  @Test func notifyTrustsAnExecutorThatCannotTellWhetherItIsCurrent() async {
     let store = QueueActor()
     await store.addClient(to: center)
     let called = await withCheckedContinuation { continuation in
@@ -141,7 +141,7 @@ import Testing
       center.add(quiet, for: PingProtocol.self)
     }
 
-    @Test func anActorThatIsAddedOnTheMainThreadMayBeNotifiedAnywhere() async {
+    @Test func anActorAddedOnTheMainThreadCanBeNotifiedAnywhere() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
         let (center, quiet) = (MulticastCenter(), Quiet())
         await MainActor.run { Self.add(quiet, to: center) }
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(.enabled(if: Process.knowsCurrentActor))
-    func outsideOfItsActorAClientStopsADebugBuild() async {
+    func notifyOutsideTheClientsActorStopsADebugBuild() async {
       let messages = [
         text(
           await #expect(processExitsWith: .crash, observing: .errors) {
@@ -183,7 +183,7 @@ import Testing
       }
     }
 
-    @Test func outsideOfTheMainActorAClientStopsADebugBuild() async {
+    @Test func notifyOutsideTheMainActorStopsADebugBuild() async {
       let result = await #expect(processExitsWith: .crash, observing: .errors) {
         let delegate = MulticastDelegate<any PingProtocol>()
         await Self.addOnMainActor(delegate)
@@ -198,7 +198,7 @@ import Testing
       delegate.add(screen)
     }
   #else
-    @Test func aReleaseBuildDoesNotCheck() async {
+    @Test func notifyOutsideTheClientsActorCallsTheClientInAReleaseBuild() async {
       let home = kept(Home(MulticastCenter()))
       await home.addClient()
       #expect(Self.notify(home.center) == 1)
@@ -220,7 +220,7 @@ extension QueueActor {
   /// The part of rules 10 and 13 of the contract that only running can show: a debug build stops where
   /// a client is called outside of its home.
   @Suite struct HomeCheckTests {
-    @Test func aNotifyOutsideOfTheClientsQueueStops() async {
+    @Test func notifyOutsideTheClientsQueueStopsADebugBuild() async {
       let result = await #expect(processExitsWith: .crash, observing: .errors) {
         let place = Place("storage")
         let client = Listener { _ in }
@@ -237,7 +237,7 @@ extension QueueActor {
       #expect(message.contains("on: nil"))
     }
 
-    @Test func onItsQueueAClientMayBeNotified() {
+    @Test func aClientCanBeNotifiedOnItsQueue() {
       let place = Place()
       let journal = Journal()
       let client = kept(Listener { number in journal.write("\(number)") })
@@ -247,7 +247,7 @@ extension QueueActor {
       #expect(journal.read() == "1")
     }
 
-    @Test @MainActor func onTheMainActorAClientOfTheMainQueueMayBeNotified() {
+    @Test @MainActor func aClientOfTheMainQueueCanBeNotifiedOnTheMainActor() {
       let journal = Journal()
       let client = kept(Listener { number in journal.write("\(number)") })
       let delegates = MulticastDelegate<any PingProtocol>()
@@ -256,7 +256,7 @@ extension QueueActor {
       #expect(journal.read() == "1")
     }
 
-    @Test func aNotifyOutsideOfTheMainActorStops() async {
+    @Test func notifyOfAClientOfTheMainQueueElsewhereStopsADebugBuild() async {
       let result = await #expect(processExitsWith: .crash, observing: .errors) {
         let client = Listener { _ in }
         let delegates = MulticastDelegate<any PingProtocol>()
@@ -282,7 +282,7 @@ extension QueueActor {
       #expect(text(result).contains("lives in queue storage"))
     }
 
-    @Test func aBodyThatNamesAnotherActorThanTheClientsStops() async {
+    @Test func postOnMainOnTheMainActorToAClientOfAQueueStopsADebugBuild() async {
       let result = await #expect(processExitsWith: .crash, observing: .errors) {
         await Self.misplace { delegates in
           await MainActor.run { _ = delegates.postOnMain { $0.ping(1) } }
@@ -291,7 +291,7 @@ extension QueueActor {
       Self.expectMisplaced(result)
     }
 
-    @Test func aBodyThatNamesAnotherActorStopsAPostFromElsewhereToo() async {
+    @Test func postOnMainFromElsewhereToAClientOfAQueueStopsADebugBuild() async {
       let result = await #expect(processExitsWith: .crash, observing: .errors) {
         await Self.misplace { delegates in
           delegates.postOnMain { $0.ping(1) }
@@ -302,7 +302,7 @@ extension QueueActor {
       Self.expectMisplaced(result)
     }
 
-    @Test func aBodyThatNamesAnotherActorStopsAPostThatWaitsToo() async {
+    @Test func anAwaitedPostOnMainToAClientOfAQueueStopsADebugBuild() async {
       let result = await #expect(processExitsWith: .crash, observing: .errors) {
         await Self.misplace { await $0.postOnMain { $0.ping(1) }.delivered() }
       }
@@ -320,7 +320,7 @@ extension QueueActor {
       }
     }
 
-    @Test(arguments: ["notify", "post"]) func aClientOfTheMainThreadWithoutAHomeIsNamedOnce(
+    @Test(arguments: ["notify", "post"]) func aClientAddedOnTheMainThreadWithoutAHomeIsReportedOnce(
       way: String
     ) async {
       let result = await #expect(processExitsWith: .success, observing: .errors) { [way] in
@@ -346,7 +346,7 @@ extension QueueActor {
       #expect(message.contains("on: nil"))
     }
 
-    @Test func whoIsSaidToLiveAnywhereIsNotNamed() async {
+    @Test func aClientExplicitlyAddedWithoutAHomeIsNotReported() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
         let center = MulticastCenter()
         let (client, other, worker) = (Listener { _ in }, Listener { _ in }, Worker())

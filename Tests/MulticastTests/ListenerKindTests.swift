@@ -53,7 +53,7 @@ private protocol FailureProtocol: Error {
     #expect(center.notify(listener, call) == 0, "\(listener)")
   }
 
-  @Test func anyProtocolAndAnyClass() {
+  @Test func clientsOfAnyProtocolAndAnyClassAreCalled() {
     check(PingProtocol.self, { $0 }, { $0.ping(1) })
     check(BoundProtocol.self, { $0 }, { $0.ping(1) })
     check((PingProtocol & PongProtocol).self, { $0 }, { $0.pong(1) })
@@ -67,13 +67,13 @@ private protocol FailureProtocol: Error {
     check(Any.self, { $0 }, { ($0 as? Everything)?.ping(1) })
   }
 
-  @Test func constraintsMakeListsOfTheirOwn() {
+  @Test func eachConstraintOfAProtocolHasItsOwnList() {
     center.add(kept(Everything()), for: (any SinkProtocol<Int>).self)
     #expect(center[(any SinkProtocol<String>).self].clients.isEmpty)
     #expect(center[(any SinkProtocol).self].clients.isEmpty)
   }
 
-  @Test @MainActor func anActorAndAProtocolOfTheMainActor() {
+  @Test @MainActor func anActorAndAClientOfAMainActorProtocolAreCalled() {
     actor Account: PingProtocol {
       nonisolated let counter = Counter()
       nonisolated func ping(_ number: Int) { counter.ping(number) }
@@ -99,7 +99,7 @@ private protocol FailureProtocol: Error {
     func ping(_ number: Int) {}
   }
 
-  @Test func aValueStopsTheProgram() async {
+  @Test func addingAValueStopsTheProgram() async {
     enum Direction: PingProtocol {
       case up
       func ping(_ number: Int) {}
@@ -133,7 +133,7 @@ private protocol FailureProtocol: Error {
     func ping(_ number: Int) {}
   }
 
-  @Test(arguments: 0...5) func thePlaceIsThatOfTheAdd(_ way: Int) async {
+  @Test(arguments: 0...5) func theErrorNamesTheFileAndLineOfAdd(_ way: Int) async {
     struct Message: WorkerProtocol {}
     let result = await #expect(processExitsWith: .crash, observing: .errors) { [way] in
       let center = MulticastCenter()
@@ -153,7 +153,7 @@ private protocol FailureProtocol: Error {
     #expect(text(result).contains("App/Screen.swift:7: Fatal error: Multicast: a client of type"))
   }
 
-  @Test func removingAndLookingForAValueStopTheProgramToo() async {
+  @Test func removingOrLookingForAValueStopsTheProgram() async {
     await #expect(processExitsWith: .crash) {
       MulticastDelegate<any PingProtocol>().remove(Value())
     }

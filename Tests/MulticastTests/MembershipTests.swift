@@ -20,7 +20,7 @@ import Testing
     #expect(journal.read() == "b c d e f g h a")
   }
 
-  @Test func orderSurvivesRemovalsAndCompaction() {
+  @Test func clientsKeepTheirOrderAfterRemovalsAndCompaction() {
     let clients = kept((0..<1000).map { Client("\($0)", journal) })
     for client in clients { delegate.add(client) }
     for (number, client) in clients.enumerated() where number % 7 != 0 {
@@ -32,7 +32,7 @@ import Testing
     #expect(journal.read() == expected.joined(separator: " "))
   }
 
-  @Test func clientsAreToldApartByIdentityNotByEquality() {
+  @Test func clientsAreComparedByIdentityNotByEquality() {
     final class Same: PingProtocol, Equatable {
       static func == (one: Same, other: Same) -> Bool { true }
       func ping(_ number: Int) {}
@@ -47,7 +47,7 @@ import Testing
     #expect(!delegate.contains(one))
   }
 
-  @Test func aListIsEmptyBeforeTheFirstClientAndAfterTheLast() {
+  @Test func aListIsEmptyBeforeItsFirstClientAndAfterRemoveAll() {
     let stranger = kept(Client("d", journal))
     func expectEmpty() {
       #expect(delegate.isEmpty)
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 15, 16, 17, 31, 32, 33, 100, 1000, 5000])
-  func everyClientOfAListIsFoundAndRemoved(count: Int) {
+  func aListFindsAndRemovesEachOfItsClients(count: Int) {
     let clients = kept((0..<count).map { _ in Counter() })
     for client in clients { #expect(delegate.add(client)) }
     for client in clients { #expect(!delegate.add(client)) }
@@ -86,7 +86,7 @@ import Testing
   /// What a removed client leaves behind must not be looked at again and again. If it were, this would
   /// take hours; it takes less than a second.
   @Test(.timeLimit(.minutes(5)))
-  func aClientIsRemovedAndAddedAgainInALongList() {
+  func removingAndAddingAClientOfALongListIsFast() {
     let clients = kept((0..<50_000).map { _ in Counter() })
     for client in clients { delegate.add(client) }
     for _ in 0..<Process.rounds(200_000, quick: 50_000) {
@@ -112,7 +112,7 @@ import Testing
     func ping(_ number: Int) {}
   }
 
-  @Test(arguments: [true, false]) func theListMayBeUsedInADeinit(wasAdded: Bool) {
+  @Test(arguments: [true, false]) func aClientCanUseTheListInItsDeinit(wasAdded: Bool) {
     center.adding(Client("other", journal))
     do {
       let dying = Dying { [center, journal] client in
@@ -131,7 +131,7 @@ import Testing
     #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
   }
 
-  @Test func aDeinitDuringANotifyMayUseTheList() {
+  @Test func aClientDeallocatedDuringANotifyCanUseTheListInItsDeinit() {
     let first = kept(Client("first", journal))
     let last = kept(Client("last", journal))
     var dying = Optional(
@@ -147,7 +147,7 @@ import Testing
     #expect(journal.read() == "first last")
   }
 
-  @Test func theListMayBeUsedWhenItHoldsAClientsLastReference() {
+  @Test func aClientThatTheListItselfReleasesCanUseTheListInItsDeinit() {
     // The clients end while the list looks whether they are alive, to make room for more.
     let list = center[PingProtocol.self]
     var alive: [Dying] = []
@@ -163,7 +163,7 @@ import Testing
     #expect(list.count == alive.count)
   }
 
-  @Test func aNewClientOnADeadOnesAddressIsANewClient() {
+  @Test func anObjectAtTheAddressOfADeallocatedClientIsANewClient() {
     let list = center[PingProtocol.self]
     var addresses: Set<ObjectIdentifier> = []
     let count = Process.rounds(100_000, quick: 20_000)
@@ -196,7 +196,7 @@ import Testing
   }
 
   @Test(arguments: [3, 10, 40, 200])
-  func theDelegateDoesWhatTheModelDoes(maximumOfClients: Int) {
+  func aDelegateBehavesLikeItsModel(maximumOfClients: Int) {
     for seed in 0..<UInt64(Process.rounds(100, quick: 10)) {
       run(seed: seed, operations: 300, maximumOfClients: maximumOfClients)
     }
@@ -204,12 +204,12 @@ import Testing
       seed: 1, operations: Process.rounds(12_000, quick: 1200), maximumOfClients: maximumOfClients)
   }
 
-  @Test func bytesAreWrittenAndReadAsDigits() throws {
+  @Test func anInputIsWrittenAndReadAsHexadecimalDigits() throws {
     for text in ["", "00", "0aff10"] { #expect(try #require(Input(text)).description == text) }
     for text in ["0", "0g", "0x10", "a ", "é"] { #expect(Input(text) == nil) }
   }
 
-  @Test func aPartThatBecomesDispensableLaterGoesToo() {
+  @Test func reducingAnInputRemovesPartsThatBecomeUnnecessaryLater() {
     // Without the 1 it fails only once the 9 behind it is gone.
     let input = Input(bytes: [1, 2, 9, 3])
     let reduced = input.reduced {
@@ -218,7 +218,7 @@ import Testing
     #expect(reduced.bytes == [2])
   }
 
-  @Test func aDelegateThatIsRightHasNoMismatch() {
+  @Test func aCorrectDelegateHasNoMismatch() {
     #expect(Input(bytes: (0..<2000).map { UInt8($0 * 7 & 255) }).mismatch() == nil)
   }
 }

@@ -38,7 +38,7 @@ struct MemoryTests {
 
   // A million registrations are some hundred megabytes if they stay.
 
-  @Test func aMillionClientsThatComeAndGo() async {
+  @Test func aMillionShortLivedClientsDoNotGrowTheMemory() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
       let rounds = Process.rounds(1_000_000, quick: 80_000)
       let center = MulticastCenter()
@@ -62,7 +62,7 @@ struct MemoryTests {
     #expect(text(result) == "")
   }
 
-  @Test func aMillionObserversThatComeAndGo() async {
+  @Test func aMillionShortLivedHandlersDoNotGrowTheMemory() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
       let center = MulticastCenter()
       Self.expectNoGrowth("owners", rounds: Process.rounds(1_000_000, quick: 50_000)) {
@@ -92,7 +92,7 @@ struct MemoryTests {
     #expect(text(result) == "")
   }
 
-  @Test func listsAndCentersLeaveNothingBehind() async {
+  @Test func deallocatedListsAndCentersFreeTheirMemory() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
       Self.expectNoGrowth("used", rounds: Process.rounds(20_000, quick: 2000)) {
         let center = MulticastCenter()
@@ -108,7 +108,7 @@ struct MemoryTests {
     #expect(text(result) == "")
   }
 
-  @Test func aTaskThatStartsATaskThatNotifiesAndSoOn() async {
+  @Test func aChainOfTasksThatNotifyDoesNotGrowTheMemory() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
       let delegate = MulticastDelegate<Ticker>()
       let ticker = Ticker(delegate, ticks: Process.rounds(100_000, quick: 30_000))
@@ -172,7 +172,7 @@ extension MemoryTests {
 
   private struct Stop: Error {}
 
-  @Test func deliveriesReclaimWhatTheyFindDeadAtOnce() async {
+  @Test func aDeliveryFreesTheBoxesOfDeallocatedClients() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
       await Self.expectReclaimed("a notify") { delegate, clients in
         clients.removeLast(4900)
@@ -196,7 +196,7 @@ extension MemoryTests {
     #expect(text(result) == "")
   }
 
-  @Test func whatIsRemovedIsReclaimedAtOnceOrWithTheNotify() async {
+  @Test func aRemovalFreesBoxesImmediatelyOrWhenTheNotifyReturns() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
       await Self.expectReclaimed("one by one") { delegate, clients in
         for client in clients.dropFirst(100) { delegate.remove(client) }
@@ -217,7 +217,7 @@ extension MemoryTests {
     #expect(text(result) == "")
   }
 
-  @Test func storageThatIsReplacedDuringANotifyIsFreedAtItsEnd() async {
+  @Test func aNotifyFreesReplacedStorageWhenItReturns() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
       await Self.expectReclaimed("once") { delegate, clients in
         let first = clients[0]
@@ -246,7 +246,7 @@ extension MemoryTests {
     #expect(text(result) == "")
   }
 
-  @Test func aNotifyThatFailsIsNotUnderWayForEver() async {
+  @Test func aNotifyThatThrowsIsNoLongerInProgress() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
       let delegate = MulticastDelegate<any PingProtocol>()
       let lasting = Self.keep(10, in: delegate)
@@ -271,7 +271,7 @@ extension MemoryTests {
     #expect(text(result) == "")
   }
 
-  @Test func churnHoldsAtMostAboutTwiceTheMostClientsThatWereAlive() async {
+  @Test func aListWithShortLivedClientsHoldsAboutTwiceItsLivingClients() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
       let delegate = MulticastDelegate<any PingProtocol>()
       let scale = Process.rounds(5, quick: 1)

@@ -11,7 +11,7 @@ import Testing
   let journal = Journal()
   let delegate = MulticastDelegate<any PingProtocol>()
 
-  @Test func everyClientGetsAllEventsInOrderBeforeTheNextClient() {
+  @Test func eachClientReceivesAllEventsBeforeTheNextClient() {
     let clients = kept(addClients("ab", to: delegate, journal))
     #expect(delegate.notify(forEach: [Int]()) { $0.ping($1) } == 2)
     #expect(journal.read() == "")
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func aClientRemovedInTheMiddleOfItsBatchGetsNoMore(isAddedAgain: Bool) {
+  func aClientRemovedDuringItsEventsReceivesNoMore(isAddedAgain: Bool) {
     let clients = kept(addClients("ab", to: delegate, journal))
     clients[0].onPing = { number in
       guard number == 2 else { return }
@@ -32,7 +32,7 @@ import Testing
     #expect(journal.read() == "a a b b b")
   }
 
-  @Test func aClientReleasedInTheMiddleGetsTheRest() {
+  @Test func aClientReleasedDuringItsEventsReceivesTheRest() {
     var client = Optional(Client("a", journal))
     delegate.add(client!)
     client?.onPing = { _ in client = nil }
@@ -41,7 +41,7 @@ import Testing
     #expect(delegate.isEmpty)
   }
 
-  @Test func answersComeInTheOrderOfTheClients() {
+  @Test func mapReturnsAnswersInTheOrderOfTheClients() {
     let names = { (client: any PingProtocol) in (client as? Client)?.name }
     #expect(delegate.map(names) == [])
     let clients = kept(addClients("abc", to: delegate, journal))
@@ -73,7 +73,7 @@ import Testing
     #expect(journal.read() == "a b")
   }
 
-  @Test func anErrorLeavesNoTrace() async throws {
+  @Test func aCallSiteCanNotifyAgainAfterAnError() async throws {
     let reports = Reports()
     let center = MulticastCenter(onRecursion: reports.handler)
     center.adding(Client("a", journal))
@@ -92,7 +92,7 @@ import Testing
     #expect(reports.all.isEmpty)
   }
 
-  @Test func aClientThatIsReleasedWhileTheErrorPassesIsReleased() {
+  @Test func aClientReleasedByAThrowingBodyIsDeallocated() {
     var client = Optional(Client("a", journal))
     weak var reference: Client?
     reference = client
@@ -112,7 +112,7 @@ private protocol StoreProtocol: Sendable {
 }
 
 /// Deliveries with `awaiting:`, and rule 11 for them.
-@Suite struct AsyncTests {
+@Suite struct AwaitingNotifyTests {
   /// A client that is an actor, and does something in its call.
   private actor Store: StoreProtocol {
     private let onStore: @Sendable (Int) async throws -> Void
@@ -144,7 +144,7 @@ private protocol StoreProtocol: Sendable {
     try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(number) })
   }
 
-  @Test func clientsAreAwaitedOneAfterTheOtherInOrder() async throws {
+  @Test func clientsAreAwaitedOneAtATimeInOrder() async throws {
     let stores = (0..<3).map { number in
       adding(
         Store { [journal] _ in
@@ -158,7 +158,7 @@ private protocol StoreProtocol: Sendable {
     for store in stores { #expect(await store.stored == [7]) }
   }
 
-  @Test func theBodyRunsWhereItsCallerRuns() async {
+  @Test func theBodyRunsInTheCallersActor() async {
     @MainActor func notifyOnMainActor() async -> Int {
       let client = kept(Client("a", journal))
       center.add(client, for: PingProtocol.self)
@@ -208,7 +208,7 @@ private protocol StoreProtocol: Sendable {
     #expect(await Home().notify(center) == Array(repeating: true, count: 8))
   }
 
-  @Test func anAwaitedNotifyHoldsAClientForItsCallAndNoLonger() async {
+  @Test func anAwaitedNotifyRetainsAClientOnlyDuringItsCall() async {
     let delegate = MulticastDelegate<any PingProtocol>()
     var client = Optional(Client("a", journal))
     weak var reference: Client?
@@ -225,7 +225,7 @@ private protocol StoreProtocol: Sendable {
     #expect(reference == nil)
   }
 
-  @Test func theSnapshotHoldsAcrossSuspensions() async throws {
+  @Test func anAwaitedNotifyKeepsItsSnapshotAcrossSuspensions() async throws {
     let late = kept(Store { [journal] _ in journal.write("late") })
     let second = kept(Store { [journal] _ in journal.write("second") })
     let third = kept(Store { [journal] _ in journal.write("third") })
@@ -257,7 +257,7 @@ private protocol StoreProtocol: Sendable {
 
   // MARK: - Loops
 
-  @Test func aCallSiteInsideItselfInOneTaskIsALoop() async throws {
+  @Test func aCallSiteInsideItselfInOneTaskIsRefused() async throws {
     let results = Locked<[Int]>([])
     adding(
       Store { _ in
@@ -275,7 +275,7 @@ private protocol StoreProtocol: Sendable {
     #expect(reports.all.count == 2)
   }
 
-  @Test func aLoopThroughASynchronousNotifyIsFoundAndHasItsWholePath() async throws {
+  @Test func aLoopThroughASynchronousNotifyIsReportedWithItsWholePath() async throws {
     let client = center.adding(Client("a", journal))
     @Sendable func ping() -> Int { center.notify(PingProtocol.self) { $0.ping(1) } }
     let nested = Locked<[Int]>([])
@@ -293,7 +293,7 @@ private protocol StoreProtocol: Sendable {
     #expect(report.path[1] == report.path[2])
   }
 
-  @Test func refuseNestingHoldsForASynchronousNotifyInsideAnAwaitedOne() async throws {
+  @Test func refuseNestingRefusesASynchronousNotifyInsideAnAwaitedOne() async throws {
     let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
     let result = Locked<Int?>(nil)
     let store = kept(
@@ -307,7 +307,7 @@ private protocol StoreProtocol: Sendable {
     #expect(reports.all.count == 1)
   }
 
-  @Test func twoTasksAndTwoCallSitesDoNotMistakeEachOther() async throws {
+  @Test func oneCallSiteInSeveralTasksIsNotALoop() async throws {
     for _ in 0..<10 {
       adding(
         Store { number in
@@ -327,7 +327,7 @@ private protocol StoreProtocol: Sendable {
     #expect(reports.all.isEmpty)
   }
 
-  @Test func aLongChainOfTasksIsNotMistakenForALoop() async throws {
+  @Test func aLongChainOfTasksIsNotALoop() async throws {
     // Nobody waits for a task of the chain, so that each may end before the next one begins, and
     // the memory of an old task, which is what tells tasks apart, becomes that of a new one.
     let (ends, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -342,7 +342,7 @@ private protocol StoreProtocol: Sendable {
     #expect(await store.stored.count == 2001)
   }
 
-  @Test func aLoopThroughTwoAwaitedProtocolsIsFoundAndHasItsWholePath() async throws {
+  @Test func anAwaitedLoopThroughTwoCentersIsReportedWithItsWholePath() async throws {
     let other = MulticastCenter(onRecursion: reports.handler)
     let results = Locked<[Int]>([])
     let line = #line + 2

@@ -10,14 +10,14 @@ import Testing
   }
 
   @Test(.enabled(if: Process.knowsCurrentActor))
-  func anActorKnowsWhoRunsInside() async {
+  func anActorIsHereOnlyForCodeInsideIt() async {
     let home = Home()
     #expect(await home.ask() == .here)
     #expect(home.presence() == .elsewhere)
     await MainActor.run { #expect(home.presence() == .elsewhere) }
   }
 
-  @Test func theMainActorKnowsEverywhere() async {
+  @Test func theMainActorIsHereOnlyForCodeInsideIt() async {
     #expect(await MainActor.run { MainActor.shared.presence() } == .here)
     #expect(await Task.detached { MainActor.shared.presence() }.value == .elsewhere)
   }
@@ -25,7 +25,7 @@ import Testing
 
 #if DEBUG
   @Suite struct MissingFunctionTests {
-    @Test func itIsReportedOnce() async {
+    @Test func aMissingRuntimeFunctionIsReportedOnce() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
         onThreads(4) { _ in for _ in 0..<10 { MissingFunction.report } }
       }
@@ -44,21 +44,21 @@ import Testing
 
   private let values = Values()
 
-  @Test func eachValueIsInAPlaceOfItsOwn() {
+  @Test func eachAtomicHasItsOwnStorage() {
     values.flag.store(false, ordering: .releasing)
     #expect(values.number.load(ordering: .acquiring) == -5)
     #expect(values.flag.load(ordering: .acquiring) == false)
     #expect(values.bits.load(ordering: .acquiring) == .max)
   }
 
-  @Test func aChangeReturnsTheOldAndTheNewValue() {
+  @Test func wrappingAddReturnsTheOldAndTheNewValue() {
     #expect(values.number.wrappingAdd(7, ordering: .relaxed) == (-5, 2))
     #expect(values.number.wrappingAdd(-3, ordering: .relaxed) == (2, -1))
     values.number.store(.min, ordering: .relaxed)
     #expect(values.number.wrappingAdd(-1, ordering: .relaxed) == (.min, .max))
   }
 
-  @Test func noAdditionOfManyThreadsIsLost() {
+  @Test func additionsOfSeveralThreadsAllCount() {
     onThreads(4) { _ in
       for _ in 0..<10_000 { values.number.wrappingAdd(1, ordering: .relaxed) }
     }
@@ -81,7 +81,7 @@ import Testing
   }
 
   /// Its address is computed, so it must be where the compiler has put it.
-  @Test func theWordIsTheFirstPropertyOfEachClass() {
+  @Test func theWordIsTheFirstPropertyOfEachSubclass() {
     let object = Derived("value" as Any)
     #expect(object.withWord { unsafe exchange(&$0.pointee, with: .max) } == 7)
     #expect(AtomicWord(word: 5).withWord { unsafe $0.pointee } == 5)
@@ -94,7 +94,7 @@ import Testing
 @Suite struct ReferenceAndCountTests {
   private final class Object: Sendable {}
 
-  @Test func theFirstObjectStays() {
+  @Test func setReferenceKeepsTheFirstObject() {
     let reference = ReferenceAndCount(count: 1)
     #expect(reference.reference(as: Object.self) == nil)
     let first = Object()
@@ -103,7 +103,7 @@ import Testing
     #expect(reference.reference(as: Object.self) === first)
   }
 
-  @Test func allThreadsFindTheSameObject() {
+  @Test func allThreadsGetTheSameReference() {
     for _ in 0..<100 {
       let reference = ReferenceAndCount(count: 1)
       let objects = Collected<ObjectIdentifier>()
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func itsObjectEndsWithIt() {
+  @Test func theReferencedObjectIsReleasedWithItsHolder() {
     weak var kept: Object?
     weak var refused: Object?
     do {
@@ -125,7 +125,7 @@ import Testing
     #expect(refused == nil)
   }
 
-  @Test func itCountsBesideItsReference() {
+  @Test func theCountChangesBesideTheReference() {
     let reference = ReferenceAndCount(count: 1)
     let object = Object()
     reference.setReference(object)
@@ -137,7 +137,7 @@ import Testing
 }
 
 @Suite struct CauseOfPostTests {
-  @Test func itOutlivesItsPostAndNotItsEffects() {
+  @Test func aCauseLivesAsLongAsItsEffects() {
     weak var kept: Cause?
     do {
       let effect: Cause
@@ -158,7 +158,7 @@ import Testing
     let state = Locked<(count: Int, text: String)>((0, ""))
   }
 
-  @Test func oneThreadAtATimeHasTheValue() {
+  @Test func oneThreadAtATimeUsesTheValue() {
     let counter = Counter()
     let rounds = Process.rounds(100_000, quick: 5_000)
     onThreads(4) { _ in
@@ -174,7 +174,7 @@ import Testing
   }
 
   /// Longer than a thread that waits keeps looking.
-  @Test func threadsThatSleepAreWoken() {
+  @Test func sleepingThreadsAreWokenWhenTheLockIsReleased() {
     let counter = Counter()
     onThreads(4) { _ in
       for _ in 0..<20 {
@@ -187,7 +187,7 @@ import Testing
     #expect(counter.state.withLock { $0.count } == 80)
   }
 
-  @Test func anErrorGivesTheLockBack() {
+  @Test func anErrorReleasesTheLock() {
     struct Failure: Error {}
     let counter = Counter()
     #expect(throws: Failure.self) {
@@ -199,7 +199,7 @@ import Testing
     #expect(counter.state.withLock { $0.count } == 1)
   }
 
-  @Test func theValueEndsWithTheLock() {
+  @Test func theValueIsReleasedWithTheLock() {
     weak var value: Counter?
     do {
       let counter = Counter()

@@ -54,7 +54,7 @@ import Testing
     ),
   ]
 
-  @Test(arguments: cases.indices) func aClientUsesTheListInItsCall(number: Int) {
+  @Test(arguments: cases.indices) func aClientCanChangeTheListInItsCall(number: Int) {
     let (does, called) = Self.cases[number]
     let clients = kept("abcdef".map { Client(String($0), journal) })
     for client in clients[..<3] { delegate.add(client) }
@@ -66,7 +66,7 @@ import Testing
     #expect(journal.read() == called)
   }
 
-  @Test func manyAddedMeanwhileWait() {
+  @Test func clientsAddedDuringANotifyWaitForTheNextOne() {
     let late = kept((0..<2000).map { _ in Counter() })
     let clients = kept(addClients("ab", to: delegate, journal))
     clients[0].onPing = { [delegate] _ in for client in late { delegate.add(client) } }
@@ -88,7 +88,7 @@ import Testing
     #expect(journal.read() == "a b gone")
   }
 
-  @Test func aClientReleasesItself() {
+  @Test func aClientCanReleaseItselfInItsCall() {
     var client = Optional(Client("a", journal))
     weak var reference: Client?
     reference = client
@@ -104,7 +104,7 @@ import Testing
     #expect(delegate.notify { $0.ping(1) } == 0)
   }
 
-  @Test func theDelegateIsReleasedDuringItsNotify() {
+  @Test func aClientCanReleaseTheDelegateInItsCall() {
     var delegate = Optional(List())
     weak var reference: List?
     reference = delegate
@@ -115,7 +115,7 @@ import Testing
     #expect(reference == nil)
   }
 
-  @Test func theCenterIsReleasedDuringItsNotify() {
+  @Test func aClientCanReleaseTheCenterInItsCall() {
     var center = Optional(MulticastCenter())
     weak var reference: MulticastCenter?
     reference = center
@@ -126,7 +126,7 @@ import Testing
     #expect(reference == nil)
   }
 
-  @Test func aNestedNotifyRemovesWhatTheOuterOneHasBeforeIt() {
+  @Test func aClientRemovedInANestedNotifyIsNotCalledByTheOuterOne() {
     let clients = kept(addClients("abc", to: delegate, journal))
     clients[0].onPing = { number in
       guard number == 1 else { return }

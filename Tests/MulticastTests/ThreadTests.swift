@@ -8,7 +8,7 @@ import Testing
   let delegate = MulticastDelegate<any PingProtocol>()
   private let rounds = Process.rounds(5000, quick: 500)
 
-  @Test func clientsAreCalledOnTheThreadThatNotifies() {
+  @Test func notifyCallsClientsOnItsOwnThread() {
     let threads = Collected<UInt>()
     delegate.adding(Listener { _ in threads.add(Process.currentThread) })
     onNewThread {
@@ -19,7 +19,7 @@ import Testing
     #expect(all.count == 2 && all.first == all.last)
   }
 
-  @Test func everythingAtOnceFromEightThreads() {
+  @Test func eightThreadsCanUseACenterConcurrently() {
     let center = MulticastCenter()
     let delegate = center[PingProtocol.self]
     let lasting = kept((0..<50).map { _ in Counter() })
@@ -64,7 +64,7 @@ import Testing
     for client in lasting { #expect(client.calls == notifies.load(ordering: .relaxed)) }
   }
 
-  @Test func everybodyAddsTheSameClientsAndEachIsAddedOnce() {
+  @Test func clientsThatEightThreadsAddAreAddedOnce() {
     let clients = kept((0..<1000).map { _ in Counter() })
     let added = Atomic<Int>(0)
     onThreads(8) { _ in
@@ -81,7 +81,7 @@ import Testing
     #expect(delegate.isEmpty)
   }
 
-  @Test func afterARemovalNoCallBeginsOnThatThread() {
+  @Test func noCallBeginsOnTheRemovingThreadAfterARemoval() {
     let others = kept((0..<10).map { _ in Counter() })
     for client in others { delegate.add(client) }
     onThreads(4) { _ in
@@ -100,7 +100,7 @@ import Testing
     #expect(delegate.count == others.count)
   }
 
-  @Test func listsAreMadeWhileOthersLookThroughAll() {
+  @Test func listsCanBeCreatedWhileOtherThreadsSearchThem() {
     @Sendable func add<Value>(_ value: Value.Type, depth: Int, to center: MulticastCenter) {
       let client = Key<Value>()
       defer { extendLifetime(client) }
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func allThreadsThatAskForAListAtOnceGetTheSameOne() {
+  @Test func threadsThatCreateAListConcurrentlyGetTheSameOne() {
     // Each thread adds a client of its own to a list that is new; in the one list there are all.
     let threads = 4
     for _ in 0..<rounds {

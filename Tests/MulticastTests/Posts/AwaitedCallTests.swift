@@ -36,7 +36,9 @@ import Testing
   // MARK: - delivered()
 
   /// A child task that waited for the handler's next letter would never return, because the handler waits for the child task.
-  @Test(arguments: Part.allCases) func aPartOfACallDoesNotWaitForIt(part: Part) async {
+  @Test(arguments: Part.allCases) func deliveredInACallOrItsChildTaskDoesNotWaitForThatCall(
+    part: Part
+  ) async {
     let handled = Numbers()
     center.observe(topic, owner: owner) { [center, topic] _, number in
       if number == 1 {
@@ -49,7 +51,7 @@ import Testing
     #expect(handled.all == [1, 2])
   }
 
-  @Test func aClientThatHasRemovedItselfDoesNotWaitForItself() async {
+  @Test func aClientThatHasRemovedItselfDoesNotWaitForItsOwnCall() async {
     let returned = Signal()
     let delegates = MulticastDelegate<any WorkerProtocol>()
     let box = Locked<Worker?>(nil)
@@ -69,7 +71,7 @@ import Testing
   enum End: CaseIterable { case once, cancel, removeObservers }
 
   /// The handler is no longer addressed by what it posts, and another one is.
-  @Test(arguments: End.allCases) func aHandlerThatHasEndedWaitsForTheOthers(end: End) async {
+  @Test(arguments: End.allCases) func aRemovedHandlerWaitsForTheOtherHandlers(end: End) async {
     let returned = Signal()
     let observation = Locked<TopicObservation?>(nil)
     let token = center.observe(topic, owner: owner, once: end == .once) {
@@ -94,7 +96,7 @@ import Testing
   }
 
   /// A handler that observes later begins with the stored message. No task that waits for its post waits for that.
-  @Test func aPostDoesNotWaitForAHandlerThatObservesLater() async {
+  @Test func deliveredDoesNotWaitForAHandlerThatObservesLater() async {
     let latest = Topic<Int>("latest", keepsLatest: true)
     let (isCalled, mayReturn, isLateCalled, mayLateReturn) = (
       Signal(), Signal(), Signal(), Signal()
@@ -118,7 +120,7 @@ import Testing
 
   // MARK: - settled()
 
-  @Test(arguments: Part.allCases) func aPartOfACallDoesNotWaitForTheCenter(part: Part) async {
+  @Test(arguments: Part.allCases) func settledInACallOrItsChildTaskReturnsFalse(part: Part) async {
     let results = Collected<Bool>()
     center.observe(topic, owner: owner) { [center] _, _ in
       await Self.run(part) { results.add(await center.settled()) }
@@ -128,7 +130,7 @@ import Testing
   }
 
   /// The task waits for the call, which goes on meanwhile.
-  @Test func aTaskThatACallStartsWaitsForTheCenter() async {
+  @Test func settledInATaskThatACallStartsWaitsForTheCall() async {
     for _ in 0..<100 {
       let results = Collected<Bool>()
       let observation = center.observe(topic, owner: owner) { [center] _, _ in
@@ -144,7 +146,8 @@ import Testing
 
   // MARK: - Causes
 
-  @Test(arguments: [Part.task, .asyncLet]) func whatAPartOfACallPostsRecurs(part: Part) async {
+  @Test(arguments: [Part.task, .asyncLet]) func postsOfACallAndItsChildTasksRecur(part: Part) async
+  {
     let count = Numbers()
     center.observe(topic, owner: owner) { [center, topic] _, number in
       count.add(number)
@@ -157,7 +160,7 @@ import Testing
     #expect(reports.all.count == 1)
   }
 
-  @Test func whatATaskOfACallPostsDoesNotRecur() async {
+  @Test func postsOfATaskThatACallStartsDoNotRecur() async {
     let count = Numbers()
     center.observe(topic, owner: owner) { [center, topic] _, number in
       count.add(number)

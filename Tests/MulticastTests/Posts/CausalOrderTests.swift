@@ -11,7 +11,7 @@ import Testing
 
   // MARK: - The order of one thread's posts
 
-  @Test @MainActor func postsToProtocolsAndTopicsArriveInTheirOrder() async {
+  @Test @MainActor func postsOfOneThreadToProtocolsAndTopicsArriveInOrder() async {
     let client = kept(Both(journal))
     let screen = kept(Screen())
     center.observe(.login, owner: screen) { _, login in journal.write("login\(login.id)") }
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func inOneHomeEachPostReachesHandlersInTheOrderOfTheirRegistration(amongOthers: Bool) async {
+  func aPostCallsTheHandlersOfOneHomeInTheOrderOfRegistration(amongOthers: Bool) async {
     let place = Place()
     let owners = kept((1...3).map { _ in Owner() })
     for (index, owner) in owners.enumerated() {
@@ -48,7 +48,7 @@ import Testing
     #expect(journal.read() == "1a 2a 3a 1b 2b 3b 1c 2c 3c")
   }
 
-  @Test func whatEightThreadsPostArrivesInEveryHomeInTheOrderOfEachThread() async {
+  @Test func postsOfEightThreadsArriveInEveryHomeInTheOrderOfEachThread() async {
     actor Store {
       func observe(_ center: MulticastCenter, _ topic: Topic<Int>, _ arrived: Numbers) {
         center.observe(topic, owner: self) { (_: isolated Store, stamp) in arrived.add(stamp) }
@@ -90,7 +90,7 @@ import Testing
 
   // MARK: - Cause before effect
 
-  @Test func everyHomeGetsTheQuestionBeforeTheAnswer() async {
+  @Test func everyHomeReceivesAQuestionBeforeItsAnswer() async {
     let homes = Homes()
     let question = Topic<Int>("question")
     let answer = Topic<Int>("answer")
@@ -124,7 +124,7 @@ import Testing
     #expect(asked.count == count)
   }
 
-  @Test func aCorrectionOfAValueIsSeenByAllInTheRightOrder() {
+  @Test func allHandlersReceiveAValueBeforeItsCorrection() {
     let topic = Topic<Int>("value")
     center.observe(topic, owner: owner) { _, value in journal.write("label\(value)") }
     center.observe(topic, owner: owner) { _, value in
@@ -139,7 +139,7 @@ import Testing
         == "label500 check500 checked store500 label100 check100 checked store100")
   }
 
-  @Test @MainActor func aHandlerThatPostsDoesNotOvertakeWhatWaits() {
+  @Test @MainActor func aPostOfAHandlerDoesNotOvertakeWaitingPosts() {
     let reports = Reports()
     let screen = Screen()
     reports.center.observe(.login, owner: screen) { screen, login in
@@ -152,7 +152,7 @@ import Testing
     #expect(reports.all.isEmpty)
   }
 
-  @Test func effectsFollowInTheOrderInWhichTheyWerePosted() {
+  @Test func postsMadeDuringCallsAreDeliveredInTheirOrder() {
     for name in ["first", "second"] {
       center.observe(.login, owner: owner, id: name) { _, login in
         journal.write("\(name)\(login.id)")
@@ -164,7 +164,7 @@ import Testing
     #expect(journal.read() == "first1 second1 first11 second11 first12 second12")
   }
 
-  @Test func aCallThatAwaitsIsACauseToo() async {
+  @Test func anAwaitedCallIsTheCauseOfItsPosts() async {
     let slow = Place("slow")
     let heard = Numbers()
     center.observe(Topic<Int>("question"), owner: owner) { _, number in
@@ -184,12 +184,12 @@ import Testing
 }
 
 /// Rule 15 of the contract: what has happened when a post returns.
-@Suite struct AtOnceTests {
+@Suite struct CallsBeforePostReturnsTests {
   let owner = kept(Owner())
   let center = MulticastCenter()
   let journal = Journal()
 
-  @Test @MainActor func whoIsAtHomeAndWhoHasNoneHaveBeenCalledWhenThePostReturns() {
+  @Test @MainActor func clientsAtHomeHereAndClientsWithoutAHomeAreCalledBeforePostReturns() {
     let client = kept(Client("home", journal))
     let other = kept(Listener { [journal] number in journal.write("anywhere\(number)") })
     center.add(client, for: PingProtocol.self)
@@ -198,7 +198,7 @@ import Testing
     #expect(journal.read() == "anywhere1 home")
   }
 
-  @Test @MainActor func whatWaitedAtHomeComesFirst() {
+  @Test @MainActor func lettersWaitingInTheMainActorAreHandledFirst() {
     let client = kept(Both(journal))
     let screen = kept(Screen())
     center.add(client, for: PingProtocol.self)
@@ -212,7 +212,7 @@ import Testing
     #expect(journal.read() == "ping1 login1 pong2")
   }
 
-  @Test(arguments: [false, true]) func whatWaitedOnAQueueComesFirst(concurrent: Bool) {
+  @Test(arguments: [false, true]) func lettersWaitingOnAQueueAreHandledFirst(concurrent: Bool) {
     let place = Place(concurrent: concurrent)
     center.observe(.login, owner: owner, on: place.queue) { _, login in
       #expect(place.isCurrent)
@@ -227,7 +227,7 @@ import Testing
     }
   }
 
-  @Test @MainActor func whatFollowsHasHappenedToo() {
+  @Test @MainActor func postsThatFollowAreDeliveredBeforePostReturns() {
     let screen = kept(Screen())
     center.observe(Topic<Int>("question"), owner: screen) { _, number in
       center.post(Topic<Int>("answer"), number)
@@ -240,7 +240,7 @@ import Testing
     #expect(journal.read() == "asked1 answered1")
   }
 
-  @Test @MainActor func aHandlerThatWaitsElsewhereFindsWhatWasPostedBefore() async {
+  @Test @MainActor func aPostOfAnAwaitingHandlerIsDeliveredAfterLettersThatWaitInItsActor() async {
     let screen = Screen()
     center.observe(.login, owner: screen) { screen, login in screen.shown.append(login.id) }
     let seen = Numbers()
@@ -257,7 +257,7 @@ import Testing
 
   // MARK: - In several homes
 
-  @Test func everyHomeOfAThreadIsCalledAtOnce() {
+  @Test func everyHomeThatIsHereIsCalledBeforePostReturns() {
     let outer = DispatchQueue(label: "outer")
     let inner = DispatchQueue(label: "inner", target: outer)
     center.observe(.login, owner: owner, on: outer) { [journal] _, _ in journal.write("outer") }
@@ -269,7 +269,7 @@ import Testing
     }
   }
 
-  @Test @MainActor func theMainActorAndTheQueueThatItEntersAreCalledAtOnce() {
+  @Test @MainActor func theMainActorAndAQueueThatItEntersAreCalledBeforePostReturns() {
     let place = Place()
     let screen = kept(Screen())
     center.observe(.login, owner: screen) { [journal] _, _ in journal.write("main") }
@@ -281,7 +281,7 @@ import Testing
   }
 
   @Test(.enabled(if: Process.knowsCurrentActor))
-  func twoActorsOfOneExecutorAreCalledAtOnce() async {
+  func twoActorsOfOneExecutorAreCalledBeforePostReturns() async {
     let executor = SharedExecutor()
     let (one, two) = (Sharing(executor, center, journal), Sharing(executor, center, journal))
     await one.observe("one")
@@ -320,7 +320,7 @@ import Testing
   }
 
   /// In this process, another thread than the main one serves the main queue.
-  @Test func aBlockOfTheMainQueueIsInTheMainActor() async {
+  @Test func aPostInABlockOnTheMainQueueCallsTheMainActorBeforeItReturns() async {
     await MainActor.run {
       let screen = kept(Screen())
       _ = center.observe(.login, owner: screen) { [journal] _, _ in journal.write("main") }

@@ -11,7 +11,7 @@ import Testing
   let center = MulticastCenter()
   let journal = Journal()
 
-  @Test func itReturnsWhenAllClientsWereCalled() async {
+  @Test func deliveredReturnsWhenAllClientsHaveReturned() async {
     let delegates = MulticastDelegate<any WorkerProtocol>()
     let clients = (0..<2).map { _ in
       Worker(
@@ -30,7 +30,7 @@ import Testing
     #expect(numbers.all == [1, 1, 2, 2])
   }
 
-  @Test @MainActor func itReturnsWhenAllHandlersWereCalled() async {
+  @Test @MainActor func deliveredReturnsWhenAllHandlersHaveReturned() async {
     actor Store {
       var numbers: [Int] = []
     }
@@ -52,7 +52,7 @@ import Testing
     #expect(numbers.all == [1, 1])
   }
 
-  @Test func withNobodyToWaitForItReturns() async {
+  @Test func deliveredReturnsWithoutListeners() async {
     let delegates = MulticastDelegate<any WorkerProtocol>()
     #expect(await delegates.post { $0.work(1) }.delivered() == 0)
     #expect(await delegates.post(awaiting: { await $0.workSlowly(1) }).delivered() == 0)
@@ -65,7 +65,7 @@ import Testing
     #expect(await delegates.post(awaiting: { await $0.workSlowly(1) }).delivered() == 0)
   }
 
-  @Test func aCancelledTaskGoesOnWaiting() async {
+  @Test func deliveredWaitsInACancelledTask() async {
     center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in numbers.add(number) }
     place.queue.suspend()
     let began = Signal()
@@ -80,7 +80,7 @@ import Testing
     #expect(await waiting.value == [1])
   }
 
-  @Test func aRefusedPostIsNotWaitedFor() async {
+  @Test func deliveredReturnsForARefusedPost() async {
     let (reports, returned) = (Reports(), Signal())
     let center = reports.center
     center.observe(Topic<Int>(), owner: owner) { _, number in
@@ -96,7 +96,7 @@ import Testing
 
   // MARK: - Those who wait for each other
 
-  @Test func aHandlerThatWaitsForAPostToItselfReturnsAtOnceAndIsTold() async {
+  @Test func deliveredOfAPostToTheHandlerItselfReturnsImmediatelyAndWarns() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
       let (center, owner, numbers) = (MulticastCenter(), kept(Owner()), Numbers())
       center.observe(Topic<Int>(), owner: owner) { @Sendable _, number in
@@ -110,7 +110,7 @@ import Testing
     expectToldOfCircle(result)
   }
 
-  @Test func aClientThatWaitsForAPostToItselfReturnsAtOnceAndIsTold() async {
+  @Test func deliveredOfAPostToTheClientItselfReturnsImmediatelyAndWarns() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
       let (center, numbers) = (MulticastCenter(), Numbers())
       let worker = Worker(onSlowWork: { number in
@@ -139,7 +139,7 @@ import Testing
     #endif
   }
 
-  @Test func aTaskOfAHandlerWaitsForTheHandler() async {
+  @Test func aTaskThatAHandlerStartsWaitsForThatHandler() async {
     let done = Signal()
     center.observe(Topic<Int>(), owner: owner) { _, number in
       if number == 1 {
@@ -157,7 +157,7 @@ import Testing
     #expect(journal.read() == "1 2 returned")
   }
 
-  @Test func aTaskThatOutlivesItsHandlerWaitsForTheHandlerAgain() async {
+  @Test func aTaskThatOutlivesItsHandlersCallWaitsForTheNextCall() async {
     let (returned, done) = (Signal(), Signal())
     center.observe(.login, owner: owner) { _, login in
       guard login.id == 1 else {
@@ -177,7 +177,7 @@ import Testing
     #expect(journal.read() == "handled returned")
   }
 
-  @Test func aWaitThatIsNoCircleIsWaitedForAlthoughAnOlderOneIsOpen() async {
+  @Test func aHandlerWaitsForAnotherOneWhoseTaskStillWaitsForTheFirst() async {
     let (secondBegan, firstReturned) = (Signal(), Signal())
     let one = Topic<Int>("one")
     let two = Topic<Int>("two")
@@ -210,7 +210,7 @@ import Testing
     #expect(journal.read().hasPrefix("handled returned"))
   }
 
-  @Test func aWaitForWhatIsPostedInACallOfAPostReturns() async {
+  @Test func deliveredReturnsInATaskThatACallStartsImmediately() async {
     let done = Signal()
     center.observe(Topic<Int>(), owner: owner) { _, number in numbers.add(number) }
     center.observe(Topic<String>(), owner: owner) { _, _ in

@@ -13,7 +13,7 @@ import Testing
 
   // MARK: - Actors
 
-  @Test @MainActor func aClientThatWasAddedOnTheMainActorIsCalledThere() async {
+  @Test @MainActor func aClientAddedOnTheMainActorIsCalledThere() async {
     let client = kept(Client("a", journal))
     client.onPing = { _ in MainActor.assertIsolated() }
     center.add(client, for: PingProtocol.self)
@@ -23,7 +23,7 @@ import Testing
     #expect(journal.read() == "a a")
   }
 
-  @Test func aClientThatWasAddedInAnActorIsCalledThere() async {
+  @Test func aClientAddedInAnActorIsCalledThere() async {
     actor Home {
       let client: Client
       init(_ journal: Journal) { client = Client("a", journal) }
@@ -38,7 +38,7 @@ import Testing
     #expect(journal.read() == "a")
   }
 
-  @Test @MainActor func whoHasNoHomeIsCalledWhereThePostIsMade() {
+  @Test @MainActor func aClientWithoutAHomeIsCalledOnThePostingThread() {
     let write: @Sendable (Int) -> Void = { [journal] number in
       journal.write("\(number) on \(Process.currentThread)")
     }
@@ -61,7 +61,7 @@ import Testing
   // MARK: - Queues
 
   @Test(arguments: [false, true])
-  func aClientThatWasAddedOnAQueueIsCalledThereAndOneCallAtATime(concurrent: Bool) async {
+  func clientsAddedOnAQueueAreCalledThereOneAtATime(concurrent: Bool) async {
     let place = Place(concurrent: concurrent)
     let underWay = Atomic<Int>(0)
     let calls = Numbers()
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func aClientOfASendableProtocolLivesOnTheQueueThatItWasGiven() async {
+  @Test func aClientOfASendableProtocolIsCalledOnItsQueue() async {
     let place = Place()
     let delegates = MulticastDelegate<any WorkerProtocol>()
     let client = kept(
@@ -102,7 +102,7 @@ import Testing
     #expect(journal.read() == "a")
   }
 
-  @Test @MainActor func theMainQueueIsTheMainActorsHome() async {
+  @Test @MainActor func theMainQueueAndTheMainActorAreOneHome() async {
     let onQueue = kept(Listener { number in journal.write("queue\(number)") })
     let onActor = kept(Client("actor", journal))
     let handler = kept(Owner())
@@ -121,7 +121,7 @@ import Testing
     #expect(journal.read() == "queue1 actor login1 queue2 actor login2")
   }
 
-  @Test func aGlobalQueueIsOneHome() async {
+  @Test func handlersOnAGlobalQueueAreCalledOneAtATimeInOrder() async {
     let owners = kept((0..<3).map { _ in Owner() })
     for (index, owner) in owners.enumerated() {
       center.observe(.login, owner: owner, on: .global()) { _, login in
@@ -138,7 +138,7 @@ import Testing
 
   // MARK: - On the main actor
 
-  @Test func aPostOnMainRunsThereForAllClients() async {
+  @Test func postOnMainCallsAllClientsOnTheMainActor() async {
     for index in 0..<3 {
       delegates.adding(
         Listener { _ in
@@ -157,7 +157,7 @@ import Testing
 
   // MARK: - Who awaits
 
-  @Test func whoAwaitsRunsSideBySideWithOthers() async {
+  @Test func awaitingClientsAreCalledConcurrently() async {
     let present = Numbers()
     for _ in 0..<4 {
       center.adding(
@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func whoAwaitsGetsOneCallAfterTheOther(isHandler: Bool) async {
+  func anAwaitingListenerReceivesOneCallAfterTheOther(isHandler: Bool) async {
     let work: @Sendable (Int) async -> Void = { [journal] number in
       journal.write("\(number)(")
       for _ in 0..<5 { await Task.yield() }
@@ -195,7 +195,7 @@ import Testing
 
   // MARK: - Posts that follow
 
-  @Test func whatFollowsDoesNotEnterAnActorThatThePostHasLeft() async {
+  @Test func aPostThatFollowsDoesNotCallInAnActorThatItsThreadHasLeft() async {
     let store = kept(QueueActor())
     await store.observe(center, journal)
     center.observe(Topic<Int>("first"), owner: owner) { [unowned store] _, number in
@@ -219,134 +219,4 @@ extension QueueActor {
   fileprivate func post(_ center: MulticastCenter, _ number: Int) {
     center.post(Topic<Int>("second"), number)
   }
-}
-
-/// Homes: letters that wait for long, letters for nobody, and the main queue.
-@Suite struct HomeMendTests {
-  let owner = kept(Owner())
-  let place = Place()
-  let center = MulticastCenter()
-
-  @Test func memoryFollowsWhatWaits() {
-    var queue = LetterQueue()
-    let list = ClientList(.listener(PingProtocol.self))
-    let post = Post(to: list, from: CallSite())
-    let residents = Roster.Group(of: nil, [])
-    for _ in 0..<500 { queue.append(Letter(post: post, group: residents)) }
-    for _ in 0..<100_000 {
-      queue.append(Letter(post: post, group: residents))
-      _ = queue.popFirst()
-    }
-    #expect(queue.count == 500)
-    #expect(queue.capacity < 4_000)
-  }
-
-  @Test(arguments: [false, true]) func lettersForNobodyEndAtHome(ownerEnds: Bool) async {
-    let ends = Atomic<Int>(0)
-    place.queue.suspend()
-    // At 10,000, a debug build would say so.
-    for _ in 0..<19 {
-      let passing = Owner()
-      let observation = center.observe(Topic<Sentinel>(), owner: passing, on: place.queue) { _, _ in
-      }
-      for _ in 0..<500 {
-        center.post(Topic<Sentinel>(), Sentinel { ends.wrappingAdd(1, ordering: .relaxed) })
-      }
-      if !ownerEnds { observation.cancel() }
-      extendLifetime(passing)
-    }
-    // Their home does not run, so they wait.
-    #expect(ends.load(ordering: .relaxed) == 0)
-    place.queue.resume()
-    await center.settled()
-    #expect(ends.load(ordering: .relaxed) == 9_500)
-  }
-
-  @Test func aQueueWithTheMainQueuesLabelIsNotTheMainQueue() async {
-    let place = Place("com.apple.main-thread")
-    let isThere = Collected<Bool>()
-    center.observe(.login, owner: owner, on: place.queue) { _, _ in isThere.add(place.isCurrent) }
-    for id in 0..<40 { await center.post(.login, Login(id: id)).delivered() }
-    #expect(isThere.all == Array(repeating: true, count: 40))
-  }
-
-  @Test func queuesWithAGlobalQueuesLabelAreHomesOfTheirOwn() async {
-    let label = DispatchQueue.global().label
-    let places = [Place(label), Place(label)]
-    let isThere = Collected<Bool>()
-    for place in places {
-      center.observe(.login, owner: owner, on: place.queue) { _, _ in
-        isThere.add(place.isCurrent)
-      }
-    }
-    places[0].queue.suspend()
-    center.post(.login, Login(id: 1))
-    places[1].queue.sync {}
-    #expect(isThere.all == [true])
-    places[0].queue.resume()
-    await center.settled()
-    #expect(isThere.all == [true, true])
-  }
-
-  @Test func aGlobalQueueIsOneHome() {
-    let classes: [DispatchQoS.QoSClass] = [.userInitiated, .default, .utility, .background]
-    let homes = classes.map { qos in center.office.mailbox(of: .global(qos: qos)) }
-    for (qos, home) in zip(classes, homes) {
-      #expect(center.office.mailbox(of: .global(qos: qos)) === home)
-      #expect(DispatchQueue.global(qos: qos).isGlobal)
-    }
-    #expect(Set(homes.map { ObjectIdentifier($0) }).count == classes.count)
-    #expect(center.office.mailbox(of: .main) === center.office.mainMailbox)
-  }
-
-  @Test @MainActor func theMainQueueIsTheMainActor() {
-    let numbers = Numbers()
-    center.observe(.login, owner: owner, on: .main) { _, login in numbers.add(login.id) }
-    center.post(.login, Login(id: 1))
-    #expect(numbers.all == [1])
-  }
-
-  /// Its `deinit` would wait for the lock.
-  @Test func noActorEndsWithALockHeld() {
-    let topic = Topic<Login>()
-    let client = Counter()
-    center.observe(topic, owner: owner, on: place.queue) { _, _ in }
-    onThreads(2) { thread in
-      for _ in 0..<Process.rounds(200_000, quick: 20_000) {
-        // Looks the queue's mailbox up, after that of an actor.
-        if thread == 0 { center[PingProtocol.self].add(client, on: place.queue) }
-        if thread == 1 {
-          let actor = Poster(center, topic)
-          center[PingProtocol.self].add(client, isolation: actor)
-          extendLifetime(actor)
-        }
-      }
-    }
-  }
-
-  @Test func cancelledWaitsLeaveNothing() async {
-    center.observe(.login, owner: owner, on: place.queue) { _, _ in }
-    place.queue.suspend()
-    center.post(.login, Login(id: 1))
-    for _ in 0..<2_000 {
-      let task = Task { await center.settled() }
-      task.cancel()
-      #expect(await task.value == false)
-    }
-    #expect(center.office.withLock { $0.waiters.count } == 0)
-    place.queue.resume()
-    #expect(await center.settled())
-  }
-}
-
-/// Posts at its end.
-private actor Poster {
-  private let center: MulticastCenter
-  private let topic: Topic<Login>
-
-  init(_ center: MulticastCenter, _ topic: Topic<Login>) {
-    (self.center, self.topic) = (center, topic)
-  }
-
-  deinit { center.post(topic, Login(id: 1)) }
 }

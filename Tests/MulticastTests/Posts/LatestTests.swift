@@ -14,7 +14,7 @@ import Testing
 
   // MARK: - What is kept
 
-  @Test func theLatestMessageIsKept() {
+  @Test func aTopicKeepsItsLatestMessageUntilItIsRemoved() {
     #expect(center.latest(of: topic) == nil)
     #expect(center.post(topic, 1).clients == 0)
     #expect(center.latest(of: topic) == 1)
@@ -27,14 +27,14 @@ import Testing
     #expect(numbers.all == [])
   }
 
-  @Test func whetherATopicKeepsItIsNoPartOfItsIdentity() {
+  @Test func keepsLatestIsNotPartOfATopicsIdentity() {
     #expect(Topic<Int>("state") == topic)
     #expect(Set([topic, Topic<Int>("state")]).count == 1)
   }
 
   #if DEBUG
     @Test(.serialized, arguments: [false, true])
-    func topicsThatDisagreeStopTheProgram(keepsLatest: Bool) async {
+    func topicsThatDisagreeAboutKeepsLatestStopADebugBuild(keepsLatest: Bool) async {
       let result = await #expect(processExitsWith: .crash, observing: .errors) {
         [keepsLatest] in
         let center = MulticastCenter()
@@ -48,7 +48,7 @@ import Testing
     }
   #endif
 
-  @Test func aMessageMayBeOfAnySize() async {
+  @Test func aLatestMessageCanHaveAnySize() async {
     struct Large: Sendable, Equatable {
       var texts = ["a", "b"]
       var numbers = (1...4).map { "a text that needs memory of its own: \($0)" }
@@ -67,7 +67,7 @@ import Testing
     #expect(center.removeLatest(of: topic) == Large())
   }
 
-  @Test func anOptionalMessageIsToldFromNone() {
+  @Test func aMessageThatIsNilIsNotTakenForNoMessage() {
     let topic = Topic<Int?>("optional", keepsLatest: true)
     #expect(center.latest(of: topic) == .none)
     #expect(center.removeLatest(of: topic) == .none)
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: HomeKind.allCases)
-  func aHandlerKnowsTheMessageThatItIsCalledWith(home: HomeKind) async {
+  func latestInAHandlerIsItsMessageOrALaterOne(home: HomeKind) async {
     center.observe(topic, owner: owner, in: home, of: homes) { number in
       guard let latest = center.latest(of: topic) else { return numbers.add(-1) }
       numbers.add(latest >= number ? number : -number)
@@ -92,7 +92,7 @@ import Testing
     #expect(numbers.all == [1, 2, 3])
   }
 
-  @Test func aTopicThatKeepsAMessageOutlivesItsObservers() {
+  @Test func aTopicWithoutObserversKeepsItsMessage() {
     for name in 0..<100 { center.post(Topic<Int>("\(name)", keepsLatest: true), name) }
     for name in 0..<100 { center.post(Topic<Int>("other\(name)", keepsLatest: true), name) }
     for name in 0..<100 {
@@ -102,7 +102,9 @@ import Testing
 
   // MARK: - Who gets it
 
-  @Test(arguments: HomeKind.allCases) func aHandlerGetsItFirst(home: HomeKind) async {
+  @Test(arguments: HomeKind.allCases) func aNewHandlerReceivesTheLatestMessageFirst(home: HomeKind)
+    async
+  {
     center.post(topic, 1)
     center.observe(topic, owner: owner, in: home, of: homes) { number in numbers.add(number) }
     if home == .none { #expect(numbers.all == [1]) }
@@ -110,7 +112,7 @@ import Testing
     #expect(numbers.all == [1, 2])
   }
 
-  @Test @MainActor func onTheMainActorAHandlerGetsItAtOnce() {
+  @Test @MainActor func aNewHandlerOnTheMainActorReceivesTheLatestMessageBeforeObserveReturns() {
     let screen = Screen()
     onNewThread { center.post(topic, 1) }
     center.observe(topic, owner: screen) { screen, number in screen.shown.append(number) }
@@ -120,7 +122,7 @@ import Testing
     #expect(screen.shown == [1, 2, 3])
   }
 
-  @Test func aStreamBeginsWithIt() async {
+  @Test func aSequenceOfMessagesBeginsWithTheLatestMessage() async {
     center.post(topic, 1)
     var messages = center.messages(of: topic).makeAsyncIterator()
     center.post(topic, 2)
@@ -128,7 +130,7 @@ import Testing
     #expect(await messages.next() == 2)
   }
 
-  @Test func aHandlerThatTakesOneMessageTakesIt() {
+  @Test func aOnceHandlerReceivesOnlyTheLatestMessage() {
     center.post(topic, 1)
     let observation = center.observe(topic, owner: owner, once: true) { [journal] _, number in
       journal.write("\(number)")
@@ -138,7 +140,7 @@ import Testing
     #expect(journal.read() == "1")
   }
 
-  @Test func aHandlerThatIsAddedInAHandlerGetsTheMessageThatIsBeingPosted() {
+  @Test func aHandlerAddedDuringACallReceivesTheMessageOfThatCall() {
     let adds = Atomic<Int>(0)
     center.post(topic, 1)
     center.removeLatest(of: topic)
@@ -155,7 +157,7 @@ import Testing
     #expect(journal.read() == "outer3 inner3")
   }
 
-  @Test func aHandlerThatIsAddedOnAQueueInAHandlerGetsEachMessageOnce() async {
+  @Test func aHandlerAddedOnAQueueDuringACallReceivesEachMessageOnce() async {
     let adds = Atomic<Int>(0)
     center.post(topic, 1)
     center.observe(topic, owner: owner, id: "outer") { owner, number in
@@ -172,7 +174,7 @@ import Testing
   // MARK: - Whatever others post meanwhile
 
   @Test(arguments: [HomeKind.none, .queue, .task])
-  func whoBeginsWhileOthersPostMissesNothing(home: HomeKind) async {
+  func aHandlerAddedWhileOtherThreadsPostMissesNoMessage(home: HomeKind) async {
     let observers = Process.rounds(300, quick: 100)
     let posts = Process.rounds(200, quick: 100)
     let threads = 8
@@ -202,7 +204,7 @@ import Testing
 
   // MARK: - Replaced handlers
 
-  @Test func aHandlerThatIsReplacedWhileAPostIsUnderWayEndsWithTheLatest() async {
+  @Test func aHandlerReplacedDuringAPostReceivesTheLatestMessageLast() async {
     let (called, go) = (Signal(), Signal())
     center.post(topic, 1)
     center.observe(topic, owner: owner, id: "replaced") { _, _ in }
@@ -225,7 +227,7 @@ import Testing
   }
 
   @Test(arguments: [HomeKind.none, .queue])
-  func aHandlerThatIsReplacedAsItBeginsPassesOnWhatWaitsInItsHome(home: HomeKind) async {
+  func aHandlerReplacedDuringItsFirstCallPassesOnWaitingMessagesInItsHome(home: HomeKind) async {
     let (called, go, done) = (Signal(), Signal(), Signal())
     center.post(topic, 1)
     DispatchQueue(label: "observer").async {
@@ -248,7 +250,7 @@ import Testing
   }
 
   @Test(arguments: HomeKind.allCases)
-  func aReplacementBeginsWithTheLatestMessageOnce(home: HomeKind) async {
+  func aReplacementBeginsWithTheLatestMessage(home: HomeKind) async {
     center.observe(topic, owner: owner, in: home, of: homes) { _ in }
     await center.post(topic, 1).delivered()
     for _ in 0..<300 {
@@ -260,7 +262,7 @@ import Testing
     #expect(all.last == 2 && all.dropLast().allSatisfy { $0 == 1 } && all.count > 1)
   }
 
-  @Test func oneLetterWaitsHoweverOftenAHandlerIsReplaced() async {
+  @Test func aHandlerReplacedManyTimesReceivesTheWaitingMessageOnce() async {
     center.post(topic, 1)
     homes.one.queue.suspend()
     for _ in 0..<300 {
@@ -275,7 +277,7 @@ import Testing
   // MARK: - Homes of their own
 
   /// Each home keeps its own order. In one home, that of registration holds.
-  @Test @MainActor func eachHomeHearsAMessageInItsOwnOrder() {
+  @Test @MainActor func handlersOfOneHomeAreCalledInTheOrderOfRegistration() {
     let screen = Screen()
     func observe(_ name: String) {
       center.observe(topic, owner: screen) { [journal] _, _ in journal.write(name) }
@@ -290,7 +292,7 @@ import Testing
   }
 
   /// Those without a home count together as one.
-  @Test func anotherThreadLeavesALetterWhileOneOfThemIsBeingCalled() async {
+  @Test func aThreadLeavesALetterWhileAnotherOneCallsHandlersWithoutAHome() async {
     let (called, go, done) = (Signal(), Signal(), Signal())
     center.observe(topic, owner: owner, id: "slow") { _, number in
       if number == 1 {

@@ -16,7 +16,7 @@ import Testing
     #expect(mailbox.letters.all == [1, 2])
   }
 
-  @Test func aLetterOfAThreadThatIsHereStartsNoDrain() {
+  @Test func aLetterFromAThreadThatIsHereStartsNoDrain() {
     var mailbox = MailboxState<Int>()
     #expect(mailbox.put(1, isHere: true) == .nothing)
     #expect(mailbox.put(2, isHere: false) == .startDrain)
@@ -29,7 +29,7 @@ import Testing
     #expect(mailbox.isReady == false)
   }
 
-  @Test func aDrainThatIsForgottenIsAskedForAgain() {
+  @Test func theNextLetterStartsADrainAfterOneWasUnscheduled() {
     var mailbox = MailboxState<Int>()
     #expect(mailbox.put(1, isHere: false) == .startDrain)
     mailbox.unscheduleDrain()
@@ -38,7 +38,7 @@ import Testing
 
   // MARK: claim, take
 
-  @Test func oneThreadAtATimeHasTheClaim() {
+  @Test func oneThreadAtATimeHoldsTheClaim() {
     var mailbox = MailboxState<Int>()
     #expect(mailbox.claim() == .handleLetters)
     #expect(mailbox.isBusy == true)
@@ -109,7 +109,7 @@ import Testing
 
   // MARK: release
 
-  @Test func lettersThatWaitAtTheReleaseNeedADrain() {
+  @Test func releasingTheClaimStartsADrainForWaitingLetters() {
     var mailbox = MailboxState<Int>()
     var batch = WaitingQueue<Int>()
     for letter in 1...2 { _ = mailbox.put(letter, isHere: false) }

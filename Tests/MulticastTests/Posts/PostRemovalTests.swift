@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Way.allCases) func whatWaitsForARemovedClientCallsNobody(way: Way) {
+  @Test(arguments: Way.allCases) func aLetterForARemovedClientCallsNothing(way: Way) {
     let client = kept(Listener { [journal] _ in journal.write("called") })
     center[PingProtocol.self].add(client, on: place.queue)
     place.queue.suspend()
@@ -38,7 +38,7 @@ import Testing
   }
 
   @MainActor @Test(arguments: Way.allCases)
-  func aBodyThatNamesItsActorCallsNobodyWhoWasRemoved(way: Way) async {
+  func aLetterOfPostOnMainForARemovedClientCallsNothing(way: Way) async {
     let client = kept(Listener { [journal] _ in journal.write("called") })
     center.add(client, for: PingProtocol.self)
     onNewThread { [center, journal] in
@@ -50,7 +50,7 @@ import Testing
     #expect(journal.read() == "end")
   }
 
-  @Test(arguments: End.allCases) func whatWaitsForARemovedHandlerCallsNobody(end: End) {
+  @Test(arguments: End.allCases) func aLetterForARemovedHandlerCallsNothing(end: End) {
     let topic = Topic<Sentinel>()
     let observation = center.observe(topic, owner: owner, on: place.queue) { [journal] _, _ in
       journal.write("called")
@@ -64,7 +64,7 @@ import Testing
     #expect(journal.read() == "end")
   }
 
-  @Test(arguments: End.allCases) func aRemovedHandlerDoesNotBegin(end: End) {
+  @Test(arguments: End.allCases) func aRemovedHandlerDoesNotReceiveTheLatestMessage(end: End) {
     let topic = Topic<Sentinel>("latest", keepsLatest: true)
     place.queue.suspend()
     center.post(topic, Sentinel(journal))
@@ -79,7 +79,7 @@ import Testing
     #expect(journal.read() == "end")
   }
 
-  @Test func aCancelledHandlerIsNotCalledAfterItsCenterHasEnded() {
+  @Test func aCancelledHandlerIsNotCalledAfterItsCenterIsDeallocated() {
     let other = MulticastCenter()
     place.queue.suspend()
     var observation: TopicObservation
@@ -99,7 +99,7 @@ import Testing
     #expect(journal.read() == "")
   }
 
-  @Test(arguments: [1000, 4000]) func aRemovalTakesNoLongerWhereLettersWait(count: Int) {
+  @Test(arguments: [1000, 4000]) func theTimeOfARemovalDoesNotDependOnWaitingLetters(count: Int) {
     let owners = (0..<count).map { _ in Owner() }
     place.queue.suspend()
     let observations = owners.map { owner in
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Way.allCases) func whatWaitsForARemovedClientThatAwaitsCallsNobody(
+  @Test(arguments: Way.allCases) func aLetterForARemovedAwaitingClientCallsNothing(
     way: Way
   ) async {
     let (began, go) = (Signal(), Signal())
@@ -149,7 +149,7 @@ import Testing
     #expect(journal.read() == "end")
   }
 
-  @Test func whatWaitsForACancelledHandlerThatAwaitsCallsNobody() async {
+  @Test func aLetterForACancelledAwaitingHandlerCallsNothing() async {
     let (began, go) = (Signal(), Signal())
     let calls = Atomic<Int>(0)
     let observation = center.observe(Topic<Sentinel>(), owner: owner) { _, _ in
@@ -169,7 +169,7 @@ import Testing
   }
 
   /// A removal in the actor comes first, or the call does: no call begins there afterwards.
-  @Test func aHandlerThatAwaitsIsNotCalledAfterItsActorHasRemovedIt() async {
+  @Test func anAwaitingHandlerIsNotCalledAfterItsActorHasRemovedIt() async {
     for _ in 0..<200 { await Remover().run(journal) }
     #expect(journal.read() == "")
   }
@@ -203,7 +203,7 @@ import Testing
     return observation
   }
 
-  @Test(arguments: End.allCases) func aCallOnItsWayToAnActorDoesNotBeginAfterTheRemoval(
+  @Test(arguments: End.allCases) func aCallEnqueuedInAnActorDoesNotBeginAfterTheRemoval(
     end: End
   ) async {
     let (topic, home) = (Topic<Sentinel>(), QueueActor())
@@ -215,7 +215,7 @@ import Testing
   }
 
   /// The new handler is called before the replacement returns, and ends the old one, which has no place any more.
-  @Test func aCallOnItsWayToAnActorDoesNotBeginAfterItWasCancelledInItsReplacement() async {
+  @Test func aCallEnqueuedInAnActorDoesNotBeginAfterItsReplacementHasCancelledIt() async {
     let (topic, home) = (Topic<Sentinel>("latest", keepsLatest: true), QueueActor())
     let observation = await observeAndPost(topic, in: home)
     center.observe(topic, owner: owner, id: 1) { _, _ in
@@ -227,7 +227,7 @@ import Testing
     #expect(journal.read() == "new")
   }
 
-  @Test func aRemovalLeavesWhatOthersWaitFor() async {
+  @Test func removingAClientKeepsTheLettersOfOtherClients() async {
     let clients = kept(["a", "b"].map { name in Listener { [journal] _ in journal.write(name) } })
     let delegates = center[PingProtocol.self]
     for client in clients { delegates.add(client, on: place.queue) }
@@ -242,7 +242,7 @@ import Testing
   // MARK: - Ended before their turn
 
   @Test(arguments: ["removed", "released", "added again"])
-  func whoHasEndedIsNotCalled(way: String) {
+  func aRemovedOrDeallocatedClientIsNotCalled(way: String) {
     let delegates = center[PingProtocol.self]
     var client: Listener? = Listener { [journal] number in journal.write("\(number)") }
     defer { extendLifetime(client) }
@@ -279,7 +279,7 @@ import Testing
     #expect(journal.read() == "1 2 3 4")
   }
 
-  @Test func whoWaitsForActorsThatEndReturns() async {
+  @Test func deliveredReturnsWhenTheClientsActorIsDeallocated() async {
     for _ in 0..<200 {
       var home: Home? = Home()
       let client = Listener { _ in }
@@ -294,7 +294,7 @@ import Testing
 
   // MARK: - Whoever is the last one
 
-  @Test func aDrainMayBeTheLastOwnerOfItsCenter() async {
+  @Test func aDrainCanBeTheLastOwnerOfItsCenter() async {
     let done = Signal()
     place.queue.suspend()
     do {
@@ -311,7 +311,7 @@ import Testing
     #expect(["1 2 3", ""].contains(journal.read()))
   }
 
-  @Test func aClientMayPostInItsDeinit() async {
+  @Test func aClientCanPostInItsDeinit() async {
     final class Parting: PingProtocol, Sendable {
       let center: MulticastCenter
       init(_ center: MulticastCenter) { self.center = center }
@@ -331,7 +331,7 @@ import Testing
     #expect(journal.read().split(separator: " ").filter { $0 == "1" }.count == 2)
   }
 
-  @Test(arguments: [false, true]) func aMessageMayPostInItsDeinit(keepsLatest: Bool) async {
+  @Test(arguments: [false, true]) func aMessageCanPostInItsDeinit(keepsLatest: Bool) async {
     let topic = Topic<Sentinel>("parting", keepsLatest: keepsLatest)
     let numbers = Numbers()
     center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in numbers.add(number) }
@@ -357,7 +357,7 @@ import Testing
   // MARK: - A backlog
 
   @Test(.enabled(if: !Process.isSanitized)) @MainActor
-  func aHundredThousandMessagesForABlockedMainActorArriveAndLeaveNothing() async throws {
+  func aHundredThousandMessagesForABlockedMainActorArriveAndFreeTheirMemory() async throws {
     let screen = Screen()
     center.observe(.login, owner: screen) { screen, login in screen.shown.append(login.id) }
     // From 10,000 on, a debug build says so.

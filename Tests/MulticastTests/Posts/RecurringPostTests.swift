@@ -12,7 +12,7 @@ import Testing
   let owner = kept(Owner())
 
   @Test(arguments: [HomeKind.none, .queue, .task])
-  func inOneHomeAThousandPostsRecur(home: HomeKind) async throws {
+  func thePostAfterAThousandRecurringOnesIsRefused(home: HomeKind) async throws {
     let refused = Signal()
     @Sendable func post(_ number: Int) -> Int { center.post(Topic<Int>(), number).clients }
     center.observe(Topic<Int>(), owner: owner, in: home, of: homes) { number in
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: [HomeKind.none, .queue, .task], [true, false])
-  func betweenTwoHandlersPostsRecur(home: HomeKind, inOneCenter: Bool) async throws {
+  func recurringPostsBetweenTwoHandlersAreRefused(home: HomeKind, inOneCenter: Bool) async throws {
     let (one, two) = (Topic<Int>("one"), Topic<Int>("two"))
     let other = inOneCenter ? center : MulticastCenter(onRecursion: reports.handler)
     let ended = Signal()
@@ -58,7 +58,7 @@ import Testing
     #expect(Set(report.path).count == 3)
   }
 
-  @Test func whatGrowsLikeATreeIsRefusedByTheNumberOfItsPosts() {
+  @Test func aTreeOfRecurringPostsIsRefusedAfterAThousand() {
     @Sendable func post() { center.post(.login, Login(id: 1)) }
     center.observe(.login, owner: owner) { _, _ in
       calls.add(1)
@@ -70,7 +70,7 @@ import Testing
     #expect(reports.all.count == 1)
   }
 
-  @Test func aLoopThroughATopicAndAProtocolIsFound() {
+  @Test func aLoopThroughATopicAndAProtocolIsRefused() {
     @Sendable func post() { center.post(.login, Login(id: 1)) }
     center.adding(
       Listener { number in
@@ -85,7 +85,7 @@ import Testing
     #expect(reports.all.count == 1)
   }
 
-  @Test func whatAPostAndWaitSetsOffIsCountedAsWell() async {
+  @Test func recurringPostsCausedByAnAwaitedPostAreRefused() async {
     @Sendable func post() { center.post(.login, Login(id: 1)) }
     center.observe(.login, owner: owner) { _, _ in
       calls.add(1)
@@ -97,7 +97,7 @@ import Testing
     #expect(reports.all.count == 1)
   }
 
-  @Test func messagesEndAsTheyWereHandled() {
+  @Test func messagesOfAChainAreReleasedAsSoonAsTheyAreHandled() {
     let alive = Alive()
     let left = Locked(900)
     @Sendable func post() { center.post(Topic<Sentinel>(), alive.makeSentinel()) }
@@ -115,7 +115,7 @@ import Testing
     #expect(reports.all.isEmpty)
   }
 
-  @Test func aPostIsNotCountedWithWhatOthersSetOff() async {
+  @Test func independentChainsOfPostsAreCountedSeparately() async {
     let place = homes.one
     center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in
       if number > 0 { center.post(Topic<Int>(), number - 1) }
@@ -128,7 +128,7 @@ import Testing
 }
 
 /// What a message or a body posts in its `deinit` follows the post that released it, once, and is never lost.
-@Suite struct EndOfMessagesTests {
+@Suite struct PostInDeinitTests {
   /// Posts another one when it ends.
   private final class Echo: Sendable {
     let depth: Int
@@ -167,7 +167,7 @@ import Testing
   let reports = Reports()
   var center: MulticastCenter { reports.center }
 
-  @Test(arguments: HomeKind.allCases) func theyFollow(home: HomeKind) async {
+  @Test(arguments: HomeKind.allCases) func aPostInTheDeinitOfAMessageFollows(home: HomeKind) async {
     let calls = Atomic<Int>(0)
     center.observe(Topic<Echo>(), owner: owner, in: home, of: homes) { _ in
       calls.wrappingAdd(1, ordering: .relaxed)
@@ -179,7 +179,8 @@ import Testing
     #expect(reports.all.isEmpty)
   }
 
-  @Test(arguments: [false, true]) func soDoWhatBodiesCapture(isLate: Bool) async {
+  @Test(arguments: [false, true]) func aPostInTheDeinitOfACapturedObjectFollows(isLate: Bool) async
+  {
     let counter = kept(Counter())
     center[PingProtocol.self].add(counter, on: isLate ? homes.one.queue : nil)
     let rounds = Process.rounds(20_000, quick: 2_000)
@@ -189,7 +190,7 @@ import Testing
     #expect(reports.all.isEmpty)
   }
 
-  @Test func soTheyDoInACallOfAPost() async {
+  @Test func aPostInADeinitDuringACallOfAPostFollows() async {
     let numbers = Numbers()
     center.observe(Topic<Echo>(), owner: owner) { _, echo in numbers.add(echo.depth) }
     center.observe(Topic<Int>(), owner: owner) { [center] _, number in
@@ -203,7 +204,8 @@ import Testing
     #expect(numbers.all == [100, 3, 200, 2, 1, 0])
   }
 
-  @Test(arguments: [HomeKind.queue, .mainActor, .task]) func aChainThatDoesNotEndIsRefused(
+  @Test(arguments: [HomeKind.queue, .mainActor, .task])
+  func anEndlessChainOfPostsInDeinitsIsRefused(
     home: HomeKind
   ) async {
     let (calls, go) = (Numbers(), Signal())
@@ -229,7 +231,7 @@ import Testing
     #expect(calls.all == Array((5_000 - 1_001...5_000).reversed()))
   }
 
-  @Test func aWaitForAMessageThatPostsAtItsEndReturns() async {
+  @Test func deliveredReturnsForAMessageThatPostsInItsDeinit() async {
     let calls = Atomic<Int>(0)
     center.observe(Topic<Echo>(), owner: owner, on: homes.one.queue) { _, _ in
       calls.wrappingAdd(1, ordering: .relaxed)

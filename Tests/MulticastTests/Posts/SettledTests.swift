@@ -11,7 +11,7 @@ import Testing
   let numbers = Numbers()
 
   @Test(arguments: [false, true])
-  func itWaitsForAllThatFollowsInEveryHome(keepsLatest: Bool) async {
+  func settledWaitsForPostsThatFollowInEveryHome(keepsLatest: Bool) async {
     let homes = Homes()
     let kinds: [HomeKind] = [.queue, .task, .mainActor, .none, .otherQueue, .task]
     let topics = (0...kinds.count).map { Topic<Int>("\($0)", keepsLatest: keepsLatest) }
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func itWaitsForTheActorsAndTheTasksOfClients() async {
+  @Test func settledWaitsForActorsAndAwaitingClients() async {
     actor Store {
       var ids: [Int] = []
       func observe(_ center: MulticastCenter) {
@@ -49,7 +49,7 @@ import Testing
     #expect(await store.ids == [1, 2, 3])
   }
 
-  @Test func aHandlerThatHasEndedInItsLastCallIsWaitedFor() async {
+  @Test func settledWaitsForTheLastCallOfARemovedHandler() async {
     let (begun, mayEnd) = (Signal(), Signal())
     let place = Place()
     let topic = Topic<Int>()
@@ -76,7 +76,7 @@ import Testing
     #expect(numbers.all == [1])
   }
 
-  @Test func itWaitsForWhatManyThreadsHavePosted() async {
+  @Test func settledWaitsForPostsOfSeveralThreads() async {
     let homes = Homes()
     for kind in HomeKind.allCases {
       center.observe(Topic<Int>(), owner: owner, id: "\(kind)", in: kind, of: homes) { number in
@@ -94,7 +94,7 @@ import Testing
   }
 
   /// A post that calls its first listeners counts, although it has not left its letters yet.
-  @Test func aPostCountsFromTheMomentAtWhichItIsEntered() async {
+  @Test func settledCountsAPostFromItsEntry() async {
     let place = Place()
     let (isCalled, mayReturn) = (Signal(), Signal())
     center.observe(.login, owner: owner) { _, _ in
@@ -113,7 +113,7 @@ import Testing
     #expect(await settled.value == [1])
   }
 
-  @Test func aPostThatFollowsCountsUntilItIsDelivered() async {
+  @Test func settledCountsAPostThatFollowsUntilItIsDelivered() async {
     let place = Place()
     center.observe(Topic<Int>(), owner: owner) { [center] _, number in
       center.post(.login, Login(id: number))
@@ -128,7 +128,7 @@ import Testing
   }
 
   /// A home that is to look for deallocated clients has nothing to handle.
-  @Test func aSearchForDeallocatedClientsDoesNotCount() async {
+  @Test func settledDoesNotCountASearchForDeallocatedClients() async {
     let place = Place()
     place.queue.suspend()
     defer { place.queue.resume() }
@@ -139,7 +139,7 @@ import Testing
     #expect(center.wiring.waiting.isEmpty)
   }
 
-  @Test func oneSearchOfAListWaitsInAHome() {
+  @Test func atMostOneSearchOfAListWaitsInAHome() {
     let list = ClientList(.listener(PingProtocol.self))
     let home = Mailbox(.queue(MarkedQueue(DispatchQueue(label: "home"))))
     #expect(list.beginSearch(in: home))
@@ -148,13 +148,13 @@ import Testing
     #expect(list.beginSearch(in: home))
   }
 
-  @Test func aCenterInWhichNothingHappensHasSettled() async {
+  @Test func settledReturnsInAnIdleCenter() async {
     #expect(await center.settled())
     center.post(.login, Login(id: 1))
     #expect(await center.settled())
   }
 
-  @Test func cancellationEndsTheWait() async {
+  @Test func settledReturnsFalseWhenItsTaskIsCancelled() async {
     let place = Place()
     place.queue.suspend()
     defer { place.queue.resume() }
@@ -167,7 +167,7 @@ import Testing
     #expect(numbers.all.isEmpty)
   }
 
-  @Test func inAHandlerOfAnotherCenterItWaits() async {
+  @Test func settledWaitsInAHandlerOfAnotherCenter() async {
     let place = Place()
     let other = MulticastCenter()
     other.observe(.login, owner: owner, on: place.queue) { _, login in numbers.add(login.id) }
@@ -180,7 +180,7 @@ import Testing
     #expect(numbers.all == [1, -1])
   }
 
-  @Test func insideOfACallItReturnsAndSaysWhy() async {
+  @Test func settledInACallReturnsFalseAndWarns() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
       let center = MulticastCenter()
       let owner = kept(Owner())
@@ -205,7 +205,7 @@ import Testing
   }
 
   /// A task that a handler starts on the spot runs inside of the handler's call.
-  @Test func onTheStackOfACallItReturnsAndSaysWhy() async {
+  @Test func settledInATaskThatACallStartsImmediatelyReturnsFalseAndWarns() async {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     let result = await #expect(processExitsWith: .success, observing: .errors) {
       let (center, owner, numbers) = (MulticastCenter(), kept(Owner()), Numbers())
@@ -220,5 +220,20 @@ import Testing
       precondition(numbers.all == [1])
     }
     expectTold(result)
+  }
+
+  @Test func aCancelledWaitLeavesNoWaiter() async {
+    let place = Place()
+    center.observe(.login, owner: owner, on: place.queue) { _, _ in }
+    place.queue.suspend()
+    center.post(.login, Login(id: 1))
+    for _ in 0..<2_000 {
+      let task = Task { await center.settled() }
+      task.cancel()
+      #expect(await task.value == false)
+    }
+    #expect(center.office.withLock { $0.waiters.count } == 0)
+    place.queue.resume()
+    #expect(await center.settled())
   }
 }

@@ -37,7 +37,7 @@ import Testing
     #expect(reports.all.count == 2)
   }
 
-  @Test func aLoopThroughTwoProtocolsHasBothInItsPath() throws {
+  @Test func aLoopThroughTwoProtocolsIsReportedWithBothCallSites() throws {
     let echo = center.adding(Echo())
     center.add(echo, for: PongProtocol.self)
     let pingLine = #line + 1
@@ -54,7 +54,7 @@ import Testing
     #expect(report.key == "PingProtocol")
   }
 
-  @Test func aLoopThroughTwoCentersIsFound() throws {
+  @Test func aLoopThroughTwoCentersIsRefused() throws {
     let otherReports = Reports()
     let other = MulticastCenter(onRecursion: otherReports.handler)
     let one = center.adding(Echo())
@@ -72,7 +72,7 @@ import Testing
   }
 
   /// What a post leaves in the homes that are here belongs to the poster's stack.
-  @Test(arguments: [1, 2]) func aLoopThroughAPostIsFoundInEveryHomeThatIsHere(place: Int) {
+  @Test(arguments: [1, 2]) func aLoopThroughAPostIsRefusedInEveryHomeThatIsHere(place: Int) {
     let (owner, calls) = (kept(Owner()), Numbers())
     let outer = DispatchQueue(label: "outer")
     let inner = DispatchQueue(label: "inner", target: outer)
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 50])
-  func aLoopWithManyClientsEndsAfterEachHasCalledAll(count: Int) {
+  func aLoopOfManyClientsEndsAfterEachHasCalledAll(count: Int) {
     var calls = 0
     for _ in 0..<count {
       center.adding(Echo()).onPing = { [center] in
@@ -125,7 +125,7 @@ import Testing
     #expect(reports.all.isEmpty == false)
   }
 
-  @Test func aLoopThroughManyCallSitesEndsWhereTheyAreAwaited() async {
+  @Test func aLoopThroughManyAwaitedCallSitesEnds() async {
     let calls = Numbers()
     let delegate = MulticastDelegate<any WorkerProtocol>(onRecursion: reports.handler)
     @Sendable func notify(_ line: Int) async {
@@ -140,7 +140,7 @@ import Testing
     #expect(calls.all.count == 1 + 11 + 1_000)
   }
 
-  @Test func manyDeliveriesTwoDeepAreNoLoop() {
+  @Test func manyNestedDeliveriesOneAfterTheOtherAreNotALoop() {
     let echo = center.adding(Echo())
     var calls = 0
     echo.onPing = {
@@ -154,7 +154,7 @@ import Testing
   }
 
   /// Each message is the outermost delivery of what it causes.
-  @Test func manyLettersThatNestAreNoLoop() {
+  @Test func nestedDeliveriesOfManyLettersAreNotALoop() {
     let (queue, calls) = (DispatchQueue(label: "place"), Numbers())
     let client = kept(
       Listener { [center] number in
@@ -169,7 +169,7 @@ import Testing
     #expect(reports.all.isEmpty)
   }
 
-  @Test func theFourWaysOfDeliveringAreGuardedTogether() {
+  @Test func notifyForEachAndMapAreGuardedTogether() {
     let echo = center.adding(Echo())
     var depth = 0
     func map() { _ = center.map(PingProtocol.self) { $0.ping(1) } }
@@ -190,7 +190,7 @@ import Testing
 
   // MARK: - No loops
 
-  @Test func anotherListThreadOrTaskIsAnotherChain() async {
+  @Test func aNotifyOnAnotherListThreadOrTaskIsNotALoop() async {
     let other = MulticastCenter(onRecursion: reports.handler)
     let (results, continuation) = AsyncStream.makeStream(of: Int.self)
     @Sendable func notify(_ number: Int, _ center: MulticastCenter) -> Int {
@@ -234,7 +234,7 @@ import Testing
   let reports = Reports()
 
   @Test(arguments: Way.allCases)
-  func aCenterCountsEveryPartOfTheSite(way: Way) async {
+  func aCenterComparesEveryPartOfACallSite(way: Way) async {
     let center = MulticastCenter(onRecursion: reports.handler)
     let client = center.adding(Client("a", Journal()))
     func nested(_ fileID: StaticString, _ line: Int, _ column: Int) -> Int {
@@ -294,7 +294,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 2, 10])
-  func allowLetsACallSiteBeActiveInsideItself(depth: Int) {
+  func allowPermitsACallSiteInsideItselfUpToItsDepth(depth: Int) {
     // Recursion that ends within its depth is not reported.
     #expect(depthOfLoop(.allow(depth: depth), limit: depth + 1) == depth + 1)
     #expect(reports.all.isEmpty)
@@ -302,7 +302,7 @@ import Testing
     #expect(reports.all.map(\.path.count) == [depth + 2])
   }
 
-  @Test func refuseNestingRefusesOtherCallSitesTooAndLetsOtherProtocolsPass() {
+  @Test func refuseNestingRefusesOtherCallSitesAndPermitsOtherProtocols() {
     #expect(depthOfLoop(.refuseLoops) == 1)
     let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
     let client = center.adding(Client("a", Journal()))
@@ -318,7 +318,7 @@ import Testing
     #expect(reports.all.map(\.path.count) == [2, 2])
   }
 
-  @Test func aHandlerThatNotifiesIntoALoopEnds() async {
+  @Test func aRecursionHandlerThatNotifiesIntoALoopReturns() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
       // The client notifies from its own site, which is refused; the handler notifies, and what is
       // refused in there is printed, and not handed to it again.
@@ -346,7 +346,7 @@ import Testing
     return journal.read()
   }
 
-  @Test func aNegativeDepthStopsTheProgramAndSaysSo() async {
+  @Test func aNegativeDepthStopsTheProgram() async {
     let result = await #expect(processExitsWith: .crash, observing: .errors) {
       _ = MulticastCenter(reentrancy: .allow(depth: -1))
     }

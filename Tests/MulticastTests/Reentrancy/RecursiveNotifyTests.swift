@@ -12,7 +12,7 @@ import Testing
       CallSite(fileID: "App/Store.swift", line: 12, column: 32),
     ])
 
-  @Test func theReportNamesTheProtocolAndPrintsThePathOneSiteALine() {
+  @Test func aReportNamesTheProtocolAndPrintsEachCallSiteOnALine() {
     #expect(
       report.description == """
         A recursive notification of UserProtocol was refused and reached nobody. The path to it:
@@ -24,7 +24,7 @@ import Testing
         """)
   }
 
-  @Test func theReportOfAPostSaysThatItsPathIsNoCallStack() {
+  @Test func theReportOfAPostPrintsThatItsPathIsNotACallStack() {
     let report = RecursiveNotify(
       key: "UserProtocol",
       path: (1...20).map { CallSite(fileID: "App/Store.swift", line: $0, column: 1) }, isPost: true)
@@ -44,7 +44,7 @@ import Testing
     )
   }
 
-  @Test func reportsAreValues() {
+  @Test func reportsAreComparedByValue() {
     #expect(report == RecursiveNotify(key: report.key, path: report.path))
     #expect(report != RecursiveNotify(key: "Other", path: report.path))
     #expect(Set([report, report]).count == 1)
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func aCenterWithoutHandlerReportsEachLoopOnce() async {
+  @Test func aCenterWithoutARecursionHandlerPrintsEachLoopOnce() async {
     func reports(_ result: ExitTest.Result?) -> [Substring] {
       text(result).split(separator: "Multicast: ")
     }
@@ -118,7 +118,7 @@ import Testing
     #expect(reports(topics).count == 20)
   }
 
-  @Test func aProgramThatDoesNothingWrongPrintsNothing() async {
+  @Test func aProgramWithoutAnUnhandledLoopPrintsNothing() async {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent, \.standardOutputContent]
     ) {
@@ -140,7 +140,7 @@ import Testing
 }
 
 @Suite struct CallSiteTests {
-  @Test func aCallSiteIsWhereItStands() {
+  @Test func aCallSiteIsTheSourceLocationOfItsInitializer() {
     let site = CallSite()
     #expect(site.fileID == #fileID)
     #expect(site.line == #line - 2)

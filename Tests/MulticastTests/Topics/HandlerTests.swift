@@ -15,7 +15,7 @@ import Testing
   @discardableResult
   func post(_ id: Int = 1) -> Int { center.post(.login, Login(id: id)).clients }
 
-  @Test func onceEndsWithTheFirstMessage() {
+  @Test func aOnceHandlerIsRemovedAfterItsFirstMessage() {
     let observation: TopicObservation
     do {
       let sentinel = Sentinel(end)
@@ -31,7 +31,7 @@ import Testing
     #expect(end.read() == "end")
   }
 
-  @Test func aHandlerForOneMessageMayObserveAgain() {
+  @Test func aOnceHandlerCanObserveAgain() {
     @Sendable func wait() {
       center.observe(.login, owner: owner, once: true) { _, login in
         journal.write("\(login.id)")
@@ -43,7 +43,7 @@ import Testing
     #expect(journal.read() == "1 2 3")
   }
 
-  @Test func onceIsOnceUnderConcurrentPosts() {
+  @Test func aOnceHandlerIsCalledOnceByConcurrentPosts() {
     let counter = Counter()
     for round in 0..<200 {
       center.observe(.login, owner: owner, once: true) { _, _ in counter.ping(1) }
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func aHandlerOfADeadOwnerWhoseAddressIsUsedDuringAPostIsReleased() {
+  @Test func aHandlerIsReleasedAlthoughItsOwnersAddressIsReusedDuringAPost() {
     // So many that dead ones are not looked for at each operation.
     let others = kept((0..<40).map { _ in Owner() })
     for owner in others { center.observe(.login, owner: owner) { _, _ in } }
@@ -78,7 +78,7 @@ import Testing
     #expect(end.read().split(separator: " ").count == 100)
   }
 
-  @Test func aHandlerThatIsCalledOnceIsReleasedHoweverSoonItsMessageComes() {
+  @Test func aOnceHandlerIsReleasedAlthoughItsMessageArrivesDuringObserve() {
     let rounds = Process.rounds(2000, quick: 200)
     onThreads(2) { thread in
       for _ in 0..<rounds {
@@ -95,6 +95,27 @@ import Testing
     center.post(.login, Login(id: 1))
     #expect(end.read().split(separator: " ").count == rounds)
   }
+
+  @Test(arguments: [false, true]) func aPostDuringTheCallOfAOnceHandlerDoesNotCountIt(awaits: Bool)
+    async
+  {
+    let counts = Numbers()
+    let post: @Sendable (Login) -> Void = { [center] login in
+      counts.add(center.post(.login, Login(id: login.id + 1)).clients)
+    }
+    if awaits {
+      center.observe(.login, owner: owner, once: true) { _, login in
+        await Task.yield()
+        post(login)
+      }
+    } else {
+      center.observe(.login, owner: owner, once: true) { _, login in post(login) }
+    }
+    center.post(.login, Login(id: 1))
+    await counts.wait(for: 1)
+    await center.settled()
+    #expect(counts.all == [0])
+  }
 }
 
 /// Handlers that want the newest message only: rule 17.
@@ -104,7 +125,7 @@ import Testing
   let numbers = Numbers()
   let topic = Topic<Int>("progress", keepsLatest: true)
 
-  @Test func whatIsOutdatedWhenTheHomeComesToItIsDropped() {
+  @Test func messagesOutdatedBeforeTheirHomeHandlesThemAreSkipped() {
     let queue = DispatchQueue(label: "slow")
     center.observe(topic, owner: owner, newestOnly: true, on: queue) { [numbers] _, number in
       numbers.add(number)
@@ -122,7 +143,7 @@ import Testing
     #expect(numbers.all == [5, 6, 7, 8])
   }
 
-  @Test func othersReceiveAll() {
+  @Test func handlersWithoutNewestOnlyReceiveAllMessages() {
     let queue = DispatchQueue(label: "slow")
     center.observe(topic, owner: owner, newestOnly: true, on: queue) { _, _ in }
     center.observe(topic, owner: owner, on: queue) { [numbers] _, number in numbers.add(number) }
@@ -133,7 +154,7 @@ import Testing
     #expect(numbers.all == [1, 2, 3, 4, 5])
   }
 
-  @Test func aHandlerThatAwaitsIsNotCalledWithWhatCameMeanwhile() async {
+  @Test func anAwaitingHandlerSkipsMessagesOutdatedDuringItsCall() async {
     let (entered, leave) = (Signal(), Signal())
     center.observe(topic, owner: owner, newestOnly: true) { @Sendable [numbers] _, number async in
       numbers.add(number)
@@ -151,7 +172,7 @@ import Testing
   }
 
   /// It was never kept, and nothing newer is.
-  @Test func whatWasTakenBackBeforeItWasKeptIsTheNewest() {
+  @Test func aMessageWithdrawnBeforeItIsStoredIsDelivered() {
     center.observe(topic, owner: owner, newestOnly: true) { [numbers] _, number in
       numbers.add(number)
     }
@@ -166,7 +187,7 @@ import Testing
   }
 
   /// The newest letter calls, also if its message is kept no more.
-  @Test func whatWasTakenBackIsStillTheNewest() {
+  @Test func theNewestMessageIsDeliveredAlthoughItIsNoLongerStored() {
     let queue = DispatchQueue(label: "slow")
     center.observe(topic, owner: owner, newestOnly: true, on: queue) { [numbers] _, number in
       numbers.add(number)
@@ -179,7 +200,7 @@ import Testing
     #expect(numbers.all == [3])
   }
 
-  @Test func onceTakesTheNewest() {
+  @Test func aOnceHandlerReceivesTheNewestMessage() {
     let queue = DispatchQueue(label: "slow")
     center.observe(topic, owner: owner, once: true, newestOnly: true, on: queue) {
       [numbers] _, number in numbers.add(number)
@@ -193,7 +214,7 @@ import Testing
     #expect(numbers.all == [3])
   }
 
-  @Test func whoReplacesAHandlerSaysAnewWhatItWants() {
+  @Test func aReplacementDoesNotInheritNewestOnly() {
     let queue = DispatchQueue(label: "slow")
     for newestOnly in [true, false] {
       center.observe(topic, owner: owner, id: 1, newestOnly: newestOnly, on: queue) {
@@ -207,7 +228,7 @@ import Testing
     #expect(numbers.all == [1, 2, 3])
   }
 
-  @Test func theLastMessageIsNeverSkippedAndNothingIsReordered() async {
+  @Test func theLastMessageIsNeverSkippedAndMessagesKeepTheirOrder() async {
     let queues = (0..<2).map { DispatchQueue(label: "slow \($0)") }
     let homes = (0..<4).map { _ in Collected<Int>() }
     for (index, home) in homes.enumerated() {
@@ -267,7 +288,7 @@ private final class Derived: Base, @unchecked Sendable {
 @Suite struct MethodHandlerTests {
   let center = MulticastCenter()
 
-  @Test func aMethodOfTheMainActorIsCalledThere() async {
+  @Test func aMethodOfTheMainActorIsCalledOnTheMainActor() async {
     let label = await Label(center)
     await center.post(.number, 1).delivered()
     await center.post(.state, 2).delivered()
@@ -275,7 +296,7 @@ private final class Derived: Base, @unchecked Sendable {
     #expect(center.wiring.topics.flatMap(\.listeners).map(\.home) == ["MainActor", "MainActor"])
   }
 
-  @Test func nothingKeepsTheOwner() async {
+  @Test func aMethodHandlerDoesNotRetainItsOwner() async {
     weak var weakLabel: Label?
     do {
       let label = await Label(center)
@@ -286,14 +307,14 @@ private final class Derived: Base, @unchecked Sendable {
     #expect(weakLabel == nil)
   }
 
-  @Test func aMethodIsOverridden() {
+  @Test func theOverrideOfAMethodIsCalled() {
     let derived = Derived()
     center.observe(.number, owner: derived, Base.take)
     center.post(.number, 1)
     #expect(derived.numbers.all == [-1])
   }
 
-  @Test func aMethodOfNoActorIsCalledWhereItIsPosted() {
+  @Test func aMethodOfNoActorIsCalledOnThePostingThread() {
     let base = Base()
     center.observe(.number, owner: base, Base.take)
     center.observe(.state, owner: base, Base.take)
@@ -304,7 +325,7 @@ private final class Derived: Base, @unchecked Sendable {
       center.wiring.topics.flatMap(\.listeners).map(\.home) == ["posting thread", "posting thread"])
   }
 
-  @Test func aMethodReplacesAClosureUnderItsID() {
+  @Test func aMethodReplacesAClosureWithTheSameID() {
     let base = Base()
     center.observe(.number, owner: base, id: 1) { base, number in base.numbers.add(number + 100) }
     center.observe(.number, owner: base, id: 1, Base.take)

@@ -73,33 +73,33 @@ private final class Sound: Sendable {
       """
   }
 
-  @Test func theOwnerIsNamed() async {
+  @Test func anOwnerThatItsHandlerRetainsIsReported() async {
     _ = Leaking(center)
     #expect(center.post(.number, 1).clients == 1)
     #expect(await center.endHandlers() == [Self.message])
     #expect(center.post(.number, 1).clients == 0)
   }
 
-  @Test func theLastOfSeveralHandlersIsNamed() async {
+  @Test func anOwnerThatSeveralHandlersRetainIsReportedOnce() async {
     _ = Leaking(center, handlers: 3)
     #expect(await center.endHandlers() == [Self.message])
   }
 
-  @Test func anActorIsToldWhatItCanWrite() async {
+  @Test func theReportForAnActorSuggestsAnIsolatedParameter() async {
     await LeakingActor().open(center)
     let leaks = await center.endHandlers()
     #expect(leaks.count == 1)
     #expect(leaks.joined().contains("isolated: { (me: isolated LeakingActor, message)"))
   }
 
-  @Test(arguments: [false, true]) func theOwnerEndsAtHome(awaiting: Bool) async {
+  @Test(arguments: [false, true]) func aLeakedOwnerIsDeallocatedInItsHome(awaiting: Bool) async {
     _ = await LeakingScreen(center, awaiting: awaiting)
     #expect(await center.endHandlers().count == 1)
     _ = Leaking(center, on: DispatchQueue(label: "home"))
     #expect(await center.endHandlers().count == 1)
   }
 
-  @Test func noOthersAreNamed() async {
+  @Test func ownersThatDoNotLeakAreNotReported() async {
     let sound = Sound(center)
     let held = Leaking(center)
     _ = Sound(center)
@@ -109,7 +109,7 @@ private final class Sound: Sendable {
   }
 
   #if DEBUG
-    @Test func aDebugBuildTellsWhenTheCenterEnds() async {
+    @Test func aDebugBuildReportsLeaksWhenTheCenterIsDeallocated() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
         let center = MulticastCenter()
         _ = Leaking(center)

@@ -32,7 +32,7 @@ private final class Model: Sendable {
 
   // MARK: - Order, replacement, ids
 
-  @Test func handlersAreCalledInOrderWithTheirOwners() {
+  @Test func handlersAreCalledInOrderAndReceiveTheirOwners() {
     let owners = kept(["a", "b", "c"].map { Owner($0) })
     for owner in owners {
       center.observe(.login, owner: owner) { owner, login in
@@ -43,7 +43,7 @@ private final class Model: Sendable {
     #expect(journal.read() == "a7 b7 c7")
   }
 
-  @Test func observingAgainReplacesTheHandlerInItsPlace() {
+  @Test func observingAgainWithAnIDReplacesTheHandlerInItsPosition() {
     let first = center.observe(.login, owner: owner, id: 1) { _, _ in journal.write("first") }
     center.observe(.login, owner: other) { _, _ in journal.write("other") }
     let second = center.observe(.login, owner: owner, id: 1) { _, _ in journal.write("second") }
@@ -56,13 +56,13 @@ private final class Model: Sendable {
     #expect(post() == 2)
   }
 
-  @Test func aTopicWithoutMessagesIsPostedByItsNameAlone() {
+  @Test func aTopicOfVoidIsPostedWithoutAMessage() {
     center.observe(Topic<Void>("logout"), owner: owner) { _, _ in journal.write("logout") }
     #expect(center.post(Topic("logout")).clients == 1)
     #expect(journal.read() == "logout")
   }
 
-  @Test func tokensAreDistinctAndMayBeKeptInASet() {
+  @Test func tokensAreDistinctAndCanBeStoredInASet() {
     var tokens: Set<TopicObservation> = []
     for _ in 0..<2 {
       let token = center.observe(.login, owner: owner, id: 1) { _, _ in }
@@ -74,7 +74,7 @@ private final class Model: Sendable {
     #expect(post() == 0)
   }
 
-  @Test func withoutAnIDEachCallAddsAHandler() {
+  @Test func observingAgainWithoutAnIDAddsAHandler() {
     for name in ["a", "b", "c"] {
       center.observe(.login, owner: owner) { _, _ in journal.write(name) }
     }
@@ -96,7 +96,7 @@ private final class Model: Sendable {
     #expect(journal.read() == "none text again optional array")
   }
 
-  @Test func anOwnerAtADeadOnesAddressGetsAHandlerOfItsOwn() {
+  @Test func anOwnerAtTheAddressOfADeallocatedOneGetsItsOwnHandler() {
     // So many that nobody looks for the dead.
     let others = kept((0..<100).map { _ in Owner() })
     for other in others { center.observe(.login, owner: other) { _, _ in } }
@@ -115,7 +115,7 @@ private final class Model: Sendable {
     #expect(reused > 0 || Process.isSanitized)
   }
 
-  @Test func manyOwnersWithManyIDs() {
+  @Test func manyOwnersCanHaveManyHandlersEach() {
     let owners = kept((0..<50).map { _ in Owner() })
     for id in 0..<20 {
       for owner in owners { center.observe(.login, owner: owner, id: id) { _, _ in } }
@@ -129,7 +129,7 @@ private final class Model: Sendable {
   // MARK: - Ends
 
   @Test(arguments: ["post", "observe", "remove", "removeAll"])
-  func theNextOperationReleasesTheHandlerOfADeadOwner(operation: String) {
+  func theNextOperationReleasesTheHandlerOfADeallocatedOwner(operation: String) {
     do {
       let owner = Owner()
       let sentinel = Sentinel(end)
@@ -150,7 +150,7 @@ private final class Model: Sendable {
     #expect(end.read() == "end")
   }
 
-  @Test func aHandlerMayUseItsOwnerWithoutACycle() {
+  @Test func aHandlerCanUseItsOwnerWithoutARetainCycle() {
     do {
       let model = Model(center, journal) { model in model.journal.write("end") }
       center.observe(.login, owner: model) { model, login in model.journal.write("\(login.id)") }
@@ -160,7 +160,7 @@ private final class Model: Sendable {
     #expect(journal.read() == "3 end")
   }
 
-  @Test func cancellingEndsTheObservationAndReleasesTheHandler() {
+  @Test func cancelRemovesAndReleasesTheHandler() {
     let observation: TopicObservation
     do {
       let sentinel = Sentinel(end)
@@ -174,7 +174,7 @@ private final class Model: Sendable {
     observation.cancel()
   }
 
-  @Test func aTokenKeepsNeitherOwnerNorHandlerNorCenterAlive() {
+  @Test func aTokenRetainsNeitherOwnerNorHandlerNorCenter() {
     var center = Optional(MulticastCenter())
     weak var reference: MulticastCenter?
     reference = center
@@ -196,7 +196,7 @@ private final class Model: Sendable {
     observation.cancel()
   }
 
-  @Test func aHandlerMayCancelItself() {
+  @Test func aHandlerCanCancelItself() {
     let token = Locked<TopicObservation?>(nil)
     let observation = center.observe(.login, owner: owner) { _, _ in
       journal.write("heard")
@@ -213,7 +213,7 @@ private final class Model: Sendable {
   /// So many others may come and go meanwhile that the topic goes over to another list. What is done to an
   /// observer then has to be seen in the old one.
   @Test(arguments: Change.allCases, [0, 1000])
-  func whatAHandlerDoesToAnotherOneHoldsAtOnce(change: Change, passing: Int) {
+  func aHandlerCanReplaceOrRemoveALaterHandlerBeforeItsTurn(change: Change, passing: Int) {
     center.observe(.login, owner: owner) { _, _ in
       for _ in 0..<passing {
         center.observe(.login, owner: Owner()) { _, _ in journal.write("late") }
@@ -235,7 +235,7 @@ private final class Model: Sendable {
     #expect(end.read() == (change == .replace ? "" : "end"))
   }
 
-  @Test func anObserverAddedMeanwhileWaits() {
+  @Test func aHandlerAddedDuringAPostWaitsForTheNextOne() {
     let late = kept(Owner())
     center.observe(.login, owner: owner) { _, _ in
       center.observe(.login, owner: late) { _, _ in journal.write("late") }
@@ -245,7 +245,7 @@ private final class Model: Sendable {
     #expect(journal.read() == "late")
   }
 
-  @Test func handlersAreRemovedByOwnerByTopicByObjectAndAltogether() {
+  @Test func handlersAreRemovedByOwnerByTopicByObjectAndByRemoveAll() {
     let client = kept(Client("client", journal))
     let observation = center.observe(.login, owner: owner) { _, _ in journal.write("one") }
     center.observe(.login, owner: owner, id: "two") { _, _ in journal.write("two") }
@@ -269,7 +269,7 @@ private final class Model: Sendable {
     #expect(journal.read() == "other number")
   }
 
-  @Test func anObjectIsRemovedFromProtocolsAndTopicsAlike() {
+  @Test func removingAnObjectRemovesItFromProtocolsAndTopics() {
     let both = kept(Counter())
     center.add(both, for: PingProtocol.self)
     center.observe(.login, owner: both) { _, _ in }
@@ -279,7 +279,7 @@ private final class Model: Sendable {
     #expect(post() == 0)
   }
 
-  @Test func inItsDeinitAnOwnerRegistersNothing() {
+  @Test func anOwnerInItsDeinitRegistersNothing() {
     _ = Model(center, journal) { model in
       let observation = model.center.observe(.login, owner: model) { _, _ in }
       model.journal.write("\(observation.isActive) \(model.center.remove(model))")
@@ -288,7 +288,7 @@ private final class Model: Sendable {
     #expect(post() == 0)
   }
 
-  @Test func aNewOwnerOnADeadOnesAddressIsANewOwner() {
+  @Test func anObjectAtTheAddressOfADeallocatedOwnerIsANewOwner() {
     for number in 0..<2000 {
       let owner = Owner()
       let observation = center.observe(.login, owner: owner) { _, _ in }
@@ -299,7 +299,7 @@ private final class Model: Sendable {
     #expect(post() == 0)
   }
 
-  @Test func aDeadOwnersHandlersAreNotCountedAsThoseOfANewOneOnItsAddress() {
+  @Test func handlersOfADeallocatedOwnerAreNotCountedForAnObjectAtItsAddress() {
     // So many observers that dead ones are not looked for at each operation.
     let others = kept((0..<100).map { _ in Owner() })
     for owner in others { center.observe(.login, owner: owner) { _, _ in } }
@@ -316,7 +316,7 @@ private final class Model: Sendable {
     #expect(center.removeObservers(of: .login, owner: others[50]) == 1)
   }
 
-  @Test func anOwnerMayEndWhileItsObservationIsCancelled() {
+  @Test func anOwnerCanBeDeallocatedWhileItsHandlerIsCancelled() {
     for _ in 0..<Process.rounds(2000, quick: 200) {
       let owner = Locked<Model?>(
         Model(center, journal) { $0.center.removeObservers(of: .login, owner: $0) })
@@ -341,7 +341,7 @@ private final class Model: Sendable {
 
   // MARK: - Threads
 
-  @Test func everythingAtOnceFromEightThreads() {
+  @Test func eightThreadsCanUseATopicConcurrently() {
     let lasting = Counter()
     center.observe(.login, owner: owner) { _, login in lasting.ping(login.id) }
     let posts = Atomic<Int>(0)

@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: HomeKind.allCases)
-  func whatWaitsReachesTheNewHandlerInTheSameHome(kind: HomeKind) async {
+  func waitingMessagesReachTheNewHandlerInTheSameHome(kind: HomeKind) async {
     one.queue.suspend()
     observe(.queue) { number in numbers.add(-number) }
     for number in 1...5 { center.post(Topic<Int>(), number) }
@@ -32,7 +32,7 @@ import Testing
     #expect(numbers.all == (kind == .queue ? Array(1...7) : [6, 7]))
   }
 
-  @Test func aHandlerKeepsItsPlaceInTheSameHomeAndIsTheLastInAnother() {
+  @Test func aReplacementKeepsItsPositionInTheSameHomeAndIsLastInAnother() {
     let journal = Journal()
     func observe(_ name: String, id: Int, on queue: DispatchQueue? = nil) {
       if let queue {
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func whatIsUnderWayForATaskEndsWithTheOldHandler() async {
+  @Test func messagesWaitingForAnAwaitingHandlerAreDroppedWithIt() async {
     let (began, go) = (Signal(), Signal())
     center.observe(Topic<Int>(), owner: owner, id: "") { _, number in
       numbers.add(number)
@@ -72,8 +72,29 @@ import Testing
     #expect(numbers.all == [1, 40])
   }
 
+  @Test func aReplacementThatAwaitsInAnotherActorDoesNotReceiveWaitingMessages() async {
+    let (began, go) = (Signal(), Signal())
+    let topic = Topic<Int>()
+    center.observe(topic, owner: owner, id: 1) { @MainActor [numbers] _, number in
+      began.send()
+      await go.wait()
+      numbers.add(number)
+    }
+    center.post(topic, 1)
+    center.post(topic, 2)
+    await began.wait()
+    center.observe(topic, owner: owner, id: 1) { [numbers] _, number in
+      await Task.yield()
+      numbers.add(10 * number)
+    }
+    go.send()
+    center.post(topic, 3)
+    await center.settled()
+    #expect(numbers.all.sorted() == [1, 30])
+  }
+
   @Test(arguments: HomeKind.allCases, [HomeKind.none, .queue, .otherQueue])
-  func aMessageThatIsBeingPostedReachesTheNewHandlerInTheSameHome(
+  func aMessageInDeliveryReachesTheNewHandlerInTheSameHome(
     from: HomeKind, to: HomeKind
   ) async {
     defer { extendLifetime((first, owner)) }
@@ -88,7 +109,7 @@ import Testing
   }
 
   @Test(arguments: HomeKind.allCases, [HomeKind.none, .queue, .otherQueue])
-  func aMessageThatIsToFollowReachesTheNewHandlerInTheSameHome(
+  func aMessageThatFollowsReachesTheNewHandlerInTheSameHome(
     from: HomeKind, to: HomeKind
   ) async {
     center.observe(Topic<String>(), owner: first) { _, _ in
@@ -101,7 +122,7 @@ import Testing
     #expect(numbers.all == (from == to ? [1, 2] : [2]))
   }
 
-  @Test func aOnceHandlerThatHasEndedIsNotReplacedInAnotherHome() async {
+  @Test func aOnceHandlerThatHasBeenCalledPassesNothingOnToANewHandler() async {
     one.queue.suspend()
     center.observe(Topic<Int>(), owner: owner, id: "", once: true) { _, number in
       numbers.add(number)
@@ -114,7 +135,7 @@ import Testing
     #expect(numbers.all == [1, 3])
   }
 
-  @Test func twoPostersThatWaitReturnWhenAHandlerIsReplacedMeanwhile() async {
+  @Test func deliveredReturnsWhenTheHandlerIsReplacedMeanwhile() async {
     let (began, go) = (Signal(), Signal())
     center.observe(Topic<Int>(), owner: owner, id: "") { _, number in
       numbers.add(number)
@@ -136,7 +157,7 @@ import Testing
     #expect(numbers.all.first == 1)
   }
 
-  @Test func aHandlerThatIsReplacedInItsHomeWhileOthersPostMissesNothing() async {
+  @Test func aHandlerReplacedInItsHomeWhileOtherThreadsPostMissesNoMessage() async {
     let posts = Process.rounds(1000, quick: 200)
     observe(.queue) { number in numbers.add(number) }
     onThreads(3) { thread in
@@ -152,7 +173,7 @@ import Testing
     #expect(all.sorted() == expected, "missing: \(Set(expected).subtracting(all))")
   }
 
-  @Test func queuesThatAHandlerHasLeftAreForgotten() {
+  @Test func queuesThatAHandlerHasLeftAreReleased() {
     weak var left: DispatchQueue?
     for round in 0..<200 {
       let queue = DispatchQueue(label: "\(round)")
@@ -162,7 +183,7 @@ import Testing
     #expect(left == nil)
   }
 
-  @Test func idsMayUseTheCenterWhereTheyAreCompared() {
+  @Test func anIDCanUseTheCenterInItsComparison() {
     struct ID: Hashable, Sendable {
       let center: MulticastCenter
       static func == (one: ID, other: ID) -> Bool {
@@ -191,7 +212,7 @@ import Testing
   }
 
   /// However often another call registers a handler while ids are compared, one handler is left.
-  @Test func aHandlerThatIsRegisteredDuringTheComparisonIsReplacedToo() {
+  @Test func aHandlerRegisteredDuringAComparisonOfIDsIsReplaced() {
     let registrations = Locked(0)
     let (center, owner, numbers, queues) = (center, owner, numbers, [one.queue, two.queue])
     let observeMeanwhile: @Sendable () -> Void = {
@@ -214,7 +235,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func threadsThatObserveUnderOneIDLeaveOneHandler(ofALongList: Bool) {
+  func threadsThatObserveWithOneIDLeaveOneHandler(ofALongList: Bool) {
     for _ in 0..<(ofALongList ? 40 : 0) {
       center.observe(Topic<Int>(), owner: first) { _, _ in }
     }
@@ -237,7 +258,7 @@ import Testing
   }
 
   /// The boxes that a handler has left, in other homes, are dropped like those of removed handlers.
-  @Test func aHandlerThatMovesLeavesFewEmptyBoxes() throws {
+  @Test func aHandlerThatChangesItsHomeLeavesFewEmptyBoxes() throws {
     for _ in 0..<3 { center.observe(Topic<Int>(), owner: kept(Owner())) { _, _ in } }
     let list = try #require(center.existingList(of: Topic<Int>()))
     for round in 0..<12 {
@@ -246,7 +267,7 @@ import Testing
     }
   }
 
-  @Test func whatAReleasedHandlerHoldsMayObserve() {
+  @Test func anObjectReleasedWithItsHandlerCanObserve() {
     let sentinel = Sentinel { [center, owner, numbers] in
       center.observe(Topic<Int>(), owner: owner, id: "") { _, number in numbers.add(number) }
     }
@@ -259,7 +280,7 @@ import Testing
 
   // MARK: - What is replaced ends
 
-  @Test func overlappingPostsKeepNoReplacedHandlerAlive() {
+  @Test func overlappingPostsDoNotRetainReplacedHandlers() {
     let alive = Alive()
     let isOver = Atomic<Bool>(false)
     onThreads(3) { thread in
@@ -279,7 +300,7 @@ import Testing
   }
 
   @Test(arguments: [HomeKind.none, .queue])
-  func aHandlerThatObservesAgainTenThousandTimesKeepsMemoryBounded(otherHome: HomeKind) {
+  func handlersReplacedTenThousandTimesDuringAPostAreReleased(otherHome: HomeKind) {
     let alive = Alive()
     defer { extendLifetime((first, owner)) }
     center.observe(Topic<Int>(), owner: first) { _, _ in
@@ -291,197 +312,5 @@ import Testing
     center.post(Topic<Int>(), 1)
     #expect(alive.now == 1)
     #expect(alive.most < 10)
-  }
-}
-
-/// Handlers: `once:`, and owners with many of them.
-@Suite struct ObserverMendTests {
-  let owner = kept(Owner())
-  let center = MulticastCenter()
-
-  @Test(arguments: [false, true]) func aPostInTheLastCallDoesNotCountTheHandler(awaits: Bool) async
-  {
-    let counts = Numbers()
-    let post: @Sendable (Login) -> Void = { [center] login in
-      counts.add(center.post(.login, Login(id: login.id + 1)).clients)
-    }
-    if awaits {
-      center.observe(.login, owner: owner, once: true) { _, login in
-        await Task.yield()
-        post(login)
-      }
-    } else {
-      center.observe(.login, owner: owner, once: true) { _, login in post(login) }
-    }
-    center.post(.login, Login(id: 1))
-    await counts.wait(for: 1)
-    await center.settled()
-    #expect(counts.all == [0])
-  }
-
-  /// One more handler of an owner is compared with few others, however many there are.
-  @Test func oneMoreHandlerOfAnOwnerTakesNoLonger() {
-    struct ID: Hashable, Sendable {
-      static let comparisons = Atomic<Int>(0)
-      let number: Int
-      static func == (one: Self, other: Self) -> Bool {
-        comparisons.wrappingAdd(1, ordering: .relaxed)
-        return one.number == other.number
-      }
-      func hash(into hasher: inout Hasher) { hasher.combine(number) }
-    }
-    for number in 0..<5_000 {
-      center.observe(.login, owner: owner, id: ID(number: number)) { _, _ in }
-    }
-    #expect(ID.comparisons.load(ordering: .relaxed) < 2 * 5_000)
-  }
-
-  /// Owners with several handlers in a long list, with and without ids, against a model.
-  @Test func ownersLoseTheirHandlers() {
-    let (called, owners) = (Numbers(), (0..<200).map { _ in kept(Owner()) })
-    var registered = [[(number: Int, id: Int?, token: TopicObservation)]](repeating: [], count: 200)
-    for step in 0..<8_000 {
-      let index = step &* 7_919 / 13 % owners.count
-      switch step % 17 {
-      case 0:
-        let count = center.removeObservers(of: .login, owner: owners[index])
-        #expect(count == registered[index].count)
-        registered[index] = []
-      case 1:
-        #expect(center.remove(owners[index]) == registered[index].count)
-        registered[index] = []
-      case 2, 3, 4:
-        guard let handler = registered[index].randomElement() else { continue }
-        handler.token.cancel()
-        registered[index].removeAll { $0.number == handler.number }
-      default:
-        let id = step % 3 == 0 ? nil : step % 5
-        let token = center.observe(.login, owner: owners[index], id: id) { _, _ in called.add(step)
-        }
-        registered[index].removeAll { id != nil && $0.id == id }
-        registered[index].append((step, id, token))
-      }
-      if step % 500 != 499 { continue }
-      center.post(.login, Login(id: step))
-      #expect(called.take().sorted() == registered.joined().map(\.number).sorted())
-    }
-  }
-
-  /// Counts the boxes that a search looks at.
-  @Test func aSearchMeetsTheBoxesOfOneOwner() {
-    final class CountingBox: WeakBox, @unchecked Sendable {
-      static let looks = Atomic<Int>(0)
-      override var key: UInt {
-        Self.looks.wrappingAdd(1, ordering: .relaxed)
-        return identity
-      }
-    }
-    var index = BoxIndex(byClient: false)
-    var boxes = Boxes()
-    let owners = (0..<1_000).map { _ in Owner() }
-    for handlers in [1, 1, 500, 1] {
-      for owner in handlers == 1 ? owners[...] : owners[..<1] {
-        for _ in 0..<handlers {
-          boxes.append(CountingBox(owner, at: nil))
-          index.insertLast(of: boxes)
-        }
-      }
-    }
-    #expect(CountingBox.looks.load(ordering: .relaxed) < 20 * boxes.count)
-    for (place, owner) in owners.enumerated() {
-      CountingBox.looks.store(0, ordering: .relaxed)
-      let found = index.all(ObjectIdentifier(owner).address, in: boxes)
-      #expect(found.count == (place == 0 ? 503 : 3))
-      for box in found {
-        index.skip(box, in: boxes)
-        _ = box.empty()
-      }
-      #expect(index.all(ObjectIdentifier(owner).address, in: boxes).isEmpty)
-      #expect(CountingBox.looks.load(ordering: .relaxed) < 50 * found.count)
-    }
-  }
-
-  /// Counts the boxes that a search for an id looks at, beside many boxes without one.
-  @Test(arguments: [0, 1]) func aSearchForAnIDPassesNoHandlersWithoutOne(withKeys: Int) {
-    final class CountingBox: WeakBox, @unchecked Sendable {
-      static let looks = Locked<[UInt: Int]>([:])
-      private let own: UInt
-      private let test: UInt
-      init(_ owner: Owner, key: UInt, test: UInt) {
-        (own, self.test) = (key, test)
-        super.init(owner, at: nil)
-      }
-      override var key: UInt {
-        Self.looks.withLock { $0[test, default: 0] += 1 }
-        return own
-      }
-    }
-    let list = ClientList(.listener(AnyObject.self))
-    let test = UInt(withKeys)
-    for number in 0..<1_000 {
-      let box = CountingBox(owner, key: number < withKeys ? 7 : 0, test: test)
-      while list.register(box, among: nil, replacing: nil) == .full { _ = list.makeRoom() }
-    }
-    let before = CountingBox.looks.withLock { $0[test]! }
-    #expect(list.boxes(with: 7).count == withKeys)
-    #expect(CountingBox.looks.withLock { $0[test]! } - before < 10)
-  }
-
-  /// A removal of an object visits the topics that it observes. In each one visited, it finds handlers of deallocated owners.
-  @Test func aRemovalVisitsItsOwnTopicsOnly() {
-    let topics = (0..<100).map { Topic<Int>("topic \($0)") }
-    let ends = Atomic<Int>(0)
-    let closing = Owner()
-    for topic in topics {
-      let passing = Owner()
-      let sentinel = Sentinel { ends.wrappingAdd(1, ordering: .relaxed) }
-      center.observe(topic, owner: passing) { _, _ in extendLifetime(sentinel) }
-      center.observe(topic, owner: self.owner, id: "keeps") { _, _ in }
-      extendLifetime(passing)
-    }
-    for topic in [topics[0], topics[7], topics[70]] {
-      center.observe(topic, owner: closing) { _, _ in }
-      center.observe(topic, owner: closing) { _, _ in }
-    }
-    let before = ends.load(ordering: .relaxed)
-    #expect(center.remove(closing) == 6)
-    #expect(center.remove(closing) == 0)
-    #expect(ends.load(ordering: .relaxed) - before <= 3)
-    center.observe(topics[8], owner: closing) { _, _ in }
-    #expect(center.remove(closing) == 1)
-    #expect(center.remove(owner) == 100)
-  }
-
-  @Test func aHandlerRemovesItsOwnerFromATopicThatItBeginsToObserve() {
-    center.observe(Topic<Int>("first"), owner: owner) { _, _ in }
-    let topic = Topic<Int>("late", keepsLatest: true)
-    center.post(topic, 1)
-    let calls = Numbers()
-    center.observe(topic, owner: owner) { [center] owner, number in
-      calls.add(number)
-      center.remove(owner)
-    }
-    center.post(topic, 2)
-    #expect(calls.all == [1])
-  }
-
-  /// However many objects and topics come and go, what a center knows of them is bounded by those in use.
-  @Test func whoObservedIsForgotten() {
-    center.observe(Topic<Int>("first"), owner: owner) { _, _ in }
-    let lasting = Topic<Int>("lasting")
-    center.observe(lasting, owner: owner) { _, _ in }
-    let registry = TopicRegistry(first: TopicList(lasting, office: center.office, site: CallSite()))
-    for number in 0..<2_000 {
-      let passing = Owner()
-      for topic in [Topic<Int>("other"), Topic<Int>("other \(number)")] {
-        _ = registry.refer(to: topic, for: passing, from: CallSite())
-          .observe(
-            passing, nil,
-            Handler(.called { _, _ in }, once: false, newestOnly: false, at: CallSite()),
-            at: nil)
-      }
-    }
-    #expect(registry.observedCount <= 64)
-    #expect(registry.topics.count <= 64)
   }
 }

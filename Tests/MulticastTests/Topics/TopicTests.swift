@@ -8,7 +8,7 @@ import Testing
   let journal = Journal()
   let owner = kept(Owner())
 
-  @Test func aTopicIsItsMessageTypeAndItsName() {
+  @Test func topicsAreEqualIfTheirMessageTypesAndNamesAre() {
     #expect(Topic<Int>("a") == Topic<Int>("a"))
     #expect(Topic<Int>("a") != Topic<Int>("b"))
     #expect(Topic<Int>() == Topic<Int>(""))
@@ -17,7 +17,7 @@ import Testing
     #expect(Topic<Int>().description == "Topic<Int>()")
   }
 
-  @Test func theSameNameWithAnotherMessageTypeIsAnotherTopic() {
+  @Test func topicsWithOneNameAndDifferentMessageTypesAreDistinct() {
     center.observe(Topic<Int>("a"), owner: owner) { _, number in journal.write("\(number)") }
     center.observe(Topic<String>("a"), owner: owner) { _, text in journal.write(text) }
     #expect(center.post(Topic<Int>("a"), 7).clients == 1)
@@ -25,7 +25,7 @@ import Testing
     #expect(journal.read() == "7 seven")
   }
 
-  @Test func namesNeverMatchByAPart() {
+  @Test func aTopicMatchesByItsWholeNameOnly() {
     for name in ["login", "log", "loginFailed", "Login", " login"] {
       center.observe(Topic<Int>(name), owner: owner) { _, _ in journal.write(name) }
     }
@@ -35,13 +35,13 @@ import Testing
     #expect(center.post(Topic<Int>(), 1).clients == 0)
   }
 
-  @Test func centersDoNotMix() {
+  @Test func aPostReachesOnlyHandlersOfItsCenter() {
     center.observe(.login, owner: owner) { _, _ in journal.write("heard") }
     #expect(MulticastCenter().post(.login, Login(id: 1)).clients == 0)
     #expect(journal.read() == "")
   }
 
-  @Test func aMessageMayHaveSeveralTypedParts() {
+  @Test func aMessageCanBeATuple() {
     let moved = Topic<(from: Int, to: Int, animated: Bool)>("moved")
     center.observe(moved, owner: owner) { _, move in
       journal.write("\(move.from) \(move.to) \(move.animated)")
@@ -50,7 +50,7 @@ import Testing
     #expect(journal.read() == "1 2 true")
   }
 
-  @Test func aMessageMayBeAnsweredByAClosureInIt() async {
+  @Test func aHandlerCanAnswerThroughAClosureInTheMessage() async {
     struct Question: Sendable {
       let text: String
       let answer: @Sendable (String) -> Void
@@ -67,14 +67,14 @@ import Testing
 
   // MARK: - Topics that come and go
 
-  @Test func aTopicIsNotForgottenForTheObserversOfAnother() {
+  @Test func aTopicKeepsItsHandlersWhileManyOtherTopicsAreInUse() {
     for number in 0..<100 { center.observe(Topic<Int>("\(number)"), owner: owner) { _, _ in } }
     for _ in 0..<(16 * 110) { center.post(Topic<Int>("7"), 1) }
     for number in 0..<100 { #expect(center.post(Topic<Int>("\(number)"), 1).clients == 1) }
   }
 
   @Test(arguments: [false, true])
-  func noObserverIsLostWhileTopicsComeAndGo(keepsLatest: Bool) {
+  func noHandlerIsLostWhileOtherTopicsComeAndGo(keepsLatest: Bool) {
     let rounds = Process.rounds(2000, quick: 300)
     let counter = Counter()
     let stays = Topic<Int>("stays", keepsLatest: keepsLatest)
@@ -102,7 +102,7 @@ import Testing
   /// Knows nothing of any actor.
   func postFromAHelper(_ id: Int) -> Int { center.post(.login, Login(id: id)).clients }
 
-  @Test @MainActor func aPostFromTheMainActorCallsItsHandlerWithinTheTurn() {
+  @Test @MainActor func aPostOnTheMainActorCallsItsHandlerBeforeItReturns() {
     let screen = Screen()
     center.observe(.login, owner: screen) { screen, login in
       MainActor.assertIsolated()
@@ -114,7 +114,7 @@ import Testing
     #expect(screen.shown == [1, 2])
   }
 
-  @Test @MainActor func handlersOfTheMainActorRunThereWhenAPostInItWaits() async {
+  @Test @MainActor func aPostFromAnotherThreadCallsAHandlerOfTheMainActorThere() async {
     let screen = Screen()
     center.observe(.login, owner: screen) { screen, login in
       MainActor.preconditionIsolated()
@@ -128,7 +128,7 @@ import Testing
     #expect(screen.shown == Array(0..<500))
   }
 
-  @Test @MainActor func onceIsOnceForAHandlerElsewhere() async {
+  @Test @MainActor func aOnceHandlerInAnotherHomeIsCalledOnce() async {
     let screen = Screen()
     center.observe(.login, owner: screen, once: true) { screen, login in
       screen.shown.append(login.id)
@@ -146,7 +146,7 @@ import Testing
     #expect(center.post(.login, Login(id: 5)).clients == 0)
   }
 
-  @Test func aHandlerThatUsesItsActorRunsInIt() async {
+  @Test func aHandlerThatUsesItsActorRunsInThatActor() async {
     actor Store {
       var ids: [Int] = []
       let center: MulticastCenter
@@ -169,7 +169,7 @@ import Testing
     center.removeObservers(of: .login)
   }
 
-  @Test @MainActor func anAsynchronousHandlerRunsInTheActorItWasWrittenIn() async {
+  @Test @MainActor func anAwaitingHandlerRunsInTheActorInWhichItIsWritten() async {
     let screen = Screen()
     center.observe(.login, owner: screen) { screen, login in
       await Task.yield()
@@ -194,14 +194,14 @@ import Testing
     return received
   }
 
-  @Test func messagesComeInOrderFromTheMomentTheSequenceIsMade() async {
+  @Test func aSequenceContainsMessagesInOrderFromItsCreationOn() async {
     center.post(Topic<Int>(), 0)
     let messages = center.messages(of: Topic<Int>())
     for number in 1...5 { #expect(center.post(Topic<Int>(), number).clients == 1) }
     #expect(await first(5, of: messages) == [1, 2, 3, 4, 5])
   }
 
-  @Test func whoLeavesTheLoopOrDropsItsSequenceEndsItsRegistration() async {
+  @Test func leavingTheLoopOrReleasingTheSequenceEndsTheRegistration() async {
     do {
       let messages = center.messages(of: Topic<Int>())
       center.post(Topic<Int>(), 1)
@@ -235,7 +235,7 @@ import Testing
     #expect(center.post(Topic<Int>(), 2).clients == 0)
   }
 
-  @Test func aLoopThatIsCancelledEndsItsRegistrationEvenIfItsIteratorIsKept() async {
+  @Test func aCancelledLoopEndsItsRegistrationEvenIfItsIteratorIsRetained() async {
     let isCancelled = Signal()
     let task = Task {
       let iterator = center.messages(of: Topic<Int>()).makeAsyncIterator()
@@ -250,7 +250,7 @@ import Testing
     await task.value
   }
 
-  @Test func boundedBuffersKeepTheNewestOrTheOldest() async {
+  @Test func boundedBuffersKeepTheNewestOrTheOldestMessages() async {
     let newest = center.messages(of: Topic<Int>(), buffering: .bufferingNewest(2))
     let oldest = center.messages(of: Topic<Int>(), buffering: .bufferingOldest(2))
     for number in 1...5 { center.post(Topic<Int>(), number) }
@@ -258,7 +258,7 @@ import Testing
     #expect(await first(2, of: oldest) == [1, 2])
   }
 
-  @Test func aLoopEndsWhenObserversAreRemovedAfterWhatItWasSent() async {
+  @Test func aLoopReceivesEarlierMessagesAndEndsWhenObserversAreRemoved() async {
     let messages = center.messages(of: Topic<Int>())
     center.post(Topic<Int>(), 1)
     center.removeObservers(of: Topic<Int>())
@@ -267,7 +267,7 @@ import Testing
     #expect(received == [1])
   }
 
-  @Test func aLoopEndsWithTheCenterAndDoesNotKeepIt() async {
+  @Test func aLoopEndsWithTheCenterAndDoesNotRetainIt() async {
     var center = Optional(MulticastCenter())
     weak var reference: MulticastCenter?
     reference = center

@@ -59,7 +59,7 @@ struct NotifyEventTests {
       ], sourceLocation: sourceLocation)
   }
 
-  @Test func everyWayTellsWhomItCalledInOrder() async {
+  @Test func everyWayOfNotifyingReportsItsCallsInOrder() async {
     center.notify(PingProtocol.self) { $0.ping(0) }
     expectOneDelivery(.notify)
     center[PingProtocol.self].notify(forEach: [1, 2]) { $0.ping($1) }
@@ -70,7 +70,7 @@ struct NotifyEventTests {
     expectOneDelivery(.awaiting)
   }
 
-  @Test func eachDeliveryHasItsNumberAndTheCallSiteOfTheCaller() {
+  @Test func eachDeliveryHasItsOwnNumberAndItsCallersCallSite() {
     let site = CallSite(fileID: "App/Screen.swift", line: 7, column: 5)
     for _ in 0..<3 {
       center.notify(PingProtocol.self, fileID: "App/Screen.swift", line: 7, column: 5) { _ in }
@@ -79,14 +79,14 @@ struct NotifyEventTests {
     #expect(Set(events.all.map(\.delivery)).count == 3)
   }
 
-  @Test func aDelegateThatStandsAloneTells() {
+  @Test func aDelegateWithoutACenterReportsItsDeliveries() {
     let delegate = MulticastDelegate<any PingProtocol>(onDelivery: events.add)
     delegate.adding(counter)
     delegate.notify { $0.ping(0) }
     #expect(events.read() == ["notify began", "notify called Counter", "notify ended 1"])
   }
 
-  @Test func nobodyIsToldOfAnEmptyList() {
+  @Test func aDeliveryWithoutClientsIsNotReported() {
     center.removeAll()
     center.notify(PingProtocol.self) { $0.ping(0) }
     center.notify(PongProtocol.self) { $0.pong(0) }
@@ -94,7 +94,7 @@ struct NotifyEventTests {
     #expect(events.read() == [])
   }
 
-  @Test func whoThrowsWasCalled() async {
+  @Test func aClientThatThrowsIsReportedAsCalled() async {
     #expect(throws: Failure.self) {
       try center.notify(PingProtocol.self) { (_) throws(Failure) in throw Failure() }
     }
@@ -106,7 +106,7 @@ struct NotifyEventTests {
     #expect(events.read() == ["awaiting began", "awaiting called Client", "awaiting ended 1"])
   }
 
-  @Test func whoIsRemovedIsNamedForItsOwnCallAndNotLater() {
+  @Test func aClientRemovedBeforeItsTurnIsNotReportedAsCalled() {
     client.onPing = { [center, client, counter] _ in
       center.remove(client, for: PingProtocol.self)
       center.remove(counter, for: PingProtocol.self)
@@ -116,7 +116,7 @@ struct NotifyEventTests {
     #expect(events.read() == ["notify began", "notify called Client", "notify ended 1"])
   }
 
-  @Test func aRefusedLoopIsTold() async {
+  @Test func aRefusedLoopIsReported() async {
     func notify() { center.notify(PingProtocol.self) { $0.ping(0) } }
     client.onPing = { _ in notify() }
     notify()
@@ -139,7 +139,7 @@ struct NotifyEventTests {
       ])
   }
 
-  @Test func theEventsComeOnTheThreadThatDelivers() {
+  @Test func eventsAreReportedOnTheDeliveringThread() {
     let places = Collected<Bool>()
     let place = Place()
     let center = MulticastCenter(onDelivery: { _ in places.add(place.isCurrent) })
@@ -150,7 +150,7 @@ struct NotifyEventTests {
   }
 
   /// What happens in a call takes no longer than the call, nor this longer than the pass that it is part of.
-  @Test func durationsAreThoseOfTheCallsAndOfAllOfThem() throws {
+  @Test func eventsReportTheDurationsOfTheCallsAndOfTheDelivery() throws {
     var inside: UInt64 = 0
     client.onPing = { _ in
       let start = Clock.now
@@ -168,7 +168,7 @@ struct NotifyEventTests {
 }
 
 struct EventTextTests {
-  @Test func everyEventIsALine() {
+  @Test func eachEventIsPrintedOnOneLine() {
     let lines = Collected<String>()
     let center = MulticastCenter(
       reentrancy: .refuseNesting, onRecursion: { _ in }, onDelivery: { lines.add("\($0)") })
@@ -190,7 +190,7 @@ struct EventTextTests {
       ])
   }
 
-  @Test func theNameOfATopicStaysInItsLine() {
+  @Test func aTopicNameWithLineBreaksIsPrintedOnOneLine() {
     let lines = Collected<String>()
     let center = MulticastCenter(onDelivery: { lines.add("\($0)") })
     let owner = kept(Owner())
@@ -221,14 +221,14 @@ struct CarriedValueTests {
 
   /// Without it, only who is called here sees the value of the poster.
   @Test(arguments: [(true, [7, 7, 7]), (false, [0, 0, 7])])
-  func everyHomeSeesTheValueOfThePoster(isCarried: Bool, values: [Int]) async {
+  func handlersInEveryHomeSeeTheValueOfThePoster(isCarried: Bool, values: [Int]) async {
     let center = MulticastCenter(carrying: isCarried ? CarriedValue(Request.$id) : nil)
     observe(in: center)
     await Request.$id.withValue(7) { _ = await center.post(.login, Login(id: 1)).delivered() }
     #expect(seen.all.sorted() == values)
   }
 
-  @Test func whatFollowsSeesTheValueOfItsOwnPost() {
+  @Test func aPostThatFollowsCarriesItsOwnValue() {
     let center = MulticastCenter(carrying: CarriedValue(Request.$id))
     center.observe(.login, owner: owner) { [seen] _, login in
       seen.add(Request.id)
@@ -239,7 +239,7 @@ struct CarriedValueTests {
     #expect(seen.all == [7, 8])
   }
 
-  @Test func aDelegateThatStandsAloneCarriesAndTellsInTheSameContext() async {
+  @Test func aDelegateWithoutACenterCarriesItsValueToCallsAndEvents() async {
     let told = Numbers()
     let delegate = MulticastDelegate<any WorkerProtocol>(
       onDelivery: { _ in told.add(Request.id) }, carrying: CarriedValue(Request.$id))

@@ -15,7 +15,7 @@ struct PostEventTests {
     center = MulticastCenter(onRecursion: { _ in }, onDelivery: events.add)
   }
 
-  @Test func aPostTellsWhomItCallsHereAndWhereElseItGoes() async {
+  @Test func aPostReportsItsCallsHereAndTheLettersThatItLeaves() async {
     center.add(listener, for: PingProtocol.self, on: place.queue)
     center.adding(Listener { _ in })
     await center.post(PingProtocol.self) { $0.ping(0) }.delivered()
@@ -39,7 +39,7 @@ struct PostEventTests {
     #expect(there[0].pass != here[0].pass)
   }
 
-  @Test func lettersThatWaitAreCountedInEventsAndInTheWiring() {
+  @Test func eventsAndTheWiringCountWaitingLetters() {
     let place = Place("home")
     center.observe(.login, owner: kept(Owner()), on: place.queue) { _, _ in }
     #expect(center.wiring.waiting.isEmpty)
@@ -59,7 +59,7 @@ struct PostEventTests {
   }
 
   /// A home that hangs in its first call has taken all that waited.
-  @Test func lettersThatAHomeHasTakenCountUntilItIsDone() {
+  @Test func lettersThatAHomeHasTakenCountUntilTheyAreHandled() {
     let place = Place("home")
     let (began, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     center.observe(.login, owner: kept(Owner()), on: place.queue) { _, login in
@@ -78,7 +78,7 @@ struct PostEventTests {
   }
 
   #if DEBUG
-    @Test func aHomeThatDoesNotComeIsNamedOnce() async {
+    @Test func aHomeThatDoesNotHandleItsLettersIsReportedOnce() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
         let (center, owner, place) = (MulticastCenter(), Owner(), Place("stuck"))
         center.observe(.login, owner: owner, on: place.queue) { _, _ in }
@@ -95,7 +95,7 @@ struct PostEventTests {
     }
 
     /// One post may fill two homes, and each of them may empty itself and fill again.
-    @Test func eachHomeThatDoesNotComeIsNamedOnce() async {
+    @Test func eachHomeThatDoesNotHandleItsLettersIsReportedOnce() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
         let (center, owner, homes) = (MulticastCenter(), Owner(), [Place("one"), Place("two")])
         for home in homes {
@@ -118,7 +118,7 @@ struct PostEventTests {
   #endif
 
   @Test(arguments: ["task", "MainActor"])
-  func whatAwaitsOrNamesAnActorIsHandledThere(home: String) async {
+  func awaitingPostsAndPostsOnMainReportTheirHome(home: String) async {
     center.adding(Worker())
     if home == "task" {
       await center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(0) }).delivered()
@@ -134,7 +134,7 @@ struct PostEventTests {
       ])
   }
 
-  @Test func whatFollowsIsTold() {
+  @Test func aPostThatFollowsIsReported() {
     center.adding(
       Listener { [center] number in
         if number > 0 { center.post(PingProtocol.self) { $0.ping(number - 1) } }
@@ -148,7 +148,7 @@ struct PostEventTests {
       ])
   }
 
-  @Test func thePostThatRecursTooOftenIsToldAsRefused() {
+  @Test func aPostThatRecursTooOftenIsReportedAsRefused() {
     center.adding(
       Listener { [center] number in
         center.post(PingProtocol.self) { $0.ping(0) }
@@ -159,7 +159,7 @@ struct PostEventTests {
     #expect(briefs.count { $0.contains("ended 1") } == 1002)
   }
 
-  @Test func topicsTellTheOwnersOfTheirHandlers() async {
+  @Test func aPostToATopicReportsTheOwnersOfItsHandlers() async {
     center.observe(.login, owner: owner) { _, _ in }
     center.observe(.login, owner: owner, on: place.queue) { _, _ in }
     center.observe(.login, owner: owner) { _, _ in await Task.yield() }
@@ -177,7 +177,7 @@ struct PostEventTests {
     #expect(briefs.contains("post called Owner @task late"))
   }
 
-  @Test func theLastMessageOfATopicIsToldWhenItIsHandled() async {
+  @Test func theLatestMessageIsReportedWhenANewHandlerReceivesIt() async {
     let topic = Topic<Login>("kept", keepsLatest: true)
     center.post(topic, Login(id: 1))
     #expect(events.read() == ["post began", "post ended 0"])
@@ -185,7 +185,7 @@ struct PostEventTests {
     #expect(events.read() == ["post began late", "post called Owner late", "post ended 1 late"])
   }
 
-  @Test func whoseOwnerHasEndedIsNotToldAsCalled() async {
+  @Test func aHandlerWhoseOwnerIsDeallocatedIsNotReportedAsCalled() async {
     let held = Signal()
     place.queue.async { held.wait() }
     var owner: Owner? = Owner()
@@ -202,7 +202,7 @@ struct PostEventTests {
 }
 
 /// What a callback notifies and posts itself.
-struct ReportingTests {
+struct CallbackDeliveryTests {
   let told = Numbers()
 
   /// A callback that tells others of each event, and counts the events.
@@ -228,7 +228,7 @@ struct ReportingTests {
     func end() { center.withLock { $0 = nil } }
   }
 
-  @Test func whatACallbackNotifiesIsDeliveredAndNotReported() {
+  @Test func aNotifyOfACallbackIsDeliveredAndNotReported() {
     let teller = Teller { center, _ in center.notify(PingProtocol.self) { $0.ping(0) } }
     let center = teller.makeCenter()
     center.adding(Worker())
@@ -242,7 +242,7 @@ struct ReportingTests {
 
   /// Here, elsewhere and in a task, and what is set off there.
   @Test(arguments: [HomeKind.none, .queue, .task])
-  func whatACallbackPostsIsHandledAndNotReportedAnywhere(home: HomeKind) async {
+  func aPostOfACallbackIsDeliveredAndNotReportedInAnyHome(home: HomeKind) async {
     let teller = Teller { center, _ in center.post(.login, Login(id: 1)) }
     let center = teller.makeCenter()
     let owner = kept(Owner())
@@ -261,7 +261,7 @@ struct ReportingTests {
   }
 
   /// A callback that posts handles letters of others at home. They are no effect of the callback.
-  @Test func lettersOfOthersThatACallbackHandlesAreReported() {
+  @Test func foreignLettersThatACallbackHandlesAreReported() {
     let place = Place("home")
     let isFirst = Atomic<Bool>(true)
     let teller = Teller { center, event in
@@ -283,7 +283,7 @@ struct ReportingTests {
     #expect(teller.events.all.filter { $0.key == "Topic<Int>()" }.isEmpty)
   }
 
-  @Test func aTaskThatACallbackStartsIsNotReported() async {
+  @Test func aNotifyInATaskThatACallbackStartsIsNotReported() async {
     let teller = Teller { center, _ in
       Task { center.notify(PingProtocol.self) { $0.ping(0) } }
     }
@@ -307,7 +307,7 @@ struct ReportingTests {
   private static let latest = Topic<Int>("latest", keepsLatest: true)
 
   /// The handler is given the latest message by the callback of that same message.
-  @Test func aCallbackThatObservesEnds() {
+  @Test func aCallbackThatObservesIsNotReportedToItself() {
     let box = Box()
     let owner = Owner()
     let center = MulticastCenter(onDelivery: { _ in
@@ -358,7 +358,7 @@ struct ReportingTests {
 
   enum Use: CaseIterable { case addAndRemove, observe, observeUnderAnID, post, postLatest, notify }
 
-  @Test(arguments: Use.allCases) func itEndsAndIsNotReported(use: Use) {
+  @Test(arguments: Use.allCases) func aCallbackThatUsesTheCenterIsNotReportedToItself(use: Use) {
     let box = Box()
     let owner = Owner()
     let other = Counter()

@@ -58,7 +58,7 @@ private final class WaitingWorker: WorkerProtocol {
 
   // MARK: - Protocols
 
-  @Test func neighboursOfOneTypeAreAGroupAndTheOrderIsKept() {
+  @Test func neighboringClientsOfOneTypeAreAGroupAndKeepTheirOrder() {
     // A notify leaves a center that nobody used empty.
     center.notify(UserProtocol.self) { _ in }
     #expect(center.wiring.protocols.isEmpty && center.wiring.topics.isEmpty)
@@ -70,7 +70,7 @@ private final class WaitingWorker: WorkerProtocol {
     #expect(center.wiring.protocols.map(\.count) == [4])
   }
 
-  @Test func protocolsStandInTheOrderOfTheirFirstUse() {
+  @Test func protocolsAreListedInTheOrderOfTheirFirstUse() {
     let badge = kept(Badge())
     center.add(badge, for: (any Sink<Int>).self)
     center.add(badge, for: (UserProtocol & AnyObject).self)
@@ -82,7 +82,7 @@ private final class WaitingWorker: WorkerProtocol {
     #expect(clients == ["1 Badge", "1 Badge", "1 Badge"])
   }
 
-  @Test func clientsThatEndedOrWereRemovedAreNotThere() {
+  @Test func deallocatedAndRemovedClientsAreNotListed() {
     let removed = kept(Badge())
     var screen = Optional(ProfileScreen())
     weak var reference: ProfileScreen?
@@ -104,7 +104,7 @@ private final class WaitingWorker: WorkerProtocol {
 
   // MARK: - Topics
 
-  @Test func tellsOwnersIDsAndIsolation() async {
+  @Test func handlersAreListedWithTheirOwnersIDsAndHomes() async {
     let store = kept(Store())
     let screen = kept(await MainActor.run { Screen() })
     center.observe(.login, owner: owner) { _, _ in }
@@ -133,7 +133,7 @@ private final class WaitingWorker: WorkerProtocol {
     #expect(center.wiring.topics.map(\.count) == [1, 5])
   }
 
-  @Test func topicsStandInTheOrderOfTheirMessageTypesAndNames() {
+  @Test func topicsAreListedInTheOrderOfTheirMessageTypesAndNames() {
     let owners = kept((0..<5).map { _ in Owner() })
     for owner in owners {
       center.observe(Topic<Login>("b"), owner: owner) { _, _ in }
@@ -152,7 +152,7 @@ private final class WaitingWorker: WorkerProtocol {
       ])
   }
 
-  @Test func observersThatEndedAndTheirTopicsAreNotThere() {
+  @Test func removedHandlersAndTheirTopicsAreNotListed() {
     let counts = Numbers()
     center.observe(Topic<Login>("ended"), owner: Owner()) { _, _ in }
     center.observe(Topic<Login>("cancelled"), owner: owner) { _, _ in }.cancel()
@@ -163,12 +163,12 @@ private final class WaitingWorker: WorkerProtocol {
     #expect(counts.all == [0])
   }
 
-  @Test func aLoopOverMessagesIsAnObserver() {
+  @Test func aLoopOverMessagesIsListedAsAnObserver() {
     _ = kept(center.messages(of: .login))
     #expect(observers == ["1 AsyncStream<Login> - posting thread"])
   }
 
-  @Test func aDebugBuildShowsWhereEachHandlerObserves() {
+  @Test func aDebugBuildListsTheCallSiteOfEachHandler() {
     for line in [7, 7, 8] {
       center.observe(.login, owner: owner, fileID: "App/Log.swift", line: line, column: 9) { _, _ in
       }
@@ -188,7 +188,7 @@ private final class WaitingWorker: WorkerProtocol {
 
   private var waiting: [String] { center.wiring.waiting.map { "\($0.letters) in \($0.home)" } }
 
-  @Test func theLettersOfAwaitingPostsWait() async {
+  @Test func lettersOfAwaitingPostsAreListedAsWaiting() async {
     let (began, goOn) = (Signal(), Signal())
     let worker = kept(
       WaitingWorker {
@@ -206,7 +206,7 @@ private final class WaitingWorker: WorkerProtocol {
     #expect(waiting == [])
   }
 
-  @Test @MainActor func whatIsPostedOnMainWaitsForTheMainActor() async {
+  @Test @MainActor func lettersOfPostOnMainAreListedAsWaitingForTheMainActor() async {
     let worker = kept(Worker())
     center.add(worker, for: WorkerProtocol.self)
     onNewThread { [center] in
@@ -217,7 +217,7 @@ private final class WaitingWorker: WorkerProtocol {
     #expect(waiting == [])
   }
 
-  @Test func lettersWaitAfterTheirListenersWereRemoved() async {
+  @Test func lettersAreListedAsWaitingAfterTheirListenersAreRemoved() async {
     let place = Place("stuck")
     center.observe(.login, owner: owner, on: place.queue) { _, _ in }
     place.queue.suspend()
@@ -229,7 +229,7 @@ private final class WaitingWorker: WorkerProtocol {
     #expect(waiting == [])
   }
 
-  @Test func lettersOfAnAwaitingHandlerWaitAfterItWasRemoved() async {
+  @Test func lettersOfAnAwaitingHandlerAreListedAsWaitingAfterItIsRemoved() async {
     let (began, goOn) = (Signal(), Signal())
     center.observe(.login, owner: owner) { _, _ in
       began.send()
@@ -244,7 +244,7 @@ private final class WaitingWorker: WorkerProtocol {
     #expect(waiting == [])
   }
 
-  @Test func lettersWaitForTheThreadThatCallsAHandlerWithoutAHome() async {
+  @Test func lettersForAHandlerWithoutAHomeAreListedAsWaitingForTheThreadThatCallsIt() async {
     let topic = Topic<Int>("level", keepsLatest: true)
     let (began, goOn) = (Signal(), Signal())
     center.observe(topic, owner: owner) { _, number in
@@ -263,7 +263,7 @@ private final class WaitingWorker: WorkerProtocol {
   }
 
   /// A message ends where it is handled, or where it was posted, and never on a thread that only reads the wiring.
-  @Test func noMessageEndsOnAThreadThatReadsTheWiring() async {
+  @Test func noMessageIsReleasedOnAThreadThatReadsTheWiring() async {
     let place = Place("home")
     let (isOver, ends, reader) = (Atomic<Bool>(false), Atomic<Int>(0), Atomic<UInt>(0))
     center.observe(Topic<Sentinel>(), owner: owner, on: place.queue) { _, _ in }
@@ -311,7 +311,7 @@ private final class WaitingWorker: WorkerProtocol {
 
   // MARK: - Surroundings
 
-  @Test func clientsMayEndAndAddOthersMeanwhile() {
+  @Test func anIDCanUseTheCenterInItsDescription() {
     // An id whose description uses the center, as only a program that wants to break it has.
     struct ID: Hashable, Sendable, CustomStringConvertible {
       let center: MulticastCenter
@@ -330,7 +330,7 @@ private final class WaitingWorker: WorkerProtocol {
     #expect(center.wiring.topics.isEmpty)
   }
 
-  @Test func mayBeReadWhileOtherThreadsChangeTheCenter() {
+  @Test func theWiringCanBeReadWhileOtherThreadsChangeTheCenter() {
     onThreads(4) { thread in
       for _ in 0..<200 {
         let badge = Badge()
@@ -350,7 +350,7 @@ private final class WaitingWorker: WorkerProtocol {
 }
 
 /// Text and flowchart of a wiring.
-@Suite struct DrawingTests {
+@Suite struct WiringDescriptionTests {
   private let center = MulticastCenter()
 
   private func expect(
@@ -363,7 +363,7 @@ private final class WaitingWorker: WorkerProtocol {
     #expect(wiring.mermaid == flowchart, sourceLocation: sourceLocation)
   }
 
-  @Test func anEmptyCenter() {
+  @Test func aCenterThatIsNotInUseIsDrawnEmpty() {
     expect(
       text: ##"""
         MulticastCenter: not in use
@@ -375,7 +375,7 @@ private final class WaitingWorker: WorkerProtocol {
         """##)
   }
 
-  @Test func aCenterThatIsInUse() async {
+  @Test func aCenterIsDrawnWithItsListenersAndHomes() async {
     let clients: [any UserProtocol] = [ProfileScreen(), Badge(), Badge(), AuditLog()]
     let screen = await MainActor.run { Screen() }
     let log = AuditLog()
@@ -428,7 +428,7 @@ private final class WaitingWorker: WorkerProtocol {
         """##)
   }
 
-  @Test func oddNames() {
+  @Test func oddNamesAreEscaped() {
     let odd = kept(`a "type" [with] {odd} & <b>|;#35;%% letters: é, 名前`())
     center.add(odd, for: UserProtocol.self)
     let names = [

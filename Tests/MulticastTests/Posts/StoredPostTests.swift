@@ -6,14 +6,14 @@ import Testing
 @testable import Multicast
 
 /// Topics that keep their latest message: loops through `observe`, removals, waits, and who handles what others post.
-@Suite struct LatestMendTests {
+@Suite struct StoredPostTests {
   let owner = kept(Owner())
   let place = Place()
   let reports = Reports()
   var center: MulticastCenter { reports.center }
   let topic = Topic<Int>("latest", keepsLatest: true)
 
-  @Test(arguments: [false, true]) func aLoopThroughObserveIsFound(hasID: Bool) {
+  @Test(arguments: [false, true]) func aLoopThroughObserveIsRefused(hasID: Bool) {
     let calls = Numbers()
     center.post(topic, 1)
     @Sendable func notify() {
@@ -30,7 +30,7 @@ import Testing
     #expect(reports.all.count == 1)
   }
 
-  @Test func whatIsKeptAndTakenBackInACallIsTakenBack() {
+  @Test func aMessagePostedAndRemovedDuringACallIsRemoved() {
     let calls = Numbers()
     center.observe(topic, owner: owner) { _, number in calls.add(number) }
     center.observe(Topic<String>(), owner: owner) { [center, topic] _, _ in
@@ -45,7 +45,7 @@ import Testing
   }
 
   /// What is taken back arrives after another thread's message, which the handler has taken.
-  @Test func aReplacementBeginsWithTheLatestAlsoAfterOneThatWasTakenBack() async {
+  @Test func aReplacementBeginsWithTheLatestMessageEvenAfterAWithdrawnOne() async {
     let numbers = Numbers()
     center.observe(topic, owner: owner, id: "x", on: place.queue) { _, number in numbers.add(number)
     }
@@ -67,7 +67,7 @@ import Testing
   }
 
   /// What another thread has posted, and what follows a call there, is not this thread's to remove.
-  @Test func aRemovalWithdrawsThePostsOfItsOwnThreadOnly() {
+  @Test func removeLatestWithdrawsOnlyPostsOfItsOwnThread() {
     let first = Numbers()
     let late = Numbers()
     center.observe(topic, owner: owner) { _, number in first.add(number) }
@@ -105,7 +105,7 @@ import Testing
   }
 
   /// A withdrawn message outdates nothing: a handler that begins with the stored one does not get the withdrawn one.
-  @Test func aLateHandlerOfTheNewestOnlyBeginsWithTheStoredMessage() {
+  @Test func aLateHandlerWithNewestOnlyBeginsWithTheStoredMessage() {
     let numbers = Numbers()
     center.observe(topic, owner: owner) { _, _ in }
     center.observe(Topic<String>(), owner: owner) { [center, topic] _, _ in
@@ -119,7 +119,7 @@ import Testing
   }
 
   /// Each handler observes late and posts for the next one. Only the stored post knows what has caused it.
-  @Test func aChainThroughLateHandlersRecurs() {
+  @Test func postsThroughLateHandlersRecur() {
     let calls = Numbers()
     func topic(_ number: Int) -> Topic<Int> { Topic("\(number)", keepsLatest: true) }
     center.post(topic(0), 0)
@@ -135,7 +135,7 @@ import Testing
   }
 
   /// A thread that observes finds a letter of the same stored post at home. What is done for that is not nested in the caller.
-  @Test func aLetterOfTheStoredPostIsNotPartOfTheObserversStack() {
+  @Test func aLetterOfTheStoredPostIsNotNestedInTheObservingThread() {
     let (center, topic, owner) = (center, topic, owner)
     let calls = Numbers()
     let isInCall = Atomic<Bool>(false)
@@ -157,29 +157,7 @@ import Testing
     #expect(calls.all.count == 2)
   }
 
-  /// A thread that posts in a home handles the letters of others first. What their handlers post is not nested in the caller.
-  @Test func whatFollowsALetterOfOthersIsNotPartOfThePostersStack() {
-    let (center, owner) = (center, owner)
-    let calls = Numbers()
-    @Sendable func notify() { center.notify(PingProtocol.self) { $0.ping(calls.all.count) } }
-    // Whatever others have posted notifies, by way of a post that follows.
-    center.observe(.login, owner: owner, on: place.queue) { _, _ in center.post(Topic<String>(), "")
-    }
-    center.observe(Topic<String>(), owner: owner) { _, _ in notify() }
-    center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, _ in }
-    center.adding(
-      Listener { number in
-        calls.add(number)
-        if number > 0 { return }
-        onNewThread { center.post(.login, Login(id: 1)) }
-        center.post(Topic<Int>(), 1)
-      })
-    place.queue.sync { notify() }
-    #expect(reports.all.isEmpty)
-    #expect(calls.all == [0, 1])
-  }
-
-  @Test(arguments: [false, true]) func aWaitForWhatIsKeptReturns(inCall: Bool) async {
+  @Test(arguments: [false, true]) func deliveredReturnsAfterTheMessageIsStored(inCall: Bool) async {
     center.observe(topic, owner: owner, on: place.queue) { _, _ in }
     for number in 1...100 {
       await center.post(topic, number).delivered()
@@ -190,7 +168,7 @@ import Testing
     #expect(late.all == [100])
   }
 
-  @Test func whoHasHandledManyLettersOfOthersHandsThemOver() async {
+  @Test func aPostingThreadHandsForeignLettersOverAfterAThousand() async {
     let here = Locked<Int>(0)
     let numbers = Numbers()
     let (began, posted) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -221,7 +199,7 @@ import Testing
     #expect(numbers.all == Array(0...5_000))
   }
 
-  @Test(arguments: [false, true]) func aCenterThatEndsReleasesWhatItKeeps(inCall: Bool) {
+  @Test(arguments: [false, true]) func aDeallocatedCenterReleasesItsLatestMessages(inCall: Bool) {
     let (journal, place) = (Journal(), Place())
     let latest = Topic<Sentinel>("latest", keepsLatest: true)
     let center = Locked<MulticastCenter?>(MulticastCenter())
@@ -240,7 +218,7 @@ import Testing
     #expect(office == nil)
   }
 
-  @Test func whoObservesAfterAPostWasMadeIsCalledInTheOrderOfRegistration() {
+  @Test func aHandlerAddedAfterAPostWasMadeIsCalledInTheOrderOfRegistration() {
     let journal = Journal()
     center.observe(topic, owner: owner) { [center, topic, owner] _, number in
       journal.write("one\(number)")
@@ -252,7 +230,7 @@ import Testing
     #expect(journal.read() == "one1 two1 one2 two2")
   }
 
-  @Test func thoseWithoutAHomeAreCalledOneAtATimeInTheirOrder() {
+  @Test func handlersWithoutAHomeAreCalledOneAtATimeInOrder() {
     let inCall = Locked<Int>(0)
     let wrong = Numbers()
     let numbers = [Numbers(), Numbers()]

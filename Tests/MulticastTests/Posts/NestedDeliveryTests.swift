@@ -3,14 +3,14 @@ import TestSupport
 import Testing
 
 /// Posts and notifies inside of each other.
-@Suite struct PostGuardTests {
+@Suite struct NestedDeliveryTests {
   let owner = kept(Owner())
   let calls = Numbers()
   let reports = Reports()
   var center: MulticastCenter { reports.center }
   let journal = Journal()
 
-  @Test func aNotifyInAPostsCallIsNested() {
+  @Test func aNotifyDuringACallOfAPostIsNested() {
     center.adding(Listener { number in journal.write("ping\(number)") })
     center.observe(Topic<Int>(), owner: owner) { _, number in
       journal.write("begin")
@@ -22,7 +22,7 @@ import Testing
     #expect(reports.all.isEmpty)
   }
 
-  @Test func aPostInANotifyInAPostsCallFollows() {
+  @Test func aPostInsideANotifyDuringACallOfAPostFollows() {
     center.adding(
       Listener { number in
         center.post(Topic<String>(), "\(number)")
@@ -38,7 +38,7 @@ import Testing
     #expect(reports.all.isEmpty)
   }
 
-  @Test func aPostInANotifysCallIsDeliveredInIt() {
+  @Test func aPostDuringACallOfANotifyIsDeliveredWithinTheCall() {
     center.adding(
       Listener { number in
         center.post(Topic<Int>(), number)
@@ -50,7 +50,7 @@ import Testing
   }
 
   /// A letter is its own first cause, also where somebody who is delivering handles it.
-  @Test func aNotifyInALetterIsNotPartOfWhatHandlesIt() {
+  @Test func aNotifyDuringAForeignLetterIsNotNestedInTheHandlingThread() {
     let place = Place()
     @Sendable func notify(_ number: Int) { center.notify(PingProtocol.self) { $0.ping(number) } }
     center.adding(
@@ -69,7 +69,29 @@ import Testing
     #expect(reports.all.isEmpty)
   }
 
-  @Test func aNotifyThatComesBackThroughAPostIsALoop() {
+  /// A thread that posts in a home handles the letters of others first. What their handlers post is not nested in the caller.
+  @Test func aPostThatFollowsAForeignLetterIsNotNestedInThePostingThread() {
+    let (center, owner, calls) = (center, owner, calls)
+    let place = Place()
+    @Sendable func notify() { center.notify(PingProtocol.self) { $0.ping(calls.all.count) } }
+    // Whatever others have posted notifies, by way of a post that follows.
+    center.observe(.login, owner: owner, on: place.queue) { _, _ in center.post(Topic<String>(), "")
+    }
+    center.observe(Topic<String>(), owner: owner) { _, _ in notify() }
+    center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, _ in }
+    center.adding(
+      Listener { number in
+        calls.add(number)
+        if number > 0 { return }
+        onNewThread { center.post(.login, Login(id: 1)) }
+        center.post(Topic<Int>(), 1)
+      })
+    place.queue.sync { notify() }
+    #expect(reports.all.isEmpty)
+    #expect(calls.all == [0, 1])
+  }
+
+  @Test func aNotifyThatRecursThroughAPostIsRefused() {
     @Sendable func notify(_ number: Int) { center.notify(PingProtocol.self) { $0.ping(number) } }
     center.adding(
       Listener { number in
@@ -83,7 +105,7 @@ import Testing
     #expect(reports.all.first?.isPost == false)
   }
 
-  @Test func otherCentersPostsAreNestedAndTheOwnFollow() {
+  @Test func postsToAnotherCenterAreNestedAndPostsToTheSameCenterFollow() {
     let one = MulticastCenter()
     let two = MulticastCenter()
     one.observe(Topic<Int>(), owner: owner) { _, number in
@@ -100,7 +122,7 @@ import Testing
     #expect(journal.read() == "one0( two1( ) ) one2( )")
   }
 
-  @Test func whatFollowsIsNotInsideOfWhatItFollows() {
+  @Test func aPostThatFollowsIsNotNestedInThePostBeforeIt() {
     let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
     center.adding(
       Listener { number in
@@ -116,7 +138,7 @@ import Testing
     #expect(reports.all.isEmpty)
   }
 
-  @Test func aNotifyInWhatFollowsIsInsideOfThat() {
+  @Test func aNotifyDuringAPostThatFollowsIsNestedInThatPost() {
     let center = MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
     center.adding(
       Listener { number in
@@ -131,7 +153,7 @@ import Testing
     #expect(reports.all.count == 1)
   }
 
-  @Test func postsThatRecurDoNotGrowTheStack() {
+  @Test func recurringPostsDoNotGrowTheStack() {
     let seen = Numbers()
     center.observe(Topic<Int>(), owner: owner) { _, number in
       // The address sanitizer keeps what has a known size outside of the stack.
@@ -163,7 +185,7 @@ import Testing
   let center = MulticastCenter()
   let delegates = MulticastDelegate<any PingProtocol>()
 
-  @Test @MainActor func callsFromAnotherThreadComeLaterAndInOrder() async {
+  @Test @MainActor func postOnMainFromAnotherThreadCallsLaterAndInOrder() async {
     let screen = Screen()
     center.add(screen, for: ScreenProtocol.self)
     onNewThread {
@@ -176,26 +198,26 @@ import Testing
     #expect(screen.numbers == Array(1...101))
   }
 
-  @Test @MainActor func callsAreOverWhenItReturnsOnTheMainActor() {
+  @Test @MainActor func postOnMainOnTheMainActorCallsBeforeItReturns() {
     let screen = Screen()
     center.add(screen, for: ScreenProtocol.self)
     center.postOnMain(ScreenProtocol.self) { $0.show(1) }
     #expect(screen.numbers == [1])
   }
 
-  @Test func whoHasNoHomeIsCalledThereToo() async {
+  @Test func postOnMainCallsAClientWithoutAHomeOnTheMainActor() async {
     delegates.adding(Listener { _ in MainActor.assertIsolated() })
     #expect(delegates.postOnMain { $0.ping(1) }.clients == 1)
     #expect(await delegates.postOnMain { $0.ping(2) }.delivered() == 1)
   }
 
-  @Test func withoutClientsNobodyIsCalled() async {
+  @Test func postOnMainWithoutClientsCallsNothing() async {
     #expect(center.postOnMain(PingProtocol.self) { $0.ping(1) }.clients == 0)
     #expect(await center.postOnMain(PingProtocol.self) { $0.ping(1) }.delivered() == 0)
     #expect(delegates.postOnMain { $0.ping(1) }.clients == 0)
   }
 
-  @Test @MainActor func aRecurringCallNamesTheCallersPlace() async {
+  @Test @MainActor func aRecurringPostOnMainIsReportedWithItsCallSite() async {
     let reports = Reports()
     let center = reports.center
     let client = Client("", Journal())

@@ -5,7 +5,7 @@ import Testing
 @testable import Multicast
 
 /// The third rule: a client or an owner that has a home is loaded and let go there only, whatever other threads ask its list.
-@Suite(.serialized) struct HomeLifeTests {
+@Suite(.serialized) struct ReleaseAtHomeTests {
   /// What another thread asks, while clients and owners come and go at home.
   enum Question: CaseIterable {
     case add, addAgain, remove, removeObject, removeAll, contains, isEmpty, count, description,
@@ -17,7 +17,9 @@ import Testing
   }
 
   @Test(arguments: HomeOfLodgers.Kind.allCases, Question.allCases)
-  func nobodyEndsElsewhere(kind: HomeOfLodgers.Kind, question: Question) async {
+  func clientsAndOwnersAreDeallocatedOnlyInTheirHome(kind: HomeOfLodgers.Kind, question: Question)
+    async
+  {
     let home = HomeOfLodgers(kind)
     let center = MulticastCenter()
     let asker = Asker(center, home)
@@ -42,9 +44,9 @@ import Testing
 
 // MARK: - What others know of it
 
-extension HomeLifeTests {
+extension ReleaseAtHomeTests {
   @Test(arguments: HomeOfLodgers.Kind.allCases)
-  func whoEndedCountsUntilTheHomeNoticesIt(kind: HomeOfLodgers.Kind) async {
+  func aDeallocatedClientCountsUntilItsHomeNotices(kind: HomeOfLodgers.Kind) async {
     let home = HomeOfLodgers(kind)
     let center = MulticastCenter()
     let delegate = center[PingProtocol.self]
@@ -71,7 +73,7 @@ extension HomeLifeTests {
     expectCounts(0)
   }
 
-  @Test func aPostLetsTheHomeNoticeIt() async {
+  @Test func aPostLetsAHomeNoticeADeallocatedClient() async {
     let home = HomeOfLodgers(.queue)
     let center = MulticastCenter()
     await home.run { _ = home.makeLodger(in: center) }
@@ -80,7 +82,7 @@ extension HomeLifeTests {
     #expect(center.removeObservers(of: .login) == 1)
   }
 
-  @Test func whoseActorHasEndedIsLookedAtAnywhere() {
+  @Test func clientsOfADeallocatedActorAreRemovedOnAnyThread() {
     let delegate = MulticastDelegate<any PingProtocol>()
     var longest = 0
     for _ in 0..<1_000 {
@@ -104,12 +106,14 @@ extension MulticastDelegate {
 
 // MARK: - Reclaiming
 
-extension HomeLifeTests {
+extension ReleaseAtHomeTests {
   /// What comes and goes, while a home gets to run now and then.
   enum Churn: CaseIterable { case clients, owners, ownersOfAwaited, topics }
 
   @Test(arguments: HomeOfLodgers.Kind.allCases, Churn.allCases)
-  func churnFromElsewhereIsReclaimed(kind: HomeOfLodgers.Kind, churn: Churn) async {
+  func boxesOfShortLivedListenersAreFreedWhenTheirHomeRuns(kind: HomeOfLodgers.Kind, churn: Churn)
+    async
+  {
     let home = HomeOfLodgers(kind)
     let events = Collected<DeliveryEvent>()
     let center = MulticastCenter(onDelivery: { events.add($0) })
@@ -315,7 +319,7 @@ private final class Asker: Sendable {
     await done.wait()
   }
 
-  func ask(_ question: HomeLifeTests.Question) {
+  func ask(_ question: ReleaseAtHomeTests.Question) {
     while true {
       go.wait()
       if isOver.load(ordering: .acquiring) { return done.send() }
@@ -335,7 +339,7 @@ private final class Asker: Sendable {
 
   func pause() { turn.wrappingAdd(1, ordering: .acquiringAndReleasing) }
 
-  private func askOnce(_ question: HomeLifeTests.Question) {
+  private func askOnce(_ question: ReleaseAtHomeTests.Question) {
     rounds.wrappingAdd(1, ordering: .relaxed)
     let delegate = center[PingProtocol.self]
     switch question {

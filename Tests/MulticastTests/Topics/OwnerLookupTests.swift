@@ -1,0 +1,176 @@
+import TestSupport
+import Testing
+
+@testable import Multicast
+
+/// Handlers: `once:`, and owners with many of them.
+@Suite struct OwnerLookupTests {
+  let owner = kept(Owner())
+  let center = MulticastCenter()
+
+  /// One more handler of an owner is compared with few others, however many there are.
+  @Test func addingAHandlerComparesItsIDWithFewOthers() {
+    struct ID: Hashable, Sendable {
+      static let comparisons = Atomic<Int>(0)
+      let number: Int
+      static func == (one: Self, other: Self) -> Bool {
+        comparisons.wrappingAdd(1, ordering: .relaxed)
+        return one.number == other.number
+      }
+      func hash(into hasher: inout Hasher) { hasher.combine(number) }
+    }
+    for number in 0..<5_000 {
+      center.observe(.login, owner: owner, id: ID(number: number)) { _, _ in }
+    }
+    #expect(ID.comparisons.load(ordering: .relaxed) < 2 * 5_000)
+  }
+
+  /// Owners with several handlers in a long list, with and without ids, against a model.
+  @Test func removalsOfManyOwnersMatchAModel() {
+    let (called, owners) = (Numbers(), (0..<200).map { _ in kept(Owner()) })
+    var registered = [[(number: Int, id: Int?, token: TopicObservation)]](repeating: [], count: 200)
+    for step in 0..<8_000 {
+      let index = step &* 7_919 / 13 % owners.count
+      switch step % 17 {
+      case 0:
+        let count = center.removeObservers(of: .login, owner: owners[index])
+        #expect(count == registered[index].count)
+        registered[index] = []
+      case 1:
+        #expect(center.remove(owners[index]) == registered[index].count)
+        registered[index] = []
+      case 2, 3, 4:
+        guard let handler = registered[index].randomElement() else { continue }
+        handler.token.cancel()
+        registered[index].removeAll { $0.number == handler.number }
+      default:
+        let id = step % 3 == 0 ? nil : step % 5
+        let token = center.observe(.login, owner: owners[index], id: id) { _, _ in called.add(step)
+        }
+        registered[index].removeAll { id != nil && $0.id == id }
+        registered[index].append((step, id, token))
+      }
+      if step % 500 != 499 { continue }
+      center.post(.login, Login(id: step))
+      #expect(called.take().sorted() == registered.joined().map(\.number).sorted())
+    }
+  }
+
+  /// Counts the boxes that a search looks at.
+  @Test func aSearchForAnOwnerLooksAtItsBoxesOnly() {
+    final class CountingBox: WeakBox, @unchecked Sendable {
+      static let looks = Atomic<Int>(0)
+      override var key: UInt {
+        Self.looks.wrappingAdd(1, ordering: .relaxed)
+        return identity
+      }
+    }
+    var index = BoxIndex(byClient: false)
+    var boxes = Boxes()
+    let owners = (0..<1_000).map { _ in Owner() }
+    for handlers in [1, 1, 500, 1] {
+      for owner in handlers == 1 ? owners[...] : owners[..<1] {
+        for _ in 0..<handlers {
+          boxes.append(CountingBox(owner, at: nil))
+          index.insertLast(of: boxes)
+        }
+      }
+    }
+    #expect(CountingBox.looks.load(ordering: .relaxed) < 20 * boxes.count)
+    for (place, owner) in owners.enumerated() {
+      CountingBox.looks.store(0, ordering: .relaxed)
+      let found = index.all(ObjectIdentifier(owner).address, in: boxes)
+      #expect(found.count == (place == 0 ? 503 : 3))
+      for box in found {
+        index.skip(box, in: boxes)
+        _ = box.empty()
+      }
+      #expect(index.all(ObjectIdentifier(owner).address, in: boxes).isEmpty)
+      #expect(CountingBox.looks.load(ordering: .relaxed) < 50 * found.count)
+    }
+  }
+
+  /// Counts the boxes that a search for an id looks at, beside many boxes without one.
+  @Test(arguments: [0, 1]) func aSearchForAnIDDoesNotLookAtHandlersWithoutAnID(withKeys: Int) {
+    final class CountingBox: WeakBox, @unchecked Sendable {
+      static let looks = Locked<[UInt: Int]>([:])
+      private let own: UInt
+      private let test: UInt
+      init(_ owner: Owner, key: UInt, test: UInt) {
+        (own, self.test) = (key, test)
+        super.init(owner, at: nil)
+      }
+      override var key: UInt {
+        Self.looks.withLock { $0[test, default: 0] += 1 }
+        return own
+      }
+    }
+    let list = ClientList(.listener(AnyObject.self))
+    let test = UInt(withKeys)
+    for number in 0..<1_000 {
+      let box = CountingBox(owner, key: number < withKeys ? 7 : 0, test: test)
+      while list.register(box, among: nil, replacing: nil) == .full { _ = list.makeRoom() }
+    }
+    let before = CountingBox.looks.withLock { $0[test]! }
+    #expect(list.boxes(with: 7).count == withKeys)
+    #expect(CountingBox.looks.withLock { $0[test]! } - before < 10)
+  }
+
+  /// A removal of an object visits the topics that it observes. In each one visited, it finds handlers of deallocated owners.
+  @Test func removingAnOwnerVisitsItsTopicsOnly() {
+    let topics = (0..<100).map { Topic<Int>("topic \($0)") }
+    let ends = Atomic<Int>(0)
+    let closing = Owner()
+    for topic in topics {
+      let passing = Owner()
+      let sentinel = Sentinel { ends.wrappingAdd(1, ordering: .relaxed) }
+      center.observe(topic, owner: passing) { _, _ in extendLifetime(sentinel) }
+      center.observe(topic, owner: self.owner, id: "keeps") { _, _ in }
+      extendLifetime(passing)
+    }
+    for topic in [topics[0], topics[7], topics[70]] {
+      center.observe(topic, owner: closing) { _, _ in }
+      center.observe(topic, owner: closing) { _, _ in }
+    }
+    let before = ends.load(ordering: .relaxed)
+    #expect(center.remove(closing) == 6)
+    #expect(center.remove(closing) == 0)
+    #expect(ends.load(ordering: .relaxed) - before <= 3)
+    center.observe(topics[8], owner: closing) { _, _ in }
+    #expect(center.remove(closing) == 1)
+    #expect(center.remove(owner) == 100)
+  }
+
+  @Test func aHandlerCanRemoveItsOwnerWhileObserveCallsIt() {
+    center.observe(Topic<Int>("first"), owner: owner) { _, _ in }
+    let topic = Topic<Int>("late", keepsLatest: true)
+    center.post(topic, 1)
+    let calls = Numbers()
+    center.observe(topic, owner: owner) { [center] owner, number in
+      calls.add(number)
+      center.remove(owner)
+    }
+    center.post(topic, 2)
+    #expect(calls.all == [1])
+  }
+
+  /// However many objects and topics come and go, what a center knows of them is bounded by those in use.
+  @Test func aCenterForgetsOwnersAndTopicsThatAreNoLongerInUse() {
+    center.observe(Topic<Int>("first"), owner: owner) { _, _ in }
+    let lasting = Topic<Int>("lasting")
+    center.observe(lasting, owner: owner) { _, _ in }
+    let registry = TopicRegistry(first: TopicList(lasting, office: center.office, site: CallSite()))
+    for number in 0..<2_000 {
+      let passing = Owner()
+      for topic in [Topic<Int>("other"), Topic<Int>("other \(number)")] {
+        _ = registry.refer(to: topic, for: passing, from: CallSite())
+          .observe(
+            passing, nil,
+            Handler(.called { _, _ in }, once: false, newestOnly: false, at: CallSite()),
+            at: nil)
+      }
+    }
+    #expect(registry.observedCount <= 64)
+    #expect(registry.topics.count <= 64)
+  }
+}
