@@ -148,7 +148,8 @@ extension ReleaseAtHomeTests {
     let list = MulticastCenter()[PingProtocol.self].clientList
     let home = Mailbox(.queue(MarkedQueue(.global())))
     var visitor: Visitor? = Visitor()
-    visitor.map { visitor in _ = list.register(ClientBox<PingProtocol>(visitor, visitor, at: home)) }
+    visitor.map { visitor in _ = list.register(ClientBox<PingProtocol>(visitor, visitor, at: home))
+    }
     visitor = nil
     #expect(list.findDeallocated(in: list.boxes) == false)
     #expect(list.boxes.registered == 1)

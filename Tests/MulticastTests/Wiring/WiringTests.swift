@@ -267,27 +267,29 @@ private final class WaitingWorker: WorkerProtocol {
     let place = Place("home")
     let (isOver, ends, reader) = (Atomic<Bool>(false), Atomic<Int>(0), Atomic<UInt>(0))
     center.observe(Topic<Sentinel>(), owner: owner, on: place.queue) { _, _ in }
-    onThreads(2) { thread in
-      if thread == 0 {
-        reader.store(Process.currentThread, ordering: .releasing)
-        while !isOver.load(ordering: .acquiring) { _ = center.wiring }
-      } else {
-        while reader.load(ordering: .acquiring) == 0 { Process.letOthersRun() }
-        for _ in 0..<Process.rounds(200, quick: 50) {
-          for _ in 0..<200 {
-            center.post(
-              Topic<Sentinel>(),
-              Sentinel {
-                if Process.currentThread == reader.load(ordering: .relaxed) {
-                  ends.wrappingAdd(1, ordering: .relaxed)
-                }
-              })
-          }
-          place.queue.sync {}
-        }
-        isOver.store(true, ordering: .releasing)
-      }
+    // A thread of its own: `onThreads` may run both parts on one thread, one after the other.
+    let (isReading, hasRead) = (Signal(), Signal())
+    DispatchQueue(label: "reader").async { [center] in
+      reader.store(Process.currentThread, ordering: .releasing)
+      isReading.send()
+      while !isOver.load(ordering: .acquiring) { _ = center.wiring }
+      hasRead.send()
     }
+    await isReading.wait()
+    for _ in 0..<Process.rounds(200, quick: 50) {
+      for _ in 0..<200 {
+        center.post(
+          Topic<Sentinel>(),
+          Sentinel {
+            if Process.currentThread == reader.load(ordering: .relaxed) {
+              ends.wrappingAdd(1, ordering: .relaxed)
+            }
+          })
+      }
+      place.queue.sync {}
+    }
+    isOver.store(true, ordering: .releasing)
+    await hasRead.wait()
     await center.settled()
     #expect(ends.load(ordering: .relaxed) == 0)
   }
