@@ -34,7 +34,9 @@ extension MulticastDelegate {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: @escaping @Sendable (Listener) -> Void
   ) -> Posted {
-    post(.homes, from: CallSite(fileID: fileID, line: line, column: column), isolation, body)
+    if clientList.isEmpty { return Posted() }
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    return office.post(ClientPost(to: clientList, from: site, .homes, body), from: isolation)
   }
 
   /// Calls every client on the main actor, in order.
@@ -66,19 +68,10 @@ extension MulticastDelegate {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: @escaping @MainActor @Sendable (Listener) -> Void
   ) -> Posted {
-    post(
-      .mainActor, from: CallSite(fileID: fileID, line: line, column: column), isolation,
-      MainActorFunction(body).callable)
-  }
-
-  /// Posts a body without isolation. The caller has cast it, if it names the main actor.
-  @inlinable @inline(__always)
-  func post(
-    _ destination: Post.Destination, from site: CallSite, _ isolation: (any Actor)?,
-    _ body: @escaping @Sendable (Listener) -> Void
-  ) -> Posted {
     if clientList.isEmpty { return Posted() }
-    return office.post(ClientPost(to: clientList, from: site, destination, body), from: isolation)
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    let call = MainActorFunction(body).callable
+    return office.post(ClientPost(to: clientList, from: site, .mainActor, call), from: isolation)
   }
 }
 

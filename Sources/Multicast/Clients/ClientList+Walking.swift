@@ -51,7 +51,7 @@ extension ClientList {
   static func findDeallocatedElsewhere(in lists: [ClientList]) {
     var searches: [UInt: (home: Home, lists: [ClientList])] = [:]
     for list in lists {
-      for home in list.roster.homes.compactMap(\.home) where !home.mayRelease() {
+      for home in list.roster.homes.map(\.home) where !home.mayRelease() {
         if list.beginSearch(in: home) {
           searches[home.address, default: (home, [])].lists.append(list)
         }

@@ -7,12 +7,11 @@
 final class Roster: Sendable {
   /// The boxes of one home, in order.
   final class Group: Sendable {
-    /// The home; nil for the boxes of several homes, and for boxes without a home.
-    let home: Home?
+    let home: Home
 
     let boxes: Boxes
 
-    init(of home: Home?, _ boxes: Boxes) {
+    init(of home: Home, _ boxes: Boxes) {
       self.home = home
       self.boxes = boxes
     }

@@ -7,7 +7,8 @@
 // 1. Call.    Call the listeners without a home, on this thread, in the order of registration.
 // 2. Leave.   In one critical section of the office's lock, store the post if its topic keeps the latest message, and put one letter
 //             in the mailbox of every home concerned. Claim one home that is here instead: this thread calls its listeners.
-// 3. Drain.   Start a drain for each mailbox whose home is elsewhere: see Drain.swift. In the homes that are here, handle what waits.
+// 3. Drain.   As the office unlocks, a drain starts for each mailbox whose home is elsewhere: see Drain.swift. In the homes that are
+//             here, this thread handles what waits.
 // 4. Follow.  Deliver the posts that listeners have made during these calls, one after the other, in the same steps.
 //
 // Calls come before letters, and all letters are left under one lock, so that no listener sees an effect before its cause. Two
@@ -53,7 +54,7 @@ extension PostOffice {
     if let tracing { unsafe post.trace = tracing.trace(post.list.subject, from: post.site) }
     if let outermost = unsafe outermost {
       let isLetter = unsafe outermost.pointee.isLetter || !chain.isLed(by: outermost)
-      unsafe outermost.pointee.post?.pointee.addFollower(post, isLetter: isLetter)
+      unsafe outermost.pointee.postFrame?.pointee.addFollower(post, isLetter: isLetter)
       return Posted(post, clients: post.roster.boxes.registered, of: self)
     }
     let isolation = isolation.map { ObjectIdentifier($0) }
@@ -105,8 +106,10 @@ extension PostOffice {
   @inline(never)
   func call(_ boxes: Boxes, with post: Post, _ pass: DeliveryPass?) -> Int {
     post.list.forEach(in: boxes) { box in
-      guard let pass, let call = pass.beginCall(of: box) else { return post.call(box) }
-      let outcome = post.call(box)
+      guard let pass, let call = pass.beginCall(of: box) else {
+        return post.callListener(box, post)
+      }
+      let outcome = post.callListener(box, post)
       if case .called = outcome { pass.endCall(call) }
       return outcome
     }
@@ -223,7 +226,11 @@ extension PostOffice {
   func handle(_ batch: inout LetterQueue, in mailbox: Mailbox) {
     if batch.isEmpty { return }
     unsafe withFrame { frame in
-      while let (post, group) = unsafe batch.takeFirst() {
+      while let letter = batch.popFirst() {
+        let group = letter.group
+        // The frame finishes the letter's part of the post.
+        let post = unsafe Unmanaged.passRetained(letter.post)
+        _ = consume letter
         unsafe frame.pointee.isLetter = true
         unsafe frame.runPart(of: post) { post in callAtHome(group.boxes, with: post, in: mailbox) }
         unsafe follow(frame)
@@ -237,15 +244,6 @@ extension PostOffice {
   }
 }
 
-extension LetterQueue {
-  /// Takes the first letter. Its post is retained, and the caller finishes it.
-  @inline(__always)
-  fileprivate mutating func takeFirst() -> (post: Unmanaged<Post>, group: Roster.Group)? {
-    guard let letter = popFirst() else { return nil }
-    return unsafe (.passRetained(letter.post), letter.group)
-  }
-}
-
 // MARK: - 4. Follow
 
 extension PostOffice {
@@ -256,13 +254,14 @@ extension PostOffice {
   func withFrame<Result: ~Copyable>(
     _ body: (UnsafeMutablePointer<DeliveryFrame>) -> Result
   ) -> Result {
-    var post = PostFrame(office: ObjectIdentifier(self))
+    var postFrame = PostFrame(office: ObjectIdentifier(self))
+    // List and call site are those of the post, from `runPart` on.
     var frame = DeliveryFrame(list: ObjectIdentifier(self), site: CallSite())
-    beginDelivery()
-    defer { endDelivery() }
-    return unsafe withUnsafeMutablePointer(to: &post) { post in
+    beginFrame()
+    defer { endFrame() }
+    return unsafe withUnsafeMutablePointer(to: &postFrame) { postFrame in
       unsafe withUnsafeMutablePointer(to: &frame) { frame in
-        unsafe frame.pointee.post = post
+        unsafe frame.pointee.postFrame = postFrame
         unsafe DeliveryChain().push(frame)
         let result = unsafe body(frame)
         unsafe follow(frame)
@@ -275,7 +274,7 @@ extension PostOffice {
   /// Delivers the posts that wait in a frame, and those that follow them.
   @inline(__always)
   private func follow(_ frame: UnsafeMutablePointer<DeliveryFrame>) {
-    while let (post, isLetter) = unsafe frame.pointee.post?.pointee.takeFollower() {
+    while let (post, isLetter) = unsafe frame.pointee.postFrame?.pointee.takeFollower() {
       unsafe frame.pointee.isLetter = isLetter
       unsafe frame.runPart(of: post) { post in _ = deliver(post, isFollower: true, from: nil) }
     }

@@ -17,7 +17,7 @@ struct DeliveryFrame {
   @usableFromInline var chain: UnsafeMutablePointer<UnsafeMutablePointer<DeliveryFrame>?>?
 
   /// The rest of the frame, if it belongs to a post; nil in a `notify`.
-  @usableFromInline var post: UnsafeMutablePointer<PostFrame>?
+  @usableFromInline var postFrame: UnsafeMutablePointer<PostFrame>?
 
   /// Whether this thread handles a letter, or a post that the call for a letter has made. The outer frames have not led to
   /// these calls: see ``DeliveryChain/forEachLeading(_:)``.
@@ -77,13 +77,17 @@ struct DeliveryChain {
   /// and the frames outside are no reason for what the listeners do with those. If the letter's post is being delivered
   /// further out, because the thread runs in several homes, its delivery is the frame that has led here.
   ///
+  /// For example, a `notify` N calls a client that posts A, and this thread finds a letter in its home, whose listener runs now. If it
+  /// is a letter of another post B, the stack is N, A, letter of B, and this visits that letter alone. If it is one of A itself,
+  /// in a second home of this thread, the stack is N, A, letter of A, and this visits A and then N.
+  ///
   /// - Returns: Whether the whole stack has been visited.
   func forEachLeading(_ body: (UnsafeMutablePointer<DeliveryFrame>) -> Void) -> Bool {
     var next = unsafe innermost.pointee
     while let frame = unsafe next {
       unsafe next = frame.pointee.outer
       if unsafe frame.pointee.isLetter {
-        let delivery = unsafe frameDelivering(frame.pointee.post?.pointee.post, from: next)
+        let delivery = unsafe frameDelivering(frame.pointee.postFrame?.pointee.post, from: next)
         guard let delivery = unsafe delivery else {
           unsafe body(frame)
           return false
@@ -102,7 +106,7 @@ struct DeliveryChain {
     guard let post = unsafe post else { return nil }
     var next = unsafe frames
     while let frame = unsafe next {
-      if unsafe frame.pointee.post?.pointee.post?.toOpaque() == post.toOpaque() {
+      if unsafe frame.pointee.postFrame?.pointee.post?.toOpaque() == post.toOpaque() {
         return unsafe frame
       }
       unsafe next = frame.pointee.outer
@@ -113,7 +117,7 @@ struct DeliveryChain {
   /// Withdraws the posts of this thread that are still to be stored as a topic's latest message.
   func withdrawPosts(from latest: LatestMessage) {
     unsafe first { frame in
-      unsafe frame.pointee.post?.pointee.withdraw(from: latest)
+      unsafe frame.pointee.postFrame?.pointee.withdraw(from: latest)
       return false
     }
   }
@@ -122,7 +126,7 @@ struct DeliveryChain {
   func outermostPost(of office: ObjectIdentifier) -> UnsafeMutablePointer<DeliveryFrame>? {
     var outermost: UnsafeMutablePointer<DeliveryFrame>?
     unsafe first { frame in
-      if unsafe frame.pointee.post?.pointee.office == office { unsafe outermost = frame }
+      if unsafe frame.pointee.postFrame?.pointee.office == office { unsafe outermost = frame }
       return false
     }
     return unsafe outermost

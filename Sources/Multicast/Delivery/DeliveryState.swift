@@ -81,8 +81,13 @@ extension DeliveryState {
       earlier = state.read(mailbox) { $0.letters.count }
       return
     }
-    // If another thread has claimed the first home, that thread handles the letter.
-    let isHere = isFirst || isAlsoHere(mailbox)
+    var isHere = isFirst
+    withMore { more in
+      guard more.here.contains(ObjectIdentifier(mailbox)) else { return }
+      more.hereWithLetters.append(mailbox)
+      isHere = true
+    }
+    // If another thread has claimed a home that is here, that thread handles the letter.
     state.change(mailbox) { $0.put(Letter(post: post, group: group), isHere: isHere) }
     letters += 1
     listeners += count
@@ -91,17 +96,6 @@ extension DeliveryState {
       makeMore { $0.reports.append((mailbox, count, waiting)) }
     }
     state.noteCrowd(in: mailbox)
-  }
-
-  /// Whether a home that gets a letter is one of the others that are here. Notes it for step 3.
-  @inline(__always)
-  private func isAlsoHere(_ mailbox: Mailbox) -> Bool {
-    var isHere = false
-    withMore { more in
-      isHere = more.here.contains(ObjectIdentifier(mailbox))
-      if isHere { more.hereWithLetters.append(mailbox) }
-    }
-    return isHere
   }
 
   @inline(__always)

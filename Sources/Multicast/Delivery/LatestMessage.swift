@@ -64,7 +64,7 @@ extension PostOffice {
   ///
   /// - Parameter change: Changes the registration, with the office's lock held. Returns its result, and the stored post if the
   ///   handler begins with it.
-  func registerHandler<Result: Sendable>(
+  func beginWithLatest<Result: Sendable>(
     _ box: WeakBox, in mailbox: Mailbox, _ change: (inout State) -> (Result, latest: Post?)
   ) -> Result {
     var delivery = DeliveryState()

@@ -28,14 +28,13 @@ extension Home {
 }
 
 extension Roster {
-  /// Passes each group and its mailbox to `body`. Retains nothing, because the roster owns the groups, and a group's home is
-  /// owned by its boxes.
+  /// Passes each group and its mailbox to `body`. Retains nothing, because the roster owns its groups, and a group its home.
   @inline(__always)
   func forEachHome(_ body: (Group, Mailbox) -> Void) {
     unsafe homes.withUnsafeBufferPointer { homes in
       for index in homes.indices {
         unsafe Unmanaged.passUnretained(homes[index])._withUnsafeGuaranteedRef { group in
-          let mailbox = unsafe Unmanaged.passUnretained(group.home.unsafelyUnwrapped.mailbox)
+          let mailbox = unsafe Unmanaged.passUnretained(group.home.mailbox)
           unsafe mailbox._withUnsafeGuaranteedRef { body(group, $0) }
         }
       }
@@ -52,7 +51,7 @@ extension PostOffice.State {
     let wasBusy = unsafe mailbox.state.isBusy
     let action = unsafe transition(&mailbox.state)
     if unsafe wasBusy != mailbox.state.isBusy { noteBusy(mailbox, !wasBusy) }
-    if action == .startDrain { startDrain(of: mailbox) }
+    if action == .startDrain { makeRest().drains.append(mailbox) }
     return action
   }
 

@@ -33,7 +33,9 @@ class Post: ReferenceAndCount, @unchecked Sendable {
   final let roster: Roster
 
   final let destination: Destination
-  private final let call: Call
+
+  /// Calls the listener in a box.
+  final let callListener: Call
 
   final let site: CallSite
 
@@ -59,7 +61,7 @@ class Post: ReferenceAndCount, @unchecked Sendable {
   ) {
     self.roster = roster ?? list.roster
     self.list = list
-    self.call = call
+    callListener = call
     self.destination = destination
     self.site = site
     unsafe self.latest = latest
@@ -78,10 +80,6 @@ class Post: ReferenceAndCount, @unchecked Sendable {
     unsafe latest?._withUnsafeGuaranteedRef { unsafe number < $0.newest.load(ordering: .relaxed) }
       ?? false
   }
-
-  /// Calls the listener in a box.
-  @inline(__always)
-  final func call(_ box: WeakBox) -> CallOutcome { call(box, self) }
 
   /// Calls and awaits the listener in a box, in its actor.
   nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome { .skipped }
@@ -115,6 +113,10 @@ extension Post {
   @inline(__always)
   final func addParts(_ letters: Int) { _ = addToCount(UInt64(letters)) }
 
+  /// Returns what the count was before.
+  @inline(__always)
+  private final func removePart() -> UInt64 { addToCount(.max) }
+
   /// Finishes one part of a post, and lets go of the post, which the caller has retained. Resumes the task that waits, if this
   /// was the last part.
   ///
@@ -123,7 +125,7 @@ extension Post {
   @inline(__always)
   static func finish(_ post: Unmanaged<Post>) {
     let waiter: Waiter? = unsafe post._withUnsafeGuaranteedRef { post in
-      post.addToCount(.max) == isAwaited + 1 ? unsafe post.waiter : nil
+      post.removePart() == isAwaited + 1 ? unsafe post.waiter : nil
     }
     unsafe post.release()
     waiter?.resume()

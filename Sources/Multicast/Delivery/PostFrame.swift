@@ -80,16 +80,15 @@ extension UnsafeMutablePointer<DeliveryFrame> {
   /// Runs one part of a post: makes the post that of this frame while `body` calls listeners, and then finishes the part.
   @inline(__always)
   func runPart<Result>(of post: Unmanaged<Post>, _ body: (Post) -> Result) -> Result {
-    let frame = unsafe pointee.post.unsafelyUnwrapped
+    let postFrame = unsafe pointee.postFrame.unsafelyUnwrapped
     let result = unsafe post._withUnsafeGuaranteedRef { borrowed in
       unsafe pointee.list = ObjectIdentifier(borrowed.list)
       unsafe pointee.site = borrowed.site
       unsafe pointee.nested = 0
-      unsafe frame.pointee.post = post
-      unsafe frame.pointee.setLastCause(nil)
+      unsafe postFrame.pointee.post = post
       let result = body(borrowed)
-      unsafe frame.pointee.post = nil
-      unsafe frame.pointee.setLastCause(borrowed.knownCause)
+      unsafe postFrame.pointee.post = nil
+      unsafe postFrame.pointee.setLastCause(borrowed.knownCause)
       return result
     }
     unsafe Post.finish(post)
@@ -98,11 +97,13 @@ extension UnsafeMutablePointer<DeliveryFrame> {
 
   /// The post of this frame as the cause of others; nil in the frame of a `notify`.
   var cause: Cause? {
-    guard let frame = unsafe pointee.post else { return nil }
-    if let post = unsafe frame.pointee.post { return unsafe post._withUnsafeGuaranteedRef(\.cause) }
-    if let cause = unsafe frame.pointee.lastCause { return unsafe cause.takeUnretainedValue() }
+    guard let postFrame = unsafe pointee.postFrame else { return nil }
+    if let post = unsafe postFrame.pointee.post {
+      return unsafe post._withUnsafeGuaranteedRef(\.cause)
+    }
+    if let cause = unsafe postFrame.pointee.lastCause { return unsafe cause.takeUnretainedValue() }
     let cause = unsafe Cause(site: pointee.site, parent: nil)
-    unsafe frame.pointee.setLastCause(cause)
+    unsafe postFrame.pointee.setLastCause(cause)
     return cause
   }
 }

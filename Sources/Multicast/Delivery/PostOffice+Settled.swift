@@ -36,7 +36,7 @@ extension PostOffice {
   private func wait(with waiter: Waiter, number: UInt64) {
     withLock { state in
       state.waiters[number] = waiter
-      // After the waiter is stored: a delivery that ends later finds the bit, and one that has ended is not counted any more.
+      // After the waiter is stored: a frame that ends later finds the bit, and one that has ended is not counted any more.
       setAwaited(true)
       state.checkWaiters()
     }
@@ -52,32 +52,32 @@ extension PostOffice {
   }
 }
 
-// MARK: - Deliveries under way
+// MARK: - Frames
 
 extension PostOffice {
   private static var isAwaited: UInt64 { 1 << 63 }
 
   /// Whether a thread is delivering a post.
-  var isDelivering: Bool {
-    deliveries.load(ordering: .acquiring) & ~Self.isAwaited != 0
+  var hasActiveFrames: Bool {
+    activeFrames.load(ordering: .acquiring) & ~Self.isAwaited != 0
   }
 
   @inline(__always)
-  func beginDelivery() { deliveries.wrappingAdd(1, ordering: .relaxed) }
+  func beginFrame() { activeFrames.wrappingAdd(1, ordering: .relaxed) }
 
-  /// Ends a delivery. If it was the last one, the tasks in ``settled(from:)`` may go on, which the end of the lock decides.
+  /// Ends a frame. If it was the last one, the tasks in ``settled(from:)`` may go on, which the end of the lock decides.
   @inline(__always)
-  func endDelivery() {
-    let old = deliveries.wrappingAdd(.max, ordering: .acquiringAndReleasing).oldValue
+  func endFrame() {
+    let old = activeFrames.wrappingAdd(.max, ordering: .acquiringAndReleasing).oldValue
     if old == Self.isAwaited + 1 { withLock { $0.checkWaiters() } }
   }
 
   /// Notes whether a task waits for the center to settle. Called with the lock held.
   func setAwaited(_ isAwaited: Bool) {
-    let isSet = deliveries.load(ordering: .relaxed) & Self.isAwaited != 0
+    let isSet = activeFrames.load(ordering: .relaxed) & Self.isAwaited != 0
     // The highest bit of a sum without its carry is flipped.
     if isSet != isAwaited {
-      deliveries.wrappingAdd(Self.isAwaited, ordering: .acquiringAndReleasing)
+      activeFrames.wrappingAdd(Self.isAwaited, ordering: .acquiringAndReleasing)
     }
   }
 }

@@ -105,14 +105,12 @@ final class PostOffice: Sendable {
       Array(mailboxes.values) + Array(clientMailboxes.values)
     }
 
-    /// Starts a drain in a mailbox after unlocking.
-    mutating func startDrain(of mailbox: Mailbox) { makeRest().drains.append(mailbox) }
-
     /// Reports after unlocking that many letters wait in a mailbox.
     mutating func reportCrowd(in mailbox: Mailbox) { makeRest().crowded.append(mailbox) }
 
+    /// What is to be done after unlocking.
     @inline(never)
-    private mutating func makeRest() -> Rest {
+    mutating func makeRest() -> Rest {
       if let rest { return rest }
       let rest = Rest()
       self.rest = rest
@@ -123,7 +121,7 @@ final class PostOffice: Sendable {
   /// What a thread does after it has released the lock, because client code may run then.
   ///
   /// `@unchecked`: the thread that holds the office's lock uses it, and then the thread that has taken it from the state.
-  fileprivate final class Rest: @unchecked Sendable {
+  final class Rest: @unchecked Sendable {
     /// Mailboxes in which it starts a drain.
     var drains: [Mailbox] = []
 
@@ -147,11 +145,11 @@ final class PostOffice: Sendable {
 
   let mainMailbox = Mailbox(.mainActor)
 
-  /// The number of deliveries under way, from the moment at which `post` is entered until it returns, on all threads. A bit is
+  /// The number of frames in which threads deliver posts, as `post` is entered until it returns, and drains and `observe` do. A bit is
   /// added to it while a task waits in ``settled(from:)``.
   ///
   /// An atomic, because a post to listeners without a home does not take the office's lock.
-  let deliveries = Atomic<UInt64>(0)
+  let activeFrames = Atomic<UInt64>(0)
 
   private let state = Locked(State())
 
@@ -170,8 +168,11 @@ final class PostOffice: Sendable {
 // MARK: - The lock
 
 extension PostOffice {
-  /// Calls `body` with the lock held. Then starts the drains that it has asked for, and resumes the tasks that wait for the center
-  /// to settle if it has.
+  /// Calls `body` with the lock held. Then does what `body` has noted for the time after unlocking: it starts drains, resumes tasks
+  /// that wait for the center to settle, and releases mailboxes.
+  ///
+  /// Call this where client code may run. Starting a drain runs code of an executor, and the drain of handlers without a home calls
+  /// them right here.
   @inline(__always)
   func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
     let (result, rest) = state.withLock { state in
@@ -184,7 +185,7 @@ extension PostOffice {
 
   @inline(never)
   private func takeRest(_ state: inout State) -> Rest? {
-    if state.busy == 0, !state.waiters.isEmpty, !isDelivering {
+    if state.busy == 0, !state.waiters.isEmpty, !hasActiveFrames {
       state.rest?.waiters = Array(state.waiters.values)
       state.waiters = [:]
       setAwaited(false)

@@ -69,6 +69,6 @@ extension TopicList {
     _ box: HandlerBox, _ change: (_ latest: Post?) -> (Result, latest: Post?)
   ) -> Result {
     guard let latest, let mailbox = box.home?.mailbox else { return change(nil).0 }
-    return office.registerHandler(box, in: mailbox) { state in change(latest.post(&state)) }
+    return office.beginWithLatest(box, in: mailbox) { state in change(latest.post(&state)) }
   }
 }
