@@ -22,7 +22,7 @@ private final class Client: PingProtocol {
     #expect(client.calls.latest(of: Client.topic) == 2)
   }
 
-  /// It is linked with the functions and variables that an optimized build puts into its callers.
+  /// An optimized build inlines functions into its callers, which then refer to these C functions and variables.
   @Test func aTargetWithCPlusPlusLinksThePlatformFunctions() {
     var lock = multicast_lock()
     multicast_acquire(&lock)

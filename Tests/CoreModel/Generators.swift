@@ -17,11 +17,11 @@ public struct SeededGenerator: RandomNumberGenerator {
   }
 }
 
-/// Random numbers read from bytes, one for each byte. Without a byte, a run has one decision less.
+/// Random numbers read from bytes, one for each byte. If you remove a byte, the run makes one decision less.
 struct ByteGenerator: RandomNumberGenerator {
   private var bytes: ArraySlice<UInt8>
 
-  /// Continues where the bytes end: the standard library asks again until it likes a number.
+  /// Supplies numbers after the last byte, because the standard library asks again until a number fits its range.
   private var rest = SeededGenerator(seed: 0)
 
   init(_ bytes: ArraySlice<UInt8>) {

@@ -2,7 +2,7 @@ import Multicast
 
 /// What the delegate did and the model did not expect.
 public struct Mismatch: Error, CustomStringConvertible {
-  /// What it was, in words.
+  /// A description of the difference.
   public let description: String
 }
 
@@ -13,10 +13,10 @@ protocol ModelListener {
 /// Performs random operations on a delegate and on a model of it that is too simple to be wrong, and
 /// compares the two after each.
 ///
-/// The operations are adding, adding again, removing, releasing, looking, and notifying in each of the
-/// three synchronous ways; the clients perform further ones in their calls, notifies among them.
+/// The operations are adding, adding again, removing, releasing, looking up, and notifying in each of the
+/// three synchronous ways. The clients perform further operations during their calls, including notifies.
 public final class Model<Generator: RandomNumberGenerator> {
-  /// A client that tells the model of its calls.
+  /// A client that reports its calls to the model.
   final class Listener: ModelListener {
     let name: Int
     unowned let model: Model
@@ -27,13 +27,13 @@ public final class Model<Generator: RandomNumberGenerator> {
     func ping(_ number: Int) { model.listenerWasCalled(name, number) }
   }
 
-  /// One registration of a client: another one after it has been removed and added again.
+  /// One registration of a client. A client that is removed and added again has a new one.
   private final class Registration {
     let name: Int
     init(_ name: Int) { self.name = name }
   }
 
-  /// A notify under way: the registrations it found, and how many events each client gets.
+  /// A notify in progress: the registrations that it found, and the number of events for each client.
   private struct Pass {
     let snapshot: [Registration]
     let events: Int
@@ -52,7 +52,7 @@ public final class Model<Generator: RandomNumberGenerator> {
   private var registrations: [Registration] = []
   private var passes: [Pass] = []
 
-  /// How many calls each client is in: it lives that long, whoever owns it.
+  /// The number of calls that each client is in. A notify retains the client until they return.
   private var callsUnderWay: [Int: Int] = [:]
   private var nextName = 0
   private var budget: Int
@@ -61,8 +61,8 @@ public final class Model<Generator: RandomNumberGenerator> {
   /// Creates a delegate without clients, and its model.
   ///
   /// - Parameters:
-  ///   - operations: How many operations to perform, the ones within calls included.
-  ///   - maximumOfClients: Above this number, clients are released rather than made.
+  ///   - operations: How many operations to perform, including those within calls.
+  ///   - maximumOfClients: From this number on, the model releases clients instead of creating them.
   ///   - generator: Decides on the operations.
   public init(operations: Int, maximumOfClients: Int, generator: Generator) {
     budget = operations
@@ -127,7 +127,7 @@ extension Model {
     if let listener = randomOwned() { owned[listener.name] = nil }
   }
 
-  /// Clients that come and go at once, so that storage is reclaimed, and replaced during notifies.
+  /// Adds clients that are deallocated immediately, so that the list reclaims its storage, and replaces it during notifies.
   private func churn() {
     for _ in 0..<Int.random(in: 1...60, using: &generator) {
       expect(delegate.add(Listener(-1, self)), true, "adding a client that dies at once")
@@ -143,7 +143,7 @@ extension Model {
   }
 
   private func notify() {
-    // As deep as the policy lets these three call sites go is deep enough.
+    // The policy refuses deeper nesting of these three call sites.
     guard passes.count < 4 else { return }
     let way = Int.random(in: 0..<3, using: &generator)
     let events = way == 0 ? Int.random(in: 1...3, using: &generator) : 1
@@ -154,7 +154,7 @@ extension Model {
       case 1: delegate.map { $0.ping(0) }.count
       default: delegate.notify { $0.ping(0) }
       }
-    // After a mismatch, the passes are not what they should be.
+    // After a mismatch, the passes are no longer valid.
     guard mismatch == nil, var pass = passes.popLast() else { return }
     skip(in: &pass)
     if pass.next < pass.snapshot.count {
@@ -184,7 +184,7 @@ extension Model {
       perform()
     }
     callsUnderWay[name, default: 0] -= 1
-    // After its last event, or its removal, it is the next one's turn.
+    // After the client's last event, or its removal, the next client is called.
     let depth = passes.count - 1
     if passes[depth].event == passes[depth].events {
       passes[depth].next = index + 1
@@ -192,11 +192,11 @@ extension Model {
     }
   }
 
-  /// Passes over the registrations that have ended.
+  /// Skips the registrations of removed and deallocated clients.
   private func skip(in pass: inout Pass) {
     while pass.next < pass.snapshot.count {
       let registration = pass.snapshot[pass.next]
-      // In the middle of its events a client is held by the notify.
+      // The notify retains a client between its events.
       let isAlive = isAlive(registration.name) || pass.event > 0
       if isAlive && registrations.contains(where: { $0 === registration }) { return }
       pass.next += 1
@@ -236,17 +236,17 @@ extension Model {
   }
 }
 
-/// The bytes that a run of the model is made from.
+/// The bytes that decide a run of the model.
 public struct Input: Hashable, Sendable {
-  /// The first byte is the maximum of clients; an operation needs about three of the others.
+  /// The first byte is the maximum number of clients. Each operation needs about three further bytes.
   public var bytes: [UInt8]
 
-  /// An input of these bytes.
+  /// Creates an input of these bytes.
   public init(bytes: [UInt8]) {
     self.bytes = bytes
   }
 
-  /// What the delegate and the model differ in; nil if in nothing.
+  /// Runs the model. Returns its first difference from the delegate, or nil if there is none.
   public func mismatch() -> Mismatch? {
     guard let first = bytes.first else { return nil }
     let model = Model(
@@ -260,9 +260,9 @@ public struct Input: Hashable, Sendable {
     }
   }
 
-  /// A shorter input that fails too, if this one does: without each part that it fails without.
+  /// Returns a shorter input that fails, too. Removes each part without which the input still fails.
   ///
-  /// - Parameter fails: Whether an input fails; in tests, something that needs no faulty delegate.
+  /// - Parameter fails: Whether an input fails. A test passes a condition that does not need a faulty delegate.
   public func reduced(where fails: (Input) -> Bool = { $0.mismatch() != nil }) -> Input {
     var input = self
     var length = bytes.count / 2
@@ -279,7 +279,7 @@ public struct Input: Hashable, Sendable {
           start += length
         }
       }
-      // What came behind a part may make an earlier one dispensable.
+      // After a part is removed, an earlier part may have become unnecessary, too.
       if !isShorter { length /= 2 }
     }
     return input
@@ -294,7 +294,7 @@ extension Input: CustomStringConvertible {
     bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
   }
 
-  /// Reads what ``description`` has written; nil for anything else.
+  /// Creates an input from its ``description``. Returns nil for any other text.
   public init?(_ text: String) {
     let digits = text.compactMap(\.hexDigitValue)
     guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }

@@ -66,7 +66,7 @@ struct DirectoryScanTests {
     for (name, target) in links { try tree.link(name, to: target) }
     try #require(link("\(tree.path)/in/other", "\(tree.path)/in/same file") == 0)
     try #require(mkfifo("\(tree.path)/pipe", 0o644) == 0)
-    // Many slices, which differ only in the last byte.
+    // Large files, which the program compares in slices. They differ only in the last byte.
     for name in ["1a", "2b", "3a"] {
       try tree.file(name, bytes: 5 << 20, endingWith: String(name.suffix(1)))
     }
@@ -100,7 +100,7 @@ struct DirectoryScanTests {
     for name in ["secret", "locked"] { chmod("\(tree.path)/\(name)", 0) }
     defer { chmod("\(tree.path)/locked", 0o755) }
     let setpriv = "/usr/bin/setpriv"
-    // Takes from root the power to read everything.
+    // Removes root's permission to read every file.
     let powers = "-dac_override,-dac_read_search"
     let isRoot = geteuid() == 0
     if isRoot, !FileManager.default.isExecutableFile(atPath: setpriv) { return }
@@ -132,7 +132,7 @@ struct DirectoryScanTests {
   }
 
   @Test func anInterruptedScanPrintsItsReport() async throws {
-    // Comparing them takes longer than any test waits.
+    // Comparing these files takes longer than any test waits.
     for name in ["one", "two"] { try tree.file(name, bytes: 1 << 40) }
     let program = try Program("DirectoryScan", ["--json", "\(other.path)/report", tree.path])
     await program.interrupt(when: "compared")

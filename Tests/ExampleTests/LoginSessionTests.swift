@@ -81,7 +81,7 @@ struct LoginSessionTests {
     #expect(outcome.errors == "" && outcome.status == 0)
   }
 
-  /// One error, which says where, and nothing played.
+  /// Expects that the program prints one error with its source location, and plays nothing.
   private func expectError(_ error: String, of arguments: [String]) async throws {
     #expect(try await run(arguments) == Program.Outcome(status: 1, errors: "\(error)\n"))
   }
@@ -106,7 +106,7 @@ struct LoginSessionTests {
     ("login 18446744073709551616\n", 1, notAUserID(#""18446744073709551616""#)),
     ("login 7 8\n", 1, "login with more than one user id; write a line for each login"),
     ("logout 7\n", 1, #"logout followed by "7"; write logout and nothing else"#),
-    // Whatever comes before it, nothing is played, and the line is the one that an editor shows.
+    // Valid lines before it are not played, and the line number is the one that an editor shows.
     ("login 7\nlogout\nsignin 8", 3, unknown(#""signin""#)),
     ("login 7\r\n\r\nsignin 8\r\n", 3, unknown(#""signin""#)),
     ("login 7\nsignin\nlogin x\n", 2, unknown(#""signin""#)),
@@ -138,13 +138,13 @@ struct LoginSessionTests {
     let outcome = try await run([])
     #expect(outcome.errors == "" && outcome.status == 0)
     #expect(outcome.output.split(separator: "\n", omittingEmptySubsequences: false).count <= 40)
-    // What follows in one thread, or from a post, is later.
+    // Events of one thread, and events caused by a post, have later times.
     let times = outcome.output.split(separator: "\n").filter { !$0.contains("archive queue") }
       .compactMap { $0.firstMatch(of: #/^ +([0-9.]+) ms /#).flatMap { Double($0.1) } }
     #expect(times.count == 18 && times == times.sorted())
 
     let lines = happenings(in: outcome.output)
-    // The archive's queue and the main actor have no common order.
+    // The order between the archive's queue and the main actor is not defined.
     #expect(lines.filter { !$0.hasPrefix("archive queue") } == Self.session)
     #expect(
       lines.filter { $0.hasPrefix("archive queue") } == [
@@ -152,12 +152,12 @@ struct LoginSessionTests {
       ])
   }
 
-  /// A terminal shows colors, unless the user does not want them.
+  /// The environment variables TERM and NO_COLOR decide about colors.
   @Test(arguments: [("TERM=xterm", true), ("TERM=xterm NO_COLOR=1", false), ("TERM=dumb", false)])
   func aTerminalShowsColorsUnlessTheUserDisablesThem(environment: String, isColored: Bool)
     async throws
   {
-    // The command `script` runs a program in a terminal. Whatever runs the tests may have set NO_COLOR.
+    // The command `script` runs a program in a terminal. The environment of the tests may contain NO_COLOR.
     #if os(macOS)
       let command = #"env -u NO_COLOR \#(environment) script -q /dev/null "$0""#
     #else
@@ -186,7 +186,7 @@ struct LoginSessionTests {
     let lines = happenings(in: outcome.output)
       .map { $0.replacing(/[0-9.]+ (ns|µs|ms|s)\b/, with: "<time>") }
     let last = try #require(lines.firstIndex { $0.hasSuffix("notify: logout") })
-    // On a busy machine, any client may be slow.
+    // On a busy machine, any call may be slow enough to be reported.
     let expected = lines.enumerated().filter { index, line in
       index < last || !line.contains(" called ") || line.contains(" called Backup,")
     }.map(\.element)
@@ -201,16 +201,16 @@ struct LoginSessionTests {
     #expect(outcome.errors == "" && outcome.status == 0)
   }
 
-  /// Takes away the times, and separates the columns: "  0.12 ms  main actor     AuditLog  …".
+  /// Removes the times, and separates the columns: "  0.12 ms  main actor     AuditLog  …".
   private func withColumns(_ output: String) -> String {
     output.replacing(#/(?m)^ +[0-9.]+ ms  (\w+ ?\w+) +(\w+) +/#) { match in
       "\(match.1) | \(match.2) | "
     }
   }
 
-  /// The lines that say what happens, of a trace only the calls.
+  /// The lines that show what happens. Of a trace, only the calls.
   ///
-  /// Each call site's line and column become the number of the site, so that the expected text still says which
+  /// Replaces the line and column of each call site by a number, so that the expected text still shows which
   /// sites are the same, and does not change with every edit of the source.
   private func happenings(in output: String) -> [String] {
     var sites: [Substring] = []

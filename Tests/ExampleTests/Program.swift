@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A run of a built example, as a process of its own, as its users run it.
+/// A run of a built example in its own process.
 final class Program {
   struct Outcome: Equatable {
     var status: Int32 = 0
@@ -12,18 +12,18 @@ final class Program {
   private let process = Process()
   private let folder = Tree()
 
-  /// What the program writes on standard error, as it comes.
+  /// The data that the program writes to standard error, in pieces as it arrives.
   private var errors = AsyncStream<Data> { $0.finish() }.makeAsyncIterator()
   private var errorData = Data()
 
-  /// Ends when the program ends.
+  /// Finishes when the program exits.
   private let end: AsyncStream<Never>
 
-  /// Starts the program. Its output goes to a file, which need not be read for the program to go on.
+  /// Starts the program. Its output goes to a file and not to a pipe, which would block the program when it is full.
   ///
   /// - Parameters:
   ///   - directory: The working directory; the tests' if nil.
-  ///   - errors: Where its standard error goes; to ``outcome()`` if nil.
+  ///   - errors: Receives the program's standard error. If nil, ``outcome()`` returns it.
   ///   - launcher: A command that starts the program.
   init(
     _ name: String, _ arguments: [String], in directory: String? = nil, input: String = "",
@@ -33,7 +33,7 @@ final class Program {
     try folder.file("output")
     let hasEnded: AsyncStream<Never>.Continuation
     (end, hasEnded) = AsyncStream.makeStream()
-    // The tests are in an executable beside the program on Linux, in a bundle on a Mac.
+    // On Linux, the tests are an executable beside the program. On a Mac, they are in a bundle beside it.
     let tests = Bundle(for: Program.self).bundleURL
     let program = try #require(
       [tests, tests.deletingLastPathComponent()].map { "\($0.path)/\(name)" }
@@ -52,7 +52,7 @@ final class Program {
     self.errors = Self.data(from: pipe.fileHandleForReading).makeAsyncIterator()
   }
 
-  /// Everything that can be read from a file. A thread of its own reads it, because that may block.
+  /// The contents of a file. A separate thread reads them, because reading may block.
   private static func data(from file: FileHandle) -> AsyncStream<Data> {
     AsyncStream { continuation in
       Thread.detachNewThread {
@@ -63,17 +63,17 @@ final class Program {
   }
 
   deinit {
-    // A test that fails leaves no program behind that compares endless files.
+    // A failed test must not leave a program running that compares huge files.
     if process.isRunning { process.terminate() }
   }
 
-  /// Does what Ctrl-C does, when a text stands on standard error.
+  /// Interrupts the program, as Ctrl-C does, when a text appears on standard error.
   func interrupt(when text: String) async {
     while !errorText.contains(text), let data = await errors.next() { errorData += data }
     process.interrupt()
   }
 
-  /// Waits for the end.
+  /// Returns when the program has exited.
   func outcome() async throws -> Outcome {
     while let data = await errors.next() { errorData += data }
     for await _ in end {}
@@ -85,7 +85,7 @@ final class Program {
   private var errorText: String { String(decoding: errorData, as: UTF8.self) }
 }
 
-/// A folder with a tree in it, which is removed when this object is deallocated.
+/// A temporary folder, which is removed when this object is deallocated.
 final class Tree: Sendable {
   let path = FileManager.default.temporaryDirectory.path + "/tree-\(UUID())"
 
@@ -97,7 +97,7 @@ final class Tree: Sendable {
     try file(name, Data(content.utf8))
   }
 
-  /// Makes a file, with the folders above it.
+  /// Creates a file, and the folders that contain it.
   func file(_ name: String, _ content: Data) throws {
     let file = URL(fileURLWithPath: "\(path)/\(name)")
     try FileManager.default.createDirectory(
@@ -105,7 +105,7 @@ final class Tree: Sendable {
     try content.write(to: file)
   }
 
-  /// Makes a file of zeros that takes no room, and ends with a text.
+  /// Creates a sparse file of zeros that ends with a text.
   func file(_ name: String, bytes: Int, endingWith end: String = "") throws {
     try file(name)
     let file = try #require(FileHandle(forWritingAtPath: "\(path)/\(name)"))

@@ -4,11 +4,11 @@ import Observation
 import TestSupport
 import Testing
 
-/// The recipes of the documentation do what it says.
+/// The recipes in the documentation behave as it describes.
 @Suite struct RecipeTests {
   // MARK: - The text
 
-  /// Each program that is tested here is one that the documentation shows.
+  /// Each program tested here is a code block in the documentation.
   @Test(arguments: [
     ("Forwarding", ["Forwarding"]),
     ("Recipes", ["Sensor", "Veto", "Debounce", "Finished", "ObservableModel"]),
@@ -19,7 +19,7 @@ import Testing
     func text(of path: String) throws -> String {
       try String(contentsOf: tests.appending(path: path), encoding: .utf8)
     }
-    // The wrapper of a block imports what the file imports. An app that uses a recipe says where it is available.
+    // The wrapper of a block has the imports of the file. An app that uses a recipe decides about availability.
     func withoutImports(_ program: String) -> String {
       program.split(separator: "\n", omittingEmptySubsequences: false)
         .drop { $0.isEmpty || $0.hasPrefix("import ") }.filter { !$0.hasPrefix("@available") }
@@ -138,7 +138,7 @@ import Testing
     for query in ["s", "sw", "swift"] { center.post(.query, query) }
     #expect(search.searched == [])
 
-    // The typist pauses: all waits end, those that were cancelled and the last one.
+    // The user stops typing: all waits return, the cancelled ones and the last one.
     while ends.withLock({ $0.count }) < 3 { await Task.yield() }
     for end in ends.withLock({ $0 }) { end.resume() }
     await ended.wait(for: 3)

@@ -16,18 +16,18 @@ private final class ProfileScreen: AccountProtocol {
   func userLogin(_ id: UInt) { logins.add(id) }
 }
 
-/// Implements a method that is not the protocol's.
+/// Misspells the protocol's optional method.
 private final class MisspelledScreen: UserProtocol {
   let logins = Collected<UInt>()
   func userLogin(id: UInt) { logins.add(id) }
 }
 
-/// Takes the class as the key.
+/// Adds a client for its class, because the generic parameter is the class.
 private func add<Client>(_ client: Client, to center: MulticastCenter) {
   center.add(client, for: Client.self, isolation: nil)
 }
 
-/// What the article "Called twice? Never called?" says.
+/// The symptoms in the article "Called twice? Never called?", and their causes.
 @Suite struct SymptomTests {
   private let center = MulticastCenter()
 

@@ -1,7 +1,7 @@
 import CoreModel
 import Foundation
 
-/// The program.
+/// Compares delegates with their model, runs random programs of posts, or stresses topics.
 @main
 enum Fuzz {
   private static let usage = """
@@ -46,7 +46,7 @@ enum Fuzz {
         fail("Cannot understand: \(option) \(value)\n\n\(usage)", status: 64)
       }
     }
-    // Said first: it is all there is, if the delegate brings the program down.
+    // Print the seed first, because nothing else is printed if the delegate crashes the program.
     print("Seed \(seed)")
     fflush(nil)
     let end = DispatchTime.now() + .seconds(seconds)
@@ -62,7 +62,7 @@ enum Fuzz {
     var inputs = 0
     var bytes = 0
     while DispatchTime.now() < end {
-      // Mostly short, so that a difference is found with little around it.
+      // Most inputs are short, because a difference is easier to understand in a short one.
       let longest = [20, 200, 2000].randomElement(using: &generator) ?? 20
       let count = Int.random(in: 2...longest, using: &generator)
       check(Input(bytes: (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }))

@@ -2,26 +2,26 @@ import CoreModel
 import Foundation
 import Multicast
 
-/// A random program of clients and handlers that post, to be judged by its history.
+/// A random program of clients and handlers that post. Its history shows whether each call was right.
 ///
 /// A seed decides all that threads do not: the homes, who lives there, what is posted from where, and what
 /// each call posts on.
 final class PostProgram: Sendable {
-  /// What a program may have or not.
+  /// A feature that a program may use.
   enum Feature: String, CaseIterable {
-    /// Receivers that come and go while others post.
+    /// Receivers are added and removed while threads post.
     case removing
 
-    /// Handlers that are replaced while others post.
+    /// Handlers are replaced while threads post.
     case replacing
 
-    /// A topic that keeps its last message.
+    /// One topic keeps its latest message.
     case latest
 
-    /// Calls that await.
+    /// Some calls await.
     case awaiting
 
-    /// Messages whose `deinit` posts.
+    /// Some messages post in their `deinit`.
     case echoing
   }
 
@@ -30,7 +30,7 @@ final class PostProgram: Sendable {
     case room(Room)
   }
 
-  /// An actor to live in.
+  /// An actor that is the home of receivers.
   actor Room {
     func run(_ body: @Sendable (isolated Room) -> Void) { body(self) }
   }
@@ -50,7 +50,7 @@ final class PostProgram: Sendable {
     }
   }
 
-  /// What can be posted to: two topics, one that keeps its last message, and two protocols.
+  /// The lists that a program posts to: two topics, a topic that keeps its latest message, and two protocols.
   enum List {
     case first, second, latest
     case plain, awaiting
@@ -71,7 +71,7 @@ final class PostProgram: Sendable {
   private let messages = Counted.Counter()
   private let receivers = Locked<[Receiver]>([])
 
-  /// How likely a call is to post on, in percent.
+  /// The probability that a call posts again, in percent.
   private let eagerness: Int
   private let usableLists: [List]
 
@@ -94,16 +94,16 @@ final class PostProgram: Sendable {
   }
 }
 
-/// A message. It is counted as long as it lives.
+/// A message. It is counted until it is deallocated.
 final class PostMessage: Sendable {
   let number: Int
 
-  /// What decides who posts on. The same in each run, unlike the number.
+  /// Decides which receivers post again. Unlike the number, it is the same in each run.
   let key: UInt64
   let depth: Int
   private let counted: Counted
 
-  /// Posts when this ends; nil for a message that posts nothing then.
+  /// Posts when this message is deallocated. Nil if the message posts nothing then.
   private let program: PostProgram?
 
   init(_ number: Int, key: UInt64, depth: Int, _ counted: Counted, echoingIn program: PostProgram?)
@@ -121,7 +121,7 @@ final class PostMessage: Sendable {
 // MARK: - Posting and handling
 
 extension PostProgram {
-  /// A message to a random list, and the list.
+  /// Creates a message, and chooses a random list for it.
   private func begin(
     key: UInt64, depth: Int = 0, cause: Int? = nil, home: Int? = nil, waits: Bool = false,
     isEcho: Bool = false
@@ -154,7 +154,7 @@ extension PostProgram {
     history.withLock { $0.end(message: message.number, count: count) }
   }
 
-  /// Posts what a message's end posts.
+  /// Posts the message that a message posts in its `deinit`.
   fileprivate func echo(_ number: Int, key: UInt64, depth: Int) {
     guard history.withLock({ $0.messages.count }) < Self.largestCountOfMessages else { return }
     post(
@@ -212,7 +212,7 @@ extension PostProgram {
     }
   }
 
-  /// Takes a random short time.
+  /// Waits for a short random time.
   private static func loiter(using generator: inout some RandomNumberGenerator) {
     switch Int.random(in: 0..<10, using: &generator) {
     case 0: sched_yield()
@@ -225,7 +225,7 @@ extension PostProgram {
 // MARK: - Running
 
 extension PostProgram {
-  /// Runs the program. Returns what it has done wrong.
+  /// Runs the program. Returns descriptions of its faults.
   func run() -> [String] {
     var generator = SeededGenerator(seed: seed ^ 0x5EED)
     let count = Int.random(in: 2...12, using: &generator)
@@ -254,7 +254,7 @@ extension PostProgram {
       }
     }
     guard group.waitForEnd() else { return ["it does not end"] }
-    // The end of a message may post another one.
+    // A message may post another one in its `deinit`.
     repeat {
       let settling = DispatchGroup()
       settling.enter()
@@ -266,7 +266,7 @@ extension PostProgram {
     } while center.removeLatest(of: List.latest.topic) != nil
     let alive = messages.waitForEnd()
     guard alive == 0 else { return ["\(alive) messages have not ended"] }
-    // Handlers keep the program, which keeps their center.
+    // Handlers retain the program, and the program retains their center.
     center.removeAll()
     receivers.withLock { $0 = [] }
     var history = history.withLock { $0 }
@@ -304,7 +304,7 @@ extension PostProgram {
     }
   }
 
-  /// A new receiver, at a random place.
+  /// Creates a receiver in a random home.
   private func makeReceiver(using generator: inout SeededGenerator) -> Receiver {
     let list = usableLists.randomElement(using: &generator) ?? .first
     let place = randomPlace(for: list, using: &generator)
@@ -323,7 +323,7 @@ extension PostProgram {
     }
   }
 
-  /// Changes who is registered.
+  /// Adds, removes or replaces a random receiver.
   private func change(using generator: inout SeededGenerator) {
     Self.loiter(using: &generator)
     let receiver = receivers.withLock { $0.randomElement(using: &generator) }

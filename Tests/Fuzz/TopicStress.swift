@@ -4,14 +4,14 @@ import Multicast
 
 /// Several threads that observe, replace, remove and post to topics that come and go, in rounds.
 ///
-/// Each message has the number of its poster and a running number, so that who observes all the time can
-/// tell whether one is lost, comes twice or overtakes another one. After each round, every message and every
-/// handler must end.
+/// Each message has the number of its poster and a running number, so that an owner that observes all the time can
+/// detect whether a message is lost, arrives twice or overtakes another one. After each round, every message and every
+/// handler must be deallocated.
 final class TopicStress: Sendable {
   private static let topics = 4
   private static let posters = 2
 
-  /// No more handlers than this are alive at once, whatever goes on. Those that are registered are about 20.
+  /// At most this number of handlers may be alive at any moment. About 20 of them are registered.
   private static let largestCountOfHandlers = 2000
 
   private let seed: UInt64
@@ -21,7 +21,7 @@ final class TopicStress: Sendable {
   private let messages = Counted.Counter()
   private let handlers = Counted.Counter()
 
-  /// A part of the topics' names, so that these come and go.
+  /// A part of the names of topics, so that each round uses new topics.
   private let round = Atomic<Int>(0)
 
   init(seed: UInt64) {
@@ -37,7 +37,7 @@ final class TopicStress: Sendable {
     return "\(rounds) rounds of \(messages) messages and \(handlers) handlers: nothing wrong"
   }
 
-  /// Goes on until this time, or until something is wrong.
+  /// Runs rounds until this time, or until the first fault.
   func run(until end: DispatchTime) {
     var generator = SeededGenerator(seed: seed)
     while DispatchTime.now() < end, faults.isEmpty {
@@ -56,7 +56,7 @@ final class TopicStress: Sendable {
     Topic("\(round.load(ordering: .relaxed) + number)")
   }
 
-  /// A topic that keeps its latest. Some of its handlers want the newest message only.
+  /// A topic that keeps its latest message. Some of its handlers observe with `newestOnly`.
   private var state: Topic<StressMessage> { Topic("state", keepsLatest: true) }
 }
 
@@ -66,7 +66,7 @@ private struct StressMessage: Sendable {
   let counted: Counted
 }
 
-/// Owns handlers, and knows the last message of each poster.
+/// Owns handlers, and stores the number of the last message of each poster.
 private final class StressOwner: Sendable {
   let name: String
   private let last: Locked<[Int]>
@@ -76,7 +76,7 @@ private final class StressOwner: Sendable {
     last = Locked(Array(repeating: 0, count: posters))
   }
 
-  /// Takes a message. Returns what was wrong, if all were to come.
+  /// Receives a message. Returns a fault if the message is not the next one of its poster.
   func take(_ message: StressMessage) -> String? {
     last.withLock { last in
       let before = last[message.poster]
@@ -91,7 +91,7 @@ private final class StressOwner: Sendable {
   var taken: [Int] { last.withLock { $0 } }
 }
 
-/// Owns handlers of the state, and writes down what they receive.
+/// Owns handlers of the state, and records the messages that they receive.
 private final class Follower: Sendable {
   let name: String
   private let order = Locked<[[Int]]>([])
@@ -104,7 +104,7 @@ private final class Follower: Sendable {
 
   var taken: [[Int]] { order.withLock { $0 } }
 
-  /// What was wrong, if this was to have some of what another one has, in its order, and the last message.
+  /// Returns a fault unless the messages are a part of another follower's, in the same order, and include its last one.
   func fault(beside other: Follower) -> String? {
     let (all, some) = (other.taken, taken)
     let places = Dictionary(uniqueKeysWithValues: zip(all, 0...))
@@ -121,7 +121,7 @@ private final class Follower: Sendable {
 
 extension TopicStress {
   private func runRound(using generator: inout SeededGenerator) {
-    // Of each topic: its posters count their messages apart.
+    // For each topic, because posters count the messages to each topic separately.
     let owners = (0..<Self.topics).map { observeAllTheTime(topic($0), $0) }
     let followers = observeState()
     let posted = Locked(
@@ -171,7 +171,7 @@ extension TopicStress {
     if alive > 0 { fault("\(alive) \(what) have not ended") }
   }
 
-  /// Registers those who must have every message: without a home, on a queue, and one that is replaced.
+  /// Registers three handlers that must receive every message: without a home, on a queue, and one that is replaced.
   private func observeAllTheTime(_ topic: Topic<StressMessage>, _ number: Int) -> [StressOwner] {
     let names = ["without a home", "on a queue", "replaced"]
     let owners = names.map { StressOwner("topic \(number)'s \($0)", posters: Self.posters) }
@@ -181,7 +181,7 @@ extension TopicStress {
     return owners
   }
 
-  /// Registers the first follower, who must have every message, and others, who want the newest.
+  /// Registers a follower that must receive every message, and three others with `newestOnly`.
   private func observeState() -> [Follower] {
     let followers = ["the one of all", "one in no home", "one on a queue", "one that awaits"]
       .map { Follower($0) }
@@ -206,7 +206,7 @@ extension TopicStress {
     return followers
   }
 
-  /// Observes and takes messages, or replaces the handler that does.
+  /// Adds a handler that records the messages, or replaces it.
   private func observe(
     _ topic: Topic<StressMessage>, _ owner: StressOwner, on queue: DispatchQueue?
   ) {
@@ -235,7 +235,7 @@ extension TopicStress {
     StressMessage(poster: poster, number: number, counted: Counted(by: messages))
   }
 
-  /// Posts to all topics in a random order. Returns how many to each.
+  /// Posts to all topics in a random order. Returns the number of messages for each topic.
   private func post(as poster: Int, using generator: inout SeededGenerator) -> [Int] {
     var counts = Array(repeating: 0, count: Self.topics)
     for _ in 0..<Int.random(in: 50...400, using: &generator) {
@@ -248,7 +248,7 @@ extension TopicStress {
     return counts
   }
 
-  /// Replaces a handler where it lives.
+  /// Replaces a handler in its home.
   private func replace(_ owners: [StressOwner], using generator: inout SeededGenerator) {
     let number = Int.random(in: owners.indices, using: &generator)
     observe(topic(number), owners[number], on: number.isMultiple(of: 2) ? nil : queues[1])
@@ -276,7 +276,7 @@ extension TopicStress {
     if observation.isActive { fault("\(owner.name) is active after its removal") }
   }
 
-  /// Observes topics that nobody else uses, posts there, and expects the messages at once.
+  /// Observes a topic that no other thread uses, posts to it, and expects that the handler is called before `post` returns.
   private func useShortTopics(using generator: inout SeededGenerator) {
     let name = Int.random(in: 0..<40, using: &generator)
     let topic = Topic<StressMessage>("short \(name)")
@@ -289,7 +289,7 @@ extension TopicStress {
       }
     }
     center.remove(owner)
-    // Others make the center look for topics without observers.
+    // With more topics, the center searches for topics without observers.
     for number in 0..<20 {
       let topic = Topic<StressMessage>("\(name), \(number)")
       center.observe(topic, owner: owner, id: 0) { _, _ in }.cancel()

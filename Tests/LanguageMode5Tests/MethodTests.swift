@@ -6,7 +6,7 @@ extension Topic where Message == Int {
   nonisolated fileprivate static var number: Self { Topic("mode 5") }
 }
 
-/// On the main actor by default: nothing here says so, as in a new app.
+/// Isolated to the main actor by default, without an annotation, as in a new app.
 private final class Screen {
   private(set) var shown: [Int] = []
 
@@ -33,7 +33,7 @@ nonisolated private final class Log: Sendable {
   func write(_ number: Int) { numbers.add(number) }
 }
 
-/// Methods as handlers in language mode 5, where the compiler forgets an actor that is not written.
+/// Methods as handlers in language mode 5, where a method's type does not include an actor that is inferred.
 @Suite struct MethodTests {
   let center = MulticastCenter()
 

@@ -4,7 +4,7 @@ import MulticastFoundation
 import TestSupport
 import Testing
 
-/// Rules 11 and 16 of the contract, for loops that lead through Foundation.
+/// Rules 11 and 16 of the contract, for loops through Foundation's notification center.
 @Suite struct BridgeLoopTests {
   let journal = Journal()
   let reports = Reports()
@@ -39,7 +39,7 @@ import Testing
       return CallSite(fileID: fileID, line: line, column: column)
     }
     let postSite = post()
-    // The relay's first post is not the one that recurs: it has a call site of its own.
+    // The first post does not count as recurring, because it has another call site than the relay.
     #expect(journal.readLevels() == Array(1...1002))
     #expect(reports.all.map(\.key) == ["Topic<Power>(\"power\")"])
     #expect(reports.all.first?.isPost == true)
@@ -53,7 +53,7 @@ import Testing
     forward()
     source.postPower(1)
     #expect(journal.readLevels() == Array(2...1002))
-    // The relay's own place is its call site.
+    // The call site of a relay's posts is the call of `relay`.
     let path = reports.all.first?.path ?? []
     #expect(Set(path).count == 1)
     #expect(path.first?.line == line)
@@ -67,7 +67,7 @@ import Testing
     listen()
     for _ in 0..<2 { relay() }
     source.postPower(1)
-    // One after the other is no loop.
+    // Two relays that post one after the other are not a loop.
     #expect(journal.read() == "2 2")
     #expect(reports.all.isEmpty)
   }
@@ -88,7 +88,7 @@ import Testing
     let expected = maps ? Array(1...1001) : Array(repeating: 1, count: 1001)
     #expect(journal.readLevels() == expected)
     #expect(reports.all.map { Set($0.path.map(\.line)) } == [[line]])
-    // It could be mapped.
+    // Each notification could be mapped.
     #expect(relay.dropped == 0)
   }
 
@@ -108,7 +108,7 @@ import Testing
   }
 }
 
-/// Both directions, from several threads at once.
+/// Relays and forwards that several threads use concurrently.
 @Suite struct BridgeThreadTests {
   let center = MulticastCenter()
   let source = NotificationCenter()
@@ -152,7 +152,7 @@ import Testing
         }
       }
     }
-    // Every relay was there when its own thread posted, and none is left.
+    // Each relay existed while its own thread posted, and no relay is left.
     let calls = client.calls
     #expect(calls >= 4 * 200)
     source.postPower(1)
@@ -162,8 +162,8 @@ import Testing
   private static let isDone = Atomic<Bool>(false)
 
   @Test func aRelayCanBeCalledDuringItsCreation() {
-    // The flag orders nothing. Only the relay can show the thread sanitizer that its parts are made
-    // before it is called, since Foundation's lock is out of its sight.
+    // The flag does not order memory accesses. Only the relay itself can show the thread sanitizer that it is initialized
+    // before it is called, because the sanitizer does not see Foundation's lock.
     Thread.detachNewThread {
       while !Self.isDone.load(ordering: .relaxed) { source.post(name: .power, object: nil) }
     }

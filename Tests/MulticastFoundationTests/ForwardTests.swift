@@ -4,14 +4,14 @@ import MulticastFoundation
 import TestSupport
 import Testing
 
-/// Messages leave as notifications.
+/// A forward posts the messages of a topic as notifications.
 @Suite struct ForwardTests {
   let owner = kept(Owner())
   let journal = Journal()
   let center = MulticastCenter()
   let target = NotificationCenter()
 
-  /// Has the journal written by an observer of the target, until this ends.
+  /// Adds an observer to the target that writes into the journal.
   private func listen(_ entry: @escaping @Sendable (Notification) -> String) {
     _ = target.addObserver(forName: .power, object: nil, queue: nil) { notification in
       journal.write(entry(notification))
@@ -83,7 +83,7 @@ import Testing
 
   // MARK: Life
 
-  /// A forward that writes down the end of its closure.
+  /// Adds a forward that writes "end" when its closure is released.
   private func forward(in center: MulticastCenter) -> TopicObservation {
     let sentinel = Sentinel(journal)
     return center.forward(.power, to: target, as: .power) { power in
@@ -150,7 +150,7 @@ import Testing
     center.forward(.power, to: target, as: .power, object: sender) { ["level": 10 * $0.level] }
     #expect(post(1) == 1)
     #expect(journal.read() == "10")
-    // Those to other names and targets are others.
+    // Forwards to other names and targets do not replace each other.
     center.forward(.power, to: target, as: .otherPower, object: sender)
     center.forward(.power, to: NotificationCenter(), as: .power, object: sender)
     center.forward(.power, to: target, as: .power, object: other)
@@ -160,7 +160,7 @@ import Testing
   }
 }
 
-/// A center keeps what is attached to it.
+/// A center retains the objects that are attached to it.
 @Suite struct AttachmentTests {
   let center = MulticastCenter()
   let journal = Journal()
@@ -184,7 +184,7 @@ import Testing
       let center = MulticastCenter()
       center.attach(
         Sentinel { [weak center] in journal.write(center == nil ? "gone" : "there") })
-      // What is not attached is not detached.
+      // Detaching an object that is not attached does nothing.
       center.detach(Sentinel(journal))
       #expect(journal.read() == "end")
     }
@@ -198,7 +198,7 @@ import Testing
   import MulticastFoundation
   import Testing
 
-  /// A topic's publisher heeds demand and cancellation.
+  /// A topic's publisher respects demand and cancellation.
   @Suite struct PublisherTests {
     private final class Sink: Subscriber {
       var received: [Int] = []
@@ -270,12 +270,12 @@ import Testing
   }
 #endif
 
-/// A notification that Foundation itself posts.
+/// Relaying and forwarding a notification that Foundation itself posts.
 @Suite struct SystemNotificationTests {
   let journal = Journal()
   let center = MulticastCenter()
 
-  /// A port, whose end Foundation tells in the default center.
+  /// Creates a port. Foundation posts a notification in the default center when it becomes invalid.
   ///
   /// Not `Port()`: on Apple's platforms this is a Mach port, which allows no weak references.
   private func makePort() throws -> Port { try #require(SocketPort(tcpPort: 0)) }

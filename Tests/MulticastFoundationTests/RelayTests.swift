@@ -5,14 +5,14 @@ import Testing
 
 @testable import MulticastFoundation
 
-/// Notifications come in as calls to clients, and as messages.
+/// A relay delivers notifications as calls of clients, or as messages of a topic.
 @Suite struct RelayTests {
   let journal = Journal()
   let center = MulticastCenter()
   let source = NotificationCenter()
   let owner = kept(Owner())
 
-  /// A relay to clients, and one to a topic.
+  /// Creates a relay to clients, and one to a topic.
   private func makeRelays() -> [NotificationRelay] {
     [
       center.relayLevels(from: source),
@@ -61,7 +61,7 @@ import Testing
   @MainActor @Test func theBodyOfARelayCanBeIsolatedToTheMainActor() {
     let screen = Screen()
     center.add(screen, for: ScreenProtocol.self)
-    // The default center is the source by default.
+    // Without `from:`, a relay observes the default notification center.
     let name = Notification.Name(UUID().uuidString)
     center.relay(name, to: ScreenProtocol.self) { @MainActor in $0.show(1) }
     NotificationCenter.default.post(name: name, object: nil)
@@ -85,7 +85,7 @@ import Testing
 
   @Test func aNotificationThatCannotBeMappedIsDroppedAndCounted() {
     let relays = makeRelays()
-    // What nobody listens to is not dropped.
+    // A notification without listeners is not mapped, and does not count as dropped.
     source.postPower(1)
     #expect(relays.allSatisfy { $0.isActive && $0.dropped == 0 })
     center.adding(Client("a", journal))
@@ -122,9 +122,9 @@ import Testing
     center.observe(.power, owner: screen) { screen, power in screen.show(power.level) }
     center.relay(.power, from: source, to: .power) { $0.power }
     onNewThread { for level in 0..<100 { source.postPower(level) } }
-    // This turn has not ended yet.
+    // The main actor has not been free yet.
     #expect(screen.shown.isEmpty)
-    // It is handled in this turn, behind those before it.
+    // This post handles the waiting letters first.
     center.post(.power, Power(level: 100))
     #expect(screen.shown == Array(0...100))
   }
@@ -138,7 +138,7 @@ import Testing
   }
 }
 
-/// When a relay ends, and what it keeps until then.
+/// When a relay ends, and which objects it retains until then.
 @Suite struct RelayLifetimeTests {
   let journal = Journal()
   let center = MulticastCenter()
@@ -149,7 +149,7 @@ import Testing
     center.add(client, for: PowerProtocol.self)
   }
 
-  /// A relay that writes down the end of its closure.
+  /// Adds a relay that writes "end" when its closure is released.
   @discardableResult
   private func relay(
     in center: MulticastCenter, object: AnyObject? = nil
@@ -165,7 +165,7 @@ import Testing
 
   @Test func cancelEndsTheRelayImmediately() {
     let trace = drained {
-      // The token may be ignored.
+      // The relay works without its token.
       let trace = RelayTrace(relay(in: MulticastCenter.default))
       #expect(trace.isObserving)
       #expect(journal.read() == "")
@@ -187,7 +187,7 @@ import Testing
     token.value = center.relay(.power, from: source, to: .power) { _ in
       token.value?.cancel()
       token.value?.cancel()
-      // Foundation may know this one by what it knew the relay by. The relay's own end is yet to come.
+      // Foundation may reuse the identity of the relay's observer for this one, while the relay's call has not returned yet.
       _ = source.addObserver(forName: .power, object: nil, queue: nil) { _ in
         journal.write("observer")
       }
@@ -220,8 +220,8 @@ import Testing
   func anotherObserverCanCancelTheRelayDuringANotification(place: Int, isUnderWay: Bool) {
     let (source, journal) = (source, journal)
     let token = Slot<NotificationRelay>()
-    // Whether Foundation calls the relay before or after one that cancels, no call begins after that. Where
-    // it is under way, it is held meanwhile: it is at work on the notification around this one.
+    // No call of the relay begins after it is cancelled, whether Foundation calls it before or after the observer that
+    // cancels. With `isUnderWay`, the relay is cancelled during its own call, for the notification around this one.
     let observers = (0..<16).map { number in
       if number == place {
         token.value = center.relay(.power, from: source, to: .power) { notification in
@@ -255,7 +255,7 @@ import Testing
     #expect(status.end())
     #expect(!status.isActive)
     #expect(!status.end())
-    // There is nothing to be removed yet. Whoever begins it then removes the observer.
+    // The observer does not exist yet. The caller of `begin` removes it.
     let ended = RelayStatus()
     #expect(!ended.end())
     #expect(!ended.isActive)
@@ -299,7 +299,7 @@ import Testing
       first.onChange = { _ in center = nil }
       let trace = RelayTrace(relay(in: center!))
       source.postPower(1)
-      // The delivery keeps the center to its end.
+      // The delivery retains the center until it returns.
       #expect(journal.read() == "a1 b1 end")
       return trace
     }
@@ -310,12 +310,12 @@ import Testing
     let (center, source, journal) = (center, source, journal)
     func makeRelay() -> NotificationRelay {
       let sentinel = Sentinel {
-        // A lock that is held here would be waited for in vain.
+        // If a lock were held here, this would be a deadlock.
         let observer = source.addObserver(forName: .otherPower, object: nil, queue: nil) { _ in
           journal.write("got")
         }
         source.postPower(1, as: .otherPower)
-        // The relay has ended: this reaches nobody.
+        // The relay has been cancelled, so it does not receive this notification.
         source.postPower(1)
         source.removeObserver(observer)
         center.relay(.otherPower, from: source, to: .power) { $0.power }.cancel()
@@ -343,10 +343,10 @@ import Testing
       sender = nil
       #expect(weakSender == nil)
       #expect(!relay.isActive)
-      // What it holds goes with the next notification of the name, whoever posts it.
+      // The next notification of the name, from any sender, releases the relay's closure.
       source.postPower(2)
       #expect(journal.read() == "end")
-      // Another object may get its address.
+      // Another sender may be allocated at the same address.
       for _ in 0..<1000 { source.postPower(1, object: Sender()) }
       #expect(client.calls == 1)
       return RelayTrace(relay)

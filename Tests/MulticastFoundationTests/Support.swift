@@ -13,7 +13,7 @@ protocol PowerProtocol {
   func powerChanged(_ level: Int)
 }
 
-/// A client that writes down its calls and can do something in them.
+/// A client that writes its calls into a journal, and can run a closure in them.
 final class Client: PowerProtocol {
   private let name: String
   private let journal: Journal
@@ -51,7 +51,7 @@ final class Counter: PowerProtocol, Sendable {
   var shown: [Int] { levels.all }
   func show(_ level: Int) { levels.add(level) }
 
-  /// Returns when so many levels have been shown.
+  /// Returns when `count` levels have been shown.
   func wait(for count: Int) async { await levels.wait(for: count) }
 }
 
@@ -70,7 +70,7 @@ extension Notification.Name {
 }
 
 extension Notification {
-  /// The level that ``NotificationCenter/postPower(_:as:object:)`` puts in.
+  /// The level that ``NotificationCenter/postPower(_:as:object:)`` stores.
   var level: Int? { userInfo?["level"] as? Int }
 
   var power: Power? { level.map { Power(level: $0) } }
@@ -89,14 +89,14 @@ final class Sender: Sendable {}
 final class Owner: Sendable {}
 
 extension MulticastCenter {
-  /// Adds a client that lives anywhere, and keeps it.
+  /// Adds a client without a home, and retains it.
   @discardableResult
   func adding<Client: PowerProtocol>(_ client: Client) -> Client {
     self[PowerProtocol.self].add(kept(client), on: nil)
     return client
   }
 
-  /// Relays the levels to clients.
+  /// Adds a relay that calls clients with the level of each notification.
   @discardableResult
   func relayLevels(
     of name: Notification.Name = .power, from source: NotificationCenter,
@@ -113,13 +113,13 @@ extension Journal {
 }
 
 extension AsyncStream<Power> {
-  /// The levels of the first messages.
+  /// Returns the levels of the first `count` messages.
   func levels(_ count: Int) async -> [Int] {
     await prefix(count).reduce(into: []) { $0.append($1.level) }
   }
 }
 
-/// A variable for any thread, to be read by a closure that is made before it has its value.
+/// A variable for any thread. A closure can read it although it is set after the closure has been created.
 final class Slot<Value: Sendable>: Sendable {
   private let contents = Locked<Value?>(nil)
 
@@ -129,11 +129,11 @@ final class Slot<Value: Sendable>: Sendable {
   }
 }
 
-/// What shows whether Foundation still has a relay's observer, once the relay's tokens are gone.
+/// Shows whether Foundation still retains a relay's observer after the relay's tokens are released.
 final class RelayTrace: @unchecked Sendable {
   // Unchecked, because a weak reference is a variable. It is not changed after `init`.
   //
-  // The block that Foundation keeps is the last to own the status.
+  // The block that Foundation retains is the last owner of the status.
   private weak var status: AtomicWord?
 
   init(_ relay: NotificationRelay) {
@@ -143,10 +143,10 @@ final class RelayTrace: @unchecked Sendable {
   var isObserving: Bool { status != nil }
 }
 
-/// Runs `body`, and releases what Foundation keeps for the caller meanwhile.
+/// Runs `body`, and releases the objects that Foundation autoreleases in it.
 ///
 /// On Apple's platforms, `addObserver(forName:)` may leave its token, and with it the block, in an
-/// autorelease pool. Who looks whether a relay's block is gone has to empty that.
+/// autorelease pool. A test that checks whether a relay's block is released has to drain the pool first.
 func drained<Result>(_ body: () -> Result) -> Result {
   #if canImport(ObjectiveC)
     autoreleasepool(invoking: body)

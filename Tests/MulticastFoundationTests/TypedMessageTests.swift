@@ -4,9 +4,9 @@ import MulticastFoundation
 import TestSupport
 import Testing
 
-/// Foundation's typed messages come in, and leave.
+/// Relays and forwards of Foundation's typed messages.
 @Suite struct TypedMessageTests {
-  /// Not Sendable, as a message of the main actor may be.
+  /// Not Sendable, because a message of the main actor need not be.
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
   struct Shown: NotificationCenter.MainActorMessage {
     final class Label {
@@ -57,7 +57,7 @@ import Testing
     subject = nil
     #expect(weakSubject == nil)
     #expect(!ofSubject.isActive)
-    // One of them gets its address.
+    // One of these senders is allocated at the address of the deallocated subject.
     for other in (0..<1000).map({ _ in Sender() }) {
       source.post(Shown(label: .init(4)), subject: other)
     }
@@ -152,7 +152,7 @@ import Testing
       cancelled.cancel()
       #expect(!cancelled.isActive)
     }
-    // What its closure captured ends.
+    // The objects that its closure captured are released.
     await journal.wait(for: 1)
     var other: MulticastCenter? = MulticastCenter()
     let end = Journal()
@@ -162,7 +162,7 @@ import Testing
     for level in 1...100 { source.post(Changed(level: level)) }
     #expect(await messages.levels(100) == Array(1...100))
     other = nil
-    // A message may be under way, and hold it.
+    // A message in delivery may still retain the center.
     await end.wait(for: 1)
     #expect(!relay.isActive)
   }

@@ -4,7 +4,7 @@ import MulticastTesting
 import TestSupport
 import Testing
 
-/// An exploration comes to every order that rule 14 allows where the body waits, and to no other.
+/// Where the body awaits, an exploration runs every order that rule 14 allows, and no other order.
 @Suite struct InterleavingTests {
   @Test(arguments: [
     (HomeKind.queue, HomeKind.queue), (.queue, .mainActor), (.actor, .queue), (.mainActor, .actor),
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  /// Runs a body with one seed after the other until it has written its journal in each allowed order.
+  /// Replays a body with one seed after the other until its journal has shown each allowed order.
   private func expectOrders(
     _ allowed: PartialOrder,
     _ body: @escaping @Sendable (MulticastCenter, Journal) async throws -> Void
@@ -51,7 +51,7 @@ import Testing
     #expect(found.withLock { $0 } == allowed)
   }
 
-  /// The order of a seed is the same one each time, whatever other tests do.
+  /// A seed gives the same order each time, even if other tests run concurrently.
   @Test func aSeedRepeatsItsOrder() async throws {
     let orders = Collected<[String]>()
     for _ in 0..<3 {
@@ -78,7 +78,7 @@ import Testing
     #expect(Set(orders.all[0]).count > 50)
   }
 
-  /// A wait ends when what it is for has been handled. Other letters may still wait.
+  /// An `await` returns when the awaited post has been handled. Other letters may still wait.
   @Test func anAwaitedPostReturnsWhileOtherLettersStillWait() async throws {
     let counts = Collected<Int>()
     try await Interleavings.explore(60) { center in
@@ -90,7 +90,7 @@ import Testing
       center.post(Topic<Int>(), 1)
       #expect(heard.all.isEmpty)
       await center.post(question, 2).delivered()
-      // The answer has been left in each home by then.
+      // By then, the answer's letters have been left in each home.
       counts.add(heard.all.count)
       await household.settle()
       #expect(heard.all.sorted() == [1, 1, 1, 2, 2, 2])
@@ -98,7 +98,7 @@ import Testing
     #expect(Set(counts.all) == [0, 1, 2, 3])
   }
 
-  /// A handler that waits for another one's letter lets it move.
+  /// While a handler awaits a post, other homes handle the letters of that post.
   @Test func aHandlerThatAwaitsAPostLetsOtherHomesHandleIt() async throws {
     try await Interleavings.explore(20) { center in
       let (question, answer) = (Topic<Int>("question"), Topic<Int>("answer"))
@@ -180,8 +180,8 @@ import Testing
         == "Odd()\nNo letter was handled.\nWith the seed 2: Interleavings.replay(2) repeats it.")
   }
 
-  /// As in XCTest, which does not see what Swift Testing records. In a process of its own, because an issue without a test is
-  /// shown to all tests that run meanwhile.
+  /// As in XCTest, which does not see the issues that Swift Testing records. In its own process, because an issue without a test is
+  /// attributed to all tests that run at that moment.
   @Test func anIssueOutsideATestIsThrown() async {
     await #expect(processExitsWith: .success) {
       let failure = await Task.detached { () -> (any Error)? in
@@ -293,7 +293,7 @@ import Testing
     }
   }
 
-  /// A queue that posts, and that another home enters with `sync`.
+  /// A handler on one queue posts, and a handler on another queue enters the first one with `sync`.
   @Test func aHandlerCanBlockAnotherHomeWithSync() async throws {
     try await Interleavings.explore(3) { center in
       let (busy, home) = (DispatchQueue(label: "busy"), DispatchQueue(label: "home"))
@@ -312,7 +312,7 @@ import Testing
     }
   }
 
-  /// Letters that look for deallocated clients are the center's own.
+  /// The center itself leaves letters that search for deallocated clients. An exploration does not handle them one by one.
   @Test func searchesForDeallocatedClientsAreNotSteps() async throws {
     try await Interleavings.explore(3) { center in
       let (queue, heard) = (DispatchQueue(label: "home"), Numbers())

@@ -4,7 +4,7 @@ import MulticastTesting
 import TestSupport
 import Testing
 
-/// A program that counts on an order that nothing promises, and the same program put right.
+/// A program that relies on an order that the contract does not promise, and the same program without the mistake.
 struct Mistake: Sendable, CustomStringConvertible {
   let name: String
 
@@ -21,7 +21,7 @@ struct Mistake: Sendable, CustomStringConvertible {
   }
 }
 
-/// What came out wrong.
+/// The wrong outcome of a program.
 struct WrongOutcome: Error, CustomStringConvertible {
   let description: String
 
@@ -317,7 +317,7 @@ extension Mistake {
   ]
 }
 
-/// An exploration finds mistakes that a single run hides, and nothing where there is none.
+/// An exploration finds mistakes that a single run hides, and finds nothing in the fixed programs.
 @Suite struct MistakeTests {
   private static let limit = 200
 

@@ -166,12 +166,12 @@ import Testing
           1. Login(id: 1)
           2. Login(id: 2)
         """)
-    // Who was cancelled has taken nothing.
+    // The cancelled wait has not taken a message.
     center.post(.login, Login(id: 3))
     #expect(recorder.all.count == 3)
   }
 
-  /// A cancellation at any moment of `next()` ends it.
+  /// `next()` returns nil whenever its task is cancelled.
   @Test func aCancellationAtAnyMomentEndsTheWait() async throws {
     for round in 0..<10_000 {
       let recording = Recording<Int>()
@@ -184,12 +184,12 @@ import Testing
           return number == 1
         }
       }
-      // The thread is one of the few that run tasks, so it must not be kept.
+      // Yield, because this thread is one of the few that run tasks.
       while !begun.load(ordering: .acquiring) { await Task.yield() }
-      // Later in each round, so that some cancellations come at the moment of the decision.
+      // Each round cancels a little later, so that some cancellations come while `next()` decides whether to wait.
       for _ in 0..<round % 200 { _ = begun.load(ordering: .acquiring) }
       wait.cancel()
-      // When it has looked at what is there and no longer holds the lock, it has also decided whether to wait.
+      // After `next()` has examined the recorded numbers and released the lock, it has also decided whether to wait.
       while !looked.load(ordering: .acquiring) { await Task.yield() }
       _ = recording.all
       recording.add(1)
@@ -241,7 +241,7 @@ import Testing
         extendLifetime(recorder)
       }
     }
-    // It ends with the first run that fails.
+    // The exploration ends with the first run that fails.
     #expect(issues.count == 1 && issues[0].contains("Nobody has taken these messages"))
   }
 }
@@ -255,7 +255,7 @@ import Testing
   }
 }
 
-/// What no test would see, as in XCTest, stops the program.
+/// A mistake that no test could report, as in XCTest, stops the program.
 @Suite struct MisuseTests {
   @Test func anExhaustiveRecorderOutsideATestStopsTheProgram() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -359,7 +359,7 @@ private final class Leaking: Sendable {
     let lines = try #require(error).description.split(separator: "\n")
     #expect(lines.count == 2)
     #expect(lines.allSatisfy { $0.hasPrefix("Leaking was kept alive by its own handler") })
-    // They were ended.
+    // The first call has removed their handlers.
     try await center.expectNoLeaks()
   }
 

@@ -4,7 +4,7 @@ import MulticastTesting
 import TestSupport
 import Testing
 
-/// Rules 13 to 17 of the contract, in every order that comes up.
+/// Rules 13 to 17 of the contract, in many explored orders.
 @Suite struct RuleTests {
   private static let runs = 60
 
@@ -39,7 +39,7 @@ import Testing
 
   // MARK: - 14: causal order
 
-  /// Each home hears the question before its answers, and what one thread posts in order.
+  /// Each home receives a question before its answers, and the posts of one thread in order.
   @Test func everyHomeReceivesCausesBeforeTheirEffects() async throws {
     let (question, answer) = (Topic<Int>("question"), Topic<Int>("answer"))
     try await Interleavings.explore(Self.runs) { center in
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  /// A home may answer before the post that asks has returned. Nobody without a home hears that before the question.
+  /// A home may answer before the post of the question has returned. No handler without a home receives the answer first.
   @Test func handlersWithoutAHomeReceiveCausesBeforeTheirEffects() async throws {
     let (question, answer) = (Topic<Int>("question"), Topic<Int>("answer"))
     try await Interleavings.explore(Self.runs) { center in
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  /// A handler without a home answers on the thread of the post, before any home has had the question.
+  /// A handler without a home answers on the posting thread, before any home has received the question.
   @Test func anImmediateAnswerDoesNotOvertakeItsQuestion() async throws {
     let (question, answer) = (Topic<Int>("question"), Topic<Int>("answer"))
     try await Interleavings.explore(Self.runs) { center in
@@ -130,7 +130,7 @@ import Testing
           me.ids.append(login.id)
         }
       }
-      /// The identities that have arrived when a post made here returns.
+      /// Posts in the actor. Returns the identities that have arrived when the post returns.
       func post(_ id: Int, _ center: MulticastCenter) -> [Int] {
         center.post(.login, Login(id: id))
         return ids
@@ -164,7 +164,7 @@ import Testing
       }
       center.post(Topic<Int>(), 4)
       await household.settle()
-      // Two hear the first, and each of those that hear one answers to both.
+      // Two handlers receive the first number, and each of them answers with a post to both.
       let all = count.withLock { $0 }
       #expect(all == 62)
     }
@@ -172,7 +172,7 @@ import Testing
 
   // MARK: - 17: latest
 
-  /// Observers that come at any moment hear the latest message first, and then all others.
+  /// Observers added at any moment receive the latest message first, and then all later ones.
   @Test func lateObserversMissNoMessageAfterTheLatest() async throws {
     let topic = Topic<Int>("level", keepsLatest: true)
     let last = 6

@@ -3,7 +3,7 @@ import Multicast
 import TestSupport
 import Testing
 
-/// The comments of the issues that a body records. They do not fail the test.
+/// Returns the comments of the issues that a body records. The issues do not fail the test.
 func issues(in body: @Sendable () async throws -> Void) async throws -> [String] {
   let comments = Journal()
   let trait: IssueHandlingTrait = .compactMapIssues { issue in
@@ -31,7 +31,7 @@ actor Resident {
   }
 }
 
-/// Keeps the owners of one run's handlers.
+/// Owns the owners of one run's handlers.
 final class Household: Sendable {
   let center: MulticastCenter
   private let owners = Collected<any AnyObject & Sendable>()
@@ -41,7 +41,7 @@ final class Household: Sendable {
     self.center = center
   }
 
-  /// Observes a topic in a home of a kind: in one of its own, but for the main actor, or in one for all of that kind.
+  /// Observes a topic in a home of a kind. The home is new, or with `isShared` the one that all handlers of this kind share.
   func observe<Message>(
     _ topic: Topic<Message>, in kind: HomeKind, isShared: Bool = false,
     _ handle: @escaping @Sendable (Message) -> Void
@@ -73,14 +73,14 @@ final class Household: Sendable {
     }
   }
 
-  /// Waits until nothing is left to do, and ends all handlers.
+  /// Returns when the center has settled. Retains the owners until then.
   func settle() async {
     await center.settled()
     extendLifetime(self)
   }
 }
 
-/// Events, some of which come before others: all orders of theirs.
+/// Events, some of which must precede others, and all orders that this allows.
 struct PartialOrder {
   let events: [String]
   let precedences: [(String, String)]

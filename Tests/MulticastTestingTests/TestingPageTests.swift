@@ -211,7 +211,7 @@ nonisolated struct Preferences: UserProtocol {
 @Suite struct TestingPageTests {
   private struct WrongTotal: Error {}
 
-  /// Not in `#expect`, whose place the posts would have.
+  /// A function, because posts inside `#expect` would all have the call site of the macro.
   @Sendable private func buy(_ center: MulticastCenter) async throws {
     let (loyalty, cart) = (Loyalty(center: center), await HastyCart(center: center))
     await loyalty.begin()
