@@ -4,7 +4,7 @@ import Testing
 
 @testable import Multicast
 
-/// A center finds the list of each protocol, and passes everything on to it.
+/// A center finds the list of each protocol, and passes each operation on to it.
 @Suite struct MulticastCenterTests {
   let journal = Journal()
   let center = MulticastCenter()
@@ -105,7 +105,7 @@ import Testing
           isDone.signal()
         }
         isComing.wait()
-        // It may look for the registry in vain meanwhile. If it does not, this test sees less, and fails no sooner.
+        // Give the other thread time to look for the registry before it is stored. If it comes later, the test passes, too.
         for _ in 0..<1000 { Process.letOthersRun() }
         return Registry()
       }
@@ -114,7 +114,8 @@ import Testing
     }
   }
 
-  /// The thread sanitizer sees it. The threads meet before each center is used, and when it has been.
+  /// The thread sanitizer reports a registry that a thread reads before another one has initialized it. In each round, the
+  /// threads wait for each other before and after they read the new center, so that they use it at the same moment.
   @Test func aThreadThatFindsARegistrySeesItFullyInitialized() {
     let (owner, done) = (kept(Owner()), DispatchSemaphore(value: 0))
     let arrivals = Atomic<Int>(0)
@@ -157,7 +158,7 @@ private final class Key<Number> {}
       let before = Process.residentBytes
       for client in clients { precondition(delegate.add(client)) }
       if let before, let after = Process.residentBytes {
-        // As much as in a short list; a debug build's isolation check comes on top.
+        // A client takes as much memory as in a short list. A debug build adds the isolation check.
         #if DEBUG
           let most = 160 + 32
         #else
@@ -173,7 +174,7 @@ private final class Key<Number> {}
       }
       precondition(delegate.notify { $0.ping(1) } == count)
       precondition(clients.allSatisfy { $0.calls == 2 })
-      // The dead half is passed over by the next notify, which also reclaims it.
+      // The next notify skips the deallocated half of the clients, and frees their boxes.
       clients.removeFirst(count / 2 + 1)
       precondition(delegate.notify { $0.ping(1) } == clients.count)
       precondition(delegate.count == clients.count)
@@ -184,7 +185,7 @@ private final class Key<Number> {}
   @Test func oneCenterHoldsTenThousandLists() {
     let center = MulticastCenter()
     var clients: [AnyObject] = []
-    // Each of the numbers, written with two digits, is a type.
+    // Each number, written in the digits Zero and One, is a type.
     func visit<Number>(_ number: Number.Type, digits: Int, _ body: (Int) -> Void) {
       guard digits > 0 else {
         let client = Key<Number>()

@@ -3,7 +3,7 @@ import Multicast
 import TestSupport
 import Testing
 
-/// A list as it is often written by hand.
+/// A list of weak references, as many programs have one.
 private final class WeakArray {
   private struct Entry {
     weak var client: Client?
@@ -17,7 +17,7 @@ private final class WeakArray {
   }
 }
 
-/// The table "Compared" in README.md, a test for each row. Combine's column is what its documentation says, as is an order
+/// The table "Compared" in README.md, with a test for each row. Combine's column follows its documentation, as does an order
 /// that is undefined.
 @Suite struct ComparedTests {
   private let center = MulticastCenter()
@@ -136,7 +136,7 @@ private final class WeakArray {
     extendLifetime((anywhere, atHome, client))
   }
 
-  /// Who is behind the one that is called first, and sends 2 while it receives 1.
+  /// The first client sends 2 while it receives 1. The test checks the order for the client behind it.
   @Test func onlyPostKeepsTheOrderForClientsBehindOneThatSendsAgain() {
     let received = Numbers()
     let first = makeClient("first")
@@ -158,7 +158,7 @@ private final class WeakArray {
     array.notify(1)
     #expect(received.take() == [2, 1])
 
-    // Whichever of these is called first sends, and the other one is behind.
+    // The notification center may call either observer first. That one sends, and the other one is behind it.
     let orders = Locked<[Int: [Int]]>([:])
     let hasSent = Locked(false)
     for observer in 0..<2 {

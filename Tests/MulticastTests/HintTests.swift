@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// What a debug build says of what reaches nobody.
+  /// The messages of a debug build about deliveries that reach no listener, and about handlers registered by mistake.
   @Suite struct HintTests {
     @Test func aClientAddedForItsClassIsReportedWhenItsProtocolIsCalled() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
@@ -68,7 +68,7 @@ import Testing
       #expect(text(result) == messages.joined())
     }
 
-    /// Counts how often a client's home is asked, which happens for each unheard call that is looked into.
+    /// Counts how often a debug build asks a client's home, which it does for each call without clients that it examines.
     @Test func callsWithoutClientsAreExaminedUntilTheirMessageIsPrinted() async {
       await #expect(processExitsWith: .success) {
         let (center, home, screen) = (MulticastCenter(), AskedActor(), HintedScreen())
@@ -132,7 +132,7 @@ import Testing
       #expect(text(result) == messages.joined())
     }
 
-    /// Each of these is right, and no message is printed.
+    /// Each of these registrations is correct, so no message is printed.
     @Test func correctRegistrationsAreNotReported() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
         let (center, owner, other) = (MulticastCenter(), Owner(), Owner())

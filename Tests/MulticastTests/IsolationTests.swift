@@ -21,7 +21,7 @@ import Testing
 
     func notifyThroughHelper() -> Int { notify(center) }
 
-    /// Short-lived clients, so many that the list replaces its storage while it is walked over.
+    /// Adds so many short-lived clients during a notify that the list replaces its storage.
     func notifyAndChurn() {
       let called = center.notify(PingProtocol.self) { _ in
         for _ in 0..<1000 { center.add(Counter(), for: PingProtocol.self) }
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  /// Knows nothing of any actor.
+  /// Notifies in a function that is not isolated.
   static func notify(_ center: MulticastCenter) -> Int {
     center.notify(PingProtocol.self) { $0.ping(1) }
   }
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  /// An actor looks after itself, and so does a client of a Sendable protocol, and one that no actor has added.
+  /// The check does not apply to actors, to clients of a Sendable protocol, and to clients without a home.
   @Test func actorsSendableClientsAndClientsWithoutAHomeCanBeNotifiedAnywhere() async {
     actor Account: PingProtocol {
       func register(in center: MulticastCenter) { center.add(self, for: PingProtocol.self) }
@@ -69,7 +69,7 @@ import Testing
     #expect(center.notify(WorkerProtocol.self) { $0.work(1) } == 1)
   }
 
-  /// An actor whose methods stop the program outside of it, as the compiler proposes for a protocol without isolation.
+  /// An actor whose methods stop the program outside the actor. The compiler proposes this conformance for a nonisolated protocol.
   actor Analytics: @preconcurrency PingProtocol {
     var numbers: [Int] = []
 
@@ -167,7 +167,7 @@ import Testing
             await home.addClient()
             await home.center.notify(PingProtocol.self, awaiting: { $0.ping(1) })
           }),
-        // The actor is remembered when the list is replaced during a notify.
+        // The list keeps the client's actor when its storage is replaced during a notify.
         text(
           await #expect(processExitsWith: .crash, observing: .errors) {
             let home = kept(Home(MulticastCenter()))
@@ -218,7 +218,7 @@ extension QueueActor {
   import Testing
 
   /// The part of rules 10 and 13 of the contract that only running can show: a debug build stops where
-  /// a client is called outside of its home.
+  /// a client is called outside its home.
   @Suite struct HomeCheckTests {
     @Test func notifyOutsideTheClientsQueueStopsADebugBuild() async {
       let result = await #expect(processExitsWith: .crash, observing: .errors) {
@@ -295,7 +295,7 @@ extension QueueActor {
       let result = await #expect(processExitsWith: .crash, observing: .errors) {
         await Self.misplace { delegates in
           delegates.postOnMain { $0.ping(1) }
-          // The second one would come after the first one.
+          // The second post would be delivered after the first one.
           await delegates.postOnMain { $0.ping(2) }.delivered()
         }
       }
@@ -311,7 +311,7 @@ extension QueueActor {
 
     // MARK: - Without a home
 
-    /// As a class does that adds itself in its nonisolated `init`.
+    /// Adds a client outside its isolation, as a class does that adds itself in its nonisolated `init`.
     private static func add(_ client: Listener, to center: MulticastCenter, explicitly: Bool) {
       if explicitly {
         center.add(client, for: PingProtocol.self, on: nil)

@@ -16,9 +16,9 @@ private protocol FailureProtocol: Error {
   func show(_ number: Int)
 }
 
-/// Rule 8 of the contract: any protocol, whatever its existentials look like in memory.
+/// Rule 8 of the contract: any protocol, whatever the memory layout of its existentials.
 @Suite struct ListenerKindTests {
-  /// A client of everything, with a field that tells whether it was called on itself.
+  /// A client of all protocols. It stores the numbers, so that the test sees that `self` was right.
   private class Everything:
     PingProtocol, PongProtocol, BoundProtocol, SinkProtocol, FailureProtocol, @unchecked Sendable
   {
@@ -32,7 +32,7 @@ private protocol FailureProtocol: Error {
 
   let center = MulticastCenter()
 
-  /// Adds two clients, notifies, releases one, and looks that only the other is left.
+  /// Adds two clients, notifies them, releases one, and checks that only the other one is left.
   private func check<Listener>(
     _ listener: Listener.Type, _ cast: (Everything) -> Listener, _ call: (Listener) -> Void
   ) {
@@ -93,7 +93,7 @@ private protocol FailureProtocol: Error {
   }
 }
 
-/// Rule 8 of the contract: a value stops the program, in release builds too, and says why.
+/// Rule 8 of the contract: a value as a client stops the program with a message, even in a release build.
 @Suite struct ValueClientTests {
   private struct Value: PingProtocol {
     func ping(_ number: Int) {}
@@ -160,7 +160,7 @@ private protocol FailureProtocol: Error {
     await #expect(processExitsWith: .crash) {
       _ = MulticastDelegate<any PingProtocol>().contains(Value())
     }
-    // Where nobody uses the protocol, too.
+    // Even if the protocol is not in use.
     await #expect(processExitsWith: .crash) {
       MulticastCenter().remove(Value(), for: PingProtocol.self)
     }

@@ -13,7 +13,7 @@ import Testing
     #expect(!delegate.add(clients[0]))
     #expect(delegate.notify { $0.ping(1) } == 8)
     #expect(journal.read() == "a b c d e f g h")
-    // Removed and added again, a client is last.
+    // A client that is removed and added again is the last one.
     #expect(delegate.remove(clients[0]))
     #expect(delegate.add(clients[0]))
     delegate.notify { $0.ping(1) }
@@ -83,7 +83,7 @@ import Testing
     for client in clients { #expect(client.calls == 1) }
   }
 
-  /// What a removed client leaves behind must not be looked at again and again. If it were, this would
+  /// A list must not search through the boxes of removed clients again and again. If it did, this would
   /// take hours; it takes less than a second.
   @Test(.timeLimit(.minutes(5)))
   func removingAndAddingAClientOfALongListIsFast() {
@@ -92,19 +92,19 @@ import Testing
     for _ in 0..<Process.rounds(200_000, quick: 50_000) {
       delegate.remove(clients[7])
       delegate.add(clients[7])
-      // One that follows another one on the same address.
+      // A short-lived client, whose address the next one may have.
       delegate.add(Counter())
     }
     #expect(delegate.count == clients.count)
   }
 }
 
-/// Rule 7 of the contract, and the part of rule 2 that speaks of a dead client's address.
+/// Rule 7 of the contract, and the part of rule 2 about the address of a deallocated client.
 @Suite struct DeinitTests {
   let journal = Journal()
   let center = MulticastCenter()
 
-  /// A client that does something in its `deinit`.
+  /// A client that calls a closure in its `deinit`.
   final class Dying: PingProtocol {
     let atEnd: (Dying) -> Void
     init(_ atEnd: @escaping (Dying) -> Void) { self.atEnd = atEnd }
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test func aClientThatTheListItselfReleasesCanUseTheListInItsDeinit() {
-    // The clients end while the list looks whether they are alive, to make room for more.
+    // The list loads the clients to make room for more, so it may release one last.
     let list = center[PingProtocol.self]
     var alive: [Dying] = []
     for number in 0..<5000 {
@@ -171,17 +171,17 @@ import Testing
       let client = Counter()
       defer { extendLifetime(client) }
       addresses.insert(ObjectIdentifier(client))
-      // It is not the dead one that stands in the list.
+      // The list still contains the box of the deallocated client with this address.
       if number % 100 == 1 { #expect(!list.contains(client) && !list.remove(client)) }
       if !list.add(client) { Issue.record("client \(number) was refused") }
     }
-    // Otherwise this has not tested anything. A sanitizer keeps freed memory back for a while.
+    // Otherwise no address was reused, and this has not tested anything. A sanitizer delays the reuse of memory.
     #expect(addresses.count < count / 2 || Process.isSanitized)
     #expect(list.notify { $0.ping(1) } == 0)
   }
 }
 
-/// Rules 1 to 7 of the contract all at once, against a simple model.
+/// Rules 1 to 7 of the contract together, compared with a simple model.
 @Suite struct ModelTests {
   private func run(seed: UInt64, operations: Int, maximumOfClients: Int) {
     let model = Model(
@@ -210,7 +210,7 @@ import Testing
   }
 
   @Test func reducingAnInputRemovesPartsThatBecomeUnnecessaryLater() {
-    // Without the 1 it fails only once the 9 behind it is gone.
+    // Without the 1, the input fails only after the 9 behind it has been removed.
     let input = Input(bytes: [1, 2, 9, 3])
     let reduced = input.reduced {
       $0.bytes.contains(2) && ($0.bytes.contains(1) || !$0.bytes.contains(9))

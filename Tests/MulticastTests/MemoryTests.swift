@@ -2,23 +2,23 @@ import Testing
 
 @testable import Multicast
 
-/// The parts of rule 3 that speak of memory: churn leaves nothing behind, and nobody has to help.
+/// The parts of rule 3 about memory: short-lived clients leave none behind, and the program need not remove them.
 ///
-/// Each test measures in a process of its own, in which nothing else runs.
+/// Each test measures in a process of its own, in which no other test runs.
 @Suite(.enabled(if: !Process.isSanitized && Process.residentBytes != nil))
 struct MemoryTests {
   /// The memory of the process at a moment.
   struct Mark {
     private let bytes = Process.residentBytes ?? 0
 
-    /// Says so if the memory has grown by more than `limit` bytes.
+    /// Prints a message if the memory has grown by more than `limit` bytes.
     func expectGrowth(atMost limit: Int, _ what: String) {
       let growth = (Process.residentBytes ?? 0) - bytes
       if growth > limit { StandardError.print("\(what): \(growth) bytes instead of \(limit)") }
     }
   }
 
-  /// Says so if `body` lets the memory grow by more than `limit` megabytes after a first,
+  /// Prints a message if `body` lets the memory grow by more than `limit` megabytes after a first,
   /// smaller run of it.
   static func expectNoGrowth(
     _ what: String, beyond limit: Int = 5, rounds: Int, _ body: () -> Void
@@ -36,7 +36,7 @@ struct MemoryTests {
     return clients
   }
 
-  // A million registrations are some hundred megabytes if they stay.
+  // If their boxes stayed, a million registrations would take some hundred megabytes.
 
   @Test func aMillionShortLivedClientsDoNotGrowTheMemory() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
@@ -144,8 +144,8 @@ private final class Ticker: Sendable {
 }
 
 extension MemoryTests {
-  /// Says so if many lists keep more than a little after `body` has got rid of
-  /// nearly all of their five thousand clients. Nothing is added afterwards that could reclaim.
+  /// Prints a message if many lists retain more than a little memory after `body` has removed or released
+  /// nearly all of their five thousand clients. No later `add` reclaims it.
   static func expectReclaimed(
     _ what: String,
     _ body: (_ delegate: MulticastDelegate<any PingProtocol>, _ clients: inout [Counter]) async ->
@@ -165,7 +165,7 @@ extension MemoryTests {
     let mark = Mark()
     let count = Process.rounds(100, quick: 12)
     await makeLists(count)
-    // Five thousand registrations are half a megabyte, and what they leave in pieces is a fifth of that.
+    // Five thousand registrations take half a megabyte. Up to a fifth of that may be fragmented.
     mark.expectGrowth(atMost: 120_000 * count, what)
     extendLifetime(lists)
   }
@@ -223,7 +223,7 @@ extension MemoryTests {
         let first = clients[0]
         delegate.notify { client in
           guard client as AnyObject === first else { return }
-          // Some die before the list is full, so that it is replaced rather than grown.
+          // Some clients are deallocated before the list is full, so that it is replaced rather than grown.
           for _ in 0..<12 { _ = Self.keep(1000, in: delegate) }
         }
         clients.removeLast(4900)
@@ -236,8 +236,8 @@ extension MemoryTests {
       ) {
         delegate.notify { client in
           guard client as AnyObject === lasting[0] else { return }
-          // One at a time, so that never more than half of the list is dead: then the old storage
-          // would be freed together with what is dead.
+          // One at a time, so that at most half of the boxes are empty. If more were, the list would free the old storage
+          // together with the empty boxes.
           for _ in 0..<100 { delegate.add(Counter()) }
         }
       }
@@ -250,7 +250,7 @@ extension MemoryTests {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
       let delegate = MulticastDelegate<any PingProtocol>()
       let lasting = Self.keep(10, in: delegate)
-      // So many that the storage is replaced if somebody seems to walk over it.
+      // So many clients that the list replaces its storage if it takes a notify to be in progress.
       func churn() { for _ in 0..<20 { delegate.add(Counter()) } }
       Self.expectNoGrowth("synchronous", beyond: 3, rounds: 4000) {
         do throws(Stop) {
@@ -279,8 +279,8 @@ extension MemoryTests {
       let mark = Mark()
       // A thousand at a time, so that they have different addresses.
       for _ in 0..<(140 * scale) { _ = Self.keep(1000, in: delegate) }
-      // At full size, as many dead ones as live ones take up to 14 megabytes, and a copy of the live ones, which is
-      // made meanwhile, another 10. What goes at once would be 95.
+      // At full size, as many empty boxes as living clients take up to 14 megabytes, and a copy of the living ones, which is
+      // made at that moment, another 10. All boxes together would take 95.
       mark.expectGrowth(atMost: 7_000_000 * scale, "churn")
       precondition(delegate.count == lasting.count)
     }

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Multicast
 
-/// Batches, answers, and rule 12 of the contract: the first error ends the delivery and reaches the caller, as
-/// what it is.
+/// Batches, answers, and rule 12 of the contract: the first error ends the delivery and reaches the caller with
+/// its type.
 @Suite struct BatchAndMapTests {
   struct Stop: Error, Equatable { let name: String }
 
@@ -67,7 +67,7 @@ import Testing
       }
       Issue.record("nothing was thrown")
     } catch {
-      // `error` is a `Stop` for the compiler.
+      // The compiler knows that `error` is a `Stop`.
       #expect(error.name == "b")
     }
     #expect(journal.read() == "a b")
@@ -113,7 +113,7 @@ private protocol StoreProtocol: Sendable {
 
 /// Deliveries with `awaiting:`, and rule 11 for them.
 @Suite struct AwaitingNotifyTests {
-  /// A client that is an actor, and does something in its call.
+  /// A client that is an actor, and calls a closure in its call.
   private actor Store: StoreProtocol {
     private let onStore: @Sendable (Int) async throws -> Void
     private(set) var stored: [Int] = []
@@ -138,7 +138,7 @@ private protocol StoreProtocol: Sendable {
     return store
   }
 
-  /// Has one call site for all that uses it.
+  /// Notifies from one call site, whichever test or client calls this.
   @discardableResult
   private func notify(_ number: Int = 1) async throws -> Int {
     try await center.notify(StoreProtocol.self, awaiting: { try await $0.store(number) })
@@ -177,7 +177,7 @@ private protocol StoreProtocol: Sendable {
     #expect(await notifyOnMainActor() == 1)
   }
 
-  /// A client of an actor, which suspends in its call.
+  /// A client in an actor, which suspends during its call.
   private final class Phase {
     let home: any Actor
     private(set) var ranAtHome: [Bool] = []
@@ -214,7 +214,7 @@ private protocol StoreProtocol: Sendable {
     weak var reference: Client?
     reference = client
     delegate.add(client!)
-    // The call does not use the client itself, so that only the notify can be what holds it.
+    // The body does not use the client, so that only the notify retains it.
     let called = await delegate.notify(awaiting: { _ in
       client = nil
       await Task.yield()
@@ -250,7 +250,7 @@ private protocol StoreProtocol: Sendable {
     await #expect(throws: Stop.self) { try await notify() }
     #expect(await stores[1].stored == [1])
     #expect(await stores[2].stored == [])
-    // No trace: the same call site again.
+    // The same call site can notify again.
     await #expect(throws: Stop.self) { try await notify() }
     #expect(reports.all.isEmpty)
   }
@@ -328,7 +328,7 @@ private protocol StoreProtocol: Sendable {
   }
 
   @Test func aLongChainOfTasksIsNotALoop() async throws {
-    // Nobody waits for a task of the chain, so that each may end before the next one begins, and
+    // No task of the chain waits for another one, so that each may return before the next one begins, and
     // the memory of an old task, which is what tells tasks apart, becomes that of a new one.
     let (ends, continuation) = AsyncStream.makeStream(of: Int.self)
     let store = Store { number in
@@ -355,7 +355,7 @@ private protocol StoreProtocol: Sendable {
     }
     let calls = Atomic<Int>(0)
     let one = Store { _ in
-      // Ends, rather than hangs, where the loop is not found.
+      // If the loop is not refused, this ends it.
       guard calls.wrappingAdd(1, ordering: .relaxed).newValue < 10 else { return }
       let result = try await notifyOther()
       results.withLock { $0.append(result) }

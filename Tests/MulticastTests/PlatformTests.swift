@@ -3,7 +3,7 @@ import Testing
 
 @testable import Multicast
 
-/// What only some runtimes answer, so that the other tests cannot insist on an answer.
+/// Whether code runs inside an actor. Only some runtimes can tell, so the other tests do not depend on it.
 @Suite struct CurrentExecutorTests {
   private actor Home {
     func ask() -> Presence { presence() }
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  /// Its address is computed, so it must be where the compiler has put it.
+  /// The address of the word is computed, so the compiler must have placed the word there.
   @Test func theWordIsTheFirstPropertyOfEachSubclass() {
     let object = Derived("value" as Any)
     #expect(object.withWord { unsafe exchange(&$0.pointee, with: .max) } == 7)
@@ -173,7 +173,7 @@ import Testing
     #expect(counter.state.withLock { $0.text } == "\(4 * rounds)")
   }
 
-  /// Longer than a thread that waits keeps looking.
+  /// A waiting thread sleeps when it has tried for a while. The lock is held for longer than that.
   @Test func sleepingThreadsAreWokenWhenTheLockIsReleased() {
     let counter = Counter()
     onThreads(4) { _ in

@@ -2,15 +2,15 @@ import Multicast
 import TestSupport
 import Testing
 
-/// Rules 4, 5 and 6 of the contract: a notify calls the clients that stood in the list when it began,
-/// less those removed or released before their turn, and callbacks may do anything.
+/// Rules 4, 5 and 6 of the contract: a notify calls the clients that were in the list when it began,
+/// except those removed or released before their turn, and clients may do anything during their calls.
 @Suite struct SnapshotTests {
   typealias List = MulticastDelegate<any PingProtocol>
 
   let journal = Journal()
   let delegate = List()
 
-  /// What the middle one of three clients does in its call, and who is called then and by the next notify.
+  /// An operation that the middle one of three clients performs in its call, and the clients called by this notify and the next one.
   private static let cases: [(does: @Sendable (List, [Client]) -> Void, called: String)] = [
     ({ $0.remove($1[1]) }, "a b c | a c"),
     ({ $0.remove($1[0]) }, "a b c | b c"),
@@ -98,7 +98,7 @@ import Testing
       journal.write(reference == nil ? "gone" : "alive")
     }
     #expect(delegate.notify { $0.ping(1) } == 1)
-    // Alive for the length of its own call, and no longer.
+    // The client is alive until its call returns, and no longer.
     #expect(journal.read() == "a alive")
     #expect(reference == nil)
     #expect(delegate.notify { $0.ping(1) } == 0)

@@ -11,13 +11,13 @@ import Testing
   import Musl
 #endif
 
-/// The listener protocol of most tests: not restricted to classes, so that its existential is of the
-/// general layout.
+/// The listener protocol of most tests. It is not restricted to classes, so that its existential has the
+/// opaque layout.
 protocol PingProtocol {
   func ping(_ number: Int)
 }
 
-/// A client that writes down its calls and can do something in them.
+/// A client that writes its name into a journal when it is called, and can run a closure.
 final class Client: PingProtocol {
   let name: String
   private let journal: Journal
@@ -46,13 +46,13 @@ final class Counter: PingProtocol, Sendable {
 }
 
 extension MulticastCenter {
-  /// Adds a client that lives anywhere, and keeps it.
+  /// Adds a client without a home, and retains it.
   @discardableResult
   func adding<Client: PingProtocol>(_ client: Client) -> Client {
     self[PingProtocol.self].adding(client)
   }
 
-  /// Adds a client that lives anywhere, and keeps it.
+  /// Adds a client without a home, and retains it.
   @discardableResult
   func adding(_ client: Worker) -> Worker {
     self[WorkerProtocol.self].adding(client)
@@ -60,7 +60,7 @@ extension MulticastCenter {
 }
 
 extension MulticastDelegate<any PingProtocol> {
-  /// Adds a client that lives anywhere, and keeps it.
+  /// Adds a client without a home, and retains it.
   @discardableResult
   func adding<Client: PingProtocol>(_ client: Client) -> Client {
     add(kept(client), on: nil)
@@ -69,7 +69,7 @@ extension MulticastDelegate<any PingProtocol> {
 }
 
 extension MulticastDelegate<any WorkerProtocol> {
-  /// Adds a client that lives anywhere, and keeps it.
+  /// Adds a client without a home, and retains it.
   @discardableResult
   func adding(_ client: Worker) -> Worker {
     add(kept(client))
@@ -109,7 +109,7 @@ final class Owner: Sendable {
 }
 
 extension ExitTest.Condition {
-  /// What a fatal error ends a process with. Those that begin from here on print no backtrace: each takes
+  /// The exit condition of a fatal error. Processes started after this print no backtrace, because each one takes
   /// seconds.
   static var crash: Self {
     setenv("SWIFT_BACKTRACE", "enable=no", 0)
@@ -118,18 +118,18 @@ extension ExitTest.Condition {
 }
 
 extension [PartialKeyPath<ExitTest.Result> & Sendable] {
-  /// To observe what an exit test's process writes on standard error.
+  /// Observes the standard error of the process of an exit test.
   static var errors: Self { [\.standardErrorContent] }
 }
 
-/// What an exit test's process wrote on standard error.
+/// Returns the text that the process of an exit test has written to standard error.
 func text(_ result: ExitTest.Result?) -> String {
   String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
 }
 
 /// The process that a test runs in.
 enum Process {
-  /// Whether a sanitizer is linked in. Its shadow memory and its quarantine hide what memory the
+  /// Whether a sanitizer is linked. Its shadow memory and its quarantine hide how much memory the
   /// program itself uses.
   static var isSanitized: Bool {
     ["__asan_init", "__tsan_init"].contains { loadedFunction($0) != nil }
@@ -140,7 +140,7 @@ enum Process {
     dlsym(dlopen(nil, RTLD_NOW), name)
   }
 
-  /// Whether tests that repeat or measure do so at full size: in release, and where the environment says
+  /// Whether tests that repeat or measure do so at full size: in a release build, or if the environment contains
   /// `MULTICAST_FULL_SIZE=1`. Never under a sanitizer.
   static let isFullSize: Bool = {
     #if DEBUG
@@ -151,7 +151,7 @@ enum Process {
     return isWanted && !isSanitized
   }()
 
-  /// How often something is done, at full size and otherwise.
+  /// Returns the number of rounds, at full size or otherwise.
   static func rounds(_ full: Int, quick: Int) -> Int { isFullSize ? full : quick }
 
   /// Whether the runtime can be asked if code runs inside an actor.
@@ -159,7 +159,7 @@ enum Process {
     if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { true } else { false }
   }
 
-  /// Gives the processor to another thread that wants it, so that waiting for one does not keep it waiting.
+  /// Yields the processor, so that a thread for which this one waits can run.
   static func letOthersRun() { sched_yield() }
 
   /// A number for the current thread, unlike that of every other one that is alive.
@@ -171,10 +171,10 @@ enum Process {
     #endif
   }
 
-  /// The bytes that the process has in memory; nil where this is not known.
+  /// The resident memory of the process in bytes, or nil if the system does not report it.
   static var residentBytes: Int? {
     #if os(Linux)
-      // What is free must not hide what is used next.
+      // Return free memory to the system, so that memory that is used next counts.
       if let trim = loadedFunction("malloc_trim") {
         _ = unsafeBitCast(trim, to: (@convention(c) (Int) -> CInt).self)(0)
       }
@@ -204,11 +204,11 @@ final class Place: Sendable {
   var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
 }
 
-/// An actor that runs on a queue, and can so be entered from outside.
+/// An actor that runs on a queue, so that a test can enter it with `assumeIsolated`.
 actor QueueActor {
-  /// An executor of the kind that there was before `isIsolatingCurrentContext`.
+  /// An executor without `isIsolatingCurrentContext`, as older programs have them.
   private final class Executor: SerialExecutor {
-    /// All of them. An actor, and its executor with it, may end with a job whose `enqueue` has not returned.
+    /// Retains all executors, because an actor and its executor may be released by a job whose `enqueue` has not returned.
     private static let immortal = Locked<[Executor]>([])
 
     let place = Place()
@@ -230,7 +230,7 @@ actor QueueActor {
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
   nonisolated var place: Place { executor.place }
 
-  /// The jobs that have come here so far.
+  /// The jobs that have been enqueued so far.
   nonisolated var jobs: Collected<Void> { executor.jobs }
 }
 
@@ -239,7 +239,7 @@ enum HomeKind: CaseIterable, Sendable {
   case none, queue, otherQueue, mainActor, task
 }
 
-/// What stands for each kind of home in a test.
+/// The homes of the kinds in a test.
 struct Homes: Sendable {
   let one = Place("one")
   let two = Place("two", concurrent: true)
@@ -255,7 +255,7 @@ struct Homes: Sendable {
 }
 
 extension MulticastCenter {
-  /// Observes a topic in a home of a kind, instead of the handler that has the same id.
+  /// Observes a topic in a home of a kind. Replaces a handler with the same id.
   @discardableResult
   func observe<Message>(
     _ topic: Topic<Message>, owner: Owner, id: String = "", in kind: HomeKind, of homes: Homes,
@@ -279,7 +279,7 @@ extension MulticastCenter {
   }
 }
 
-/// Something that happens once, and that any thread or task can wait for.
+/// An event that happens once. Any thread or task can wait for it.
 final class Signal: Sendable {
   private let happened = Collected<Void>()
   private let semaphore = DispatchSemaphore(value: 0)
@@ -295,7 +295,7 @@ final class Signal: Sendable {
     semaphore.signal()
   }
 
-  /// Lets others run meanwhile.
+  /// Suspends the task.
   func wait() async { await happened.wait(for: 1) }
 }
 
@@ -325,7 +325,7 @@ extension WorkerProtocol {
   func workSlowly(_ number: Int) async {}
 }
 
-/// A client that does with a number what the test says.
+/// A client that passes its numbers to closures.
 final class Worker: WorkerProtocol {
   private let onWork: @Sendable (Int) -> Void
   private let onSlowWork: @Sendable (Int) async -> Void
@@ -342,7 +342,7 @@ final class Worker: WorkerProtocol {
   func workSlowly(_ number: Int) async { await onSlowWork(number) }
 }
 
-/// A client of a protocol that is not Sendable, for any thread.
+/// A client for any thread, although its protocol is not Sendable.
 final class Listener: PingProtocol, Sendable {
   private let onPing: @Sendable (Int) -> Void
 

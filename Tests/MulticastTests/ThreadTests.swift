@@ -3,7 +3,7 @@ import CoreModel
 import Multicast
 import Testing
 
-/// Rule 9 of the contract. What these tests find, they find best under the thread sanitizer.
+/// Rule 9 of the contract. These tests find most under the thread sanitizer.
 @Suite struct ThreadTests {
   let delegate = MulticastDelegate<any PingProtocol>()
   private let rounds = Process.rounds(5000, quick: 500)
@@ -24,7 +24,7 @@ import Testing
     let delegate = center[PingProtocol.self]
     let lasting = kept((0..<50).map { _ in Counter() })
     for client in lasting { delegate.add(client) }
-    // Another list, from which all are removed again and again.
+    // Another list, whose clients all threads remove again and again.
     let brief = MulticastDelegate<any PingProtocol>()
     let notifies = Atomic<Int>(0)
     onThreads(8) { thread in
@@ -91,7 +91,7 @@ import Testing
         delegate.add(own)
         delegate.notify { $0.ping(1) }
         delegate.remove(own)
-        // The others' notifies may be calling it still; this thread's do not.
+        // Notifies of other threads may still be calling the client. Those of this thread must not.
         delegate.notify { client in
           #expect(client as AnyObject !== own)
         }
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test func threadsThatCreateAListConcurrentlyGetTheSameOne() {
-    // Each thread adds a client of its own to a list that is new; in the one list there are all.
+    // Each thread adds a client of its own to a new list. If there is one list, it contains all clients.
     let threads = 4
     for _ in 0..<rounds {
       let center = MulticastCenter()
@@ -135,7 +135,7 @@ import Testing
       let clients = (0..<threads).map { _ in Counter() }
       defer { extendLifetime(clients) }
       onThreads(threads) { thread in
-        // Not for ever, since there may be fewer threads than asked for.
+        // The wait is limited, because there may be fewer threads than requested.
         arrived.wrappingAdd(1, ordering: .relaxed)
         for attempt in 0..<1100 where arrived.load(ordering: .relaxed) < 2 {
           if attempt >= 1000 { Process.letOthersRun() }

@@ -1,7 +1,7 @@
 import Dispatch
 import Multicast
 
-/// Collects what happens, in its order.
+/// Collects elements from any thread, in the order in which they are added.
 package final class Collected<Element: Sendable>: Sendable {
   private struct State {
     var elements: [Element] = []
@@ -27,7 +27,7 @@ package final class Collected<Element: Sendable>: Sendable {
     for wait in ended { wait.resume() }
   }
 
-  /// Returns what was collected, and forgets it.
+  /// Returns the elements so far, and removes them.
   package func take() -> [Element] {
     state.withLock { state in
       defer { state.elements = [] }
@@ -35,10 +35,10 @@ package final class Collected<Element: Sendable>: Sendable {
     }
   }
 
-  /// Returns when so many have been collected.
+  /// Returns when `count` elements have been collected.
   package func wait(for count: Int) async { await wait { $0.count >= count } }
 
-  /// Returns when a condition holds for what has been collected.
+  /// Returns when a condition is true of the collected elements.
   package func wait(until condition: @escaping @Sendable ([Element]) -> Bool) async {
     await withCheckedContinuation { continuation in
       let holds = state.withLock { state in
@@ -53,17 +53,17 @@ package final class Collected<Element: Sendable>: Sendable {
 
 package typealias Numbers = Collected<Int>
 
-/// What happened, in words.
+/// A record of events, each a word or two.
 package typealias Journal = Collected<String>
 
 extension Journal {
   package func write(_ entry: String) { add(entry) }
 
-  /// Returns the entries so far, joined, and forgets them.
+  /// Returns the entries so far, joined by spaces, and removes them.
   package func read() -> String { take().joined(separator: " ") }
 }
 
-/// Keeps an object, or several, to the end of the process: a release build may end them after their last use.
+/// Retains one or more objects until the process exits, because a release build may release them after their last use.
 package func kept<Objects>(_ objects: Objects) -> Objects {
   _ = Unmanaged.passRetained(objects as AnyObject)
   return objects
@@ -80,13 +80,13 @@ package final class Reports: Sendable {
     center = MulticastCenter(onRecursion: reports.add)
   }
 
-  /// To be passed as `onRecursion`.
+  /// Pass this as `onRecursion`.
   package var handler: @Sendable (RecursiveNotify) -> Void { reports.add }
 
   package var all: [RecursiveNotify] { reports.all }
 }
 
-/// An object that does something at its end, to be captured by what ought to end.
+/// An object that calls a closure in its `deinit`. A closure captures it, so that a test notices when the closure is released.
 package final class Sentinel: Sendable {
   private let atEnd: @Sendable () -> Void
 
@@ -101,7 +101,7 @@ package final class Sentinel: Sendable {
   deinit { atEnd() }
 }
 
-/// Runs `body` on another thread, and returns when it has ended.
+/// Runs `body` on another thread, and returns when `body` has returned.
 package func onNewThread(_ body: @escaping @Sendable () -> Void) {
   let done = DispatchSemaphore(value: 0)
   DispatchQueue(label: "test").async {
@@ -111,7 +111,7 @@ package func onNewThread(_ body: @escaping @Sendable () -> Void) {
   done.wait()
 }
 
-/// Runs `body` on `count` threads at once, and returns when all have ended.
+/// Runs `body` concurrently `count` times, and returns when all calls have returned.
 package func onThreads(_ count: Int, _ body: @Sendable (Int) -> Void) {
   DispatchQueue.concurrentPerform(iterations: count, execute: body)
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Multicast
 
-/// What belongs to the call of an awaiting listener: its task and the child tasks of that, and no task that it starts otherwise.
+/// The call of an awaiting listener includes its task and the child tasks, but not other tasks that the listener starts.
 @Suite struct AwaitedCallTests {
   let owner = kept(Owner())
   let other = kept(Owner("other"))
@@ -70,7 +70,7 @@ import Testing
 
   enum End: CaseIterable { case once, cancel, removeObservers }
 
-  /// The handler is no longer addressed by what it posts, and another one is.
+  /// A removed handler does not receive the posts that it makes, and another handler does.
   @Test(arguments: End.allCases) func aRemovedHandlerWaitsForTheOtherHandlers(end: End) async {
     let returned = Signal()
     let observation = Locked<TopicObservation?>(nil)
@@ -95,7 +95,7 @@ import Testing
     #expect(journal.read() == "other 1 other 2 returned")
   }
 
-  /// A handler that observes later begins with the stored message. No task that waits for its post waits for that.
+  /// A handler that observes later receives the stored message. `delivered()` of the post does not wait for that call.
   @Test func deliveredDoesNotWaitForAHandlerThatObservesLater() async {
     let latest = Topic<Int>("latest", keepsLatest: true)
     let (isCalled, mayReturn, isLateCalled, mayLateReturn) = (
@@ -151,7 +151,7 @@ import Testing
     let count = Numbers()
     center.observe(topic, owner: owner) { [center, topic] _, number in
       count.add(number)
-      // If nothing is refused, this ends it.
+      // If no post is refused, this ends the chain.
       if number < 2_000 { await Self.run(part) { center.post(topic, number + 1) } }
     }
     center.post(topic, 0)
@@ -170,7 +170,7 @@ import Testing
           center.post(topic, number + 1)
           isPosted.send()
         }
-        // The call is under way while its task posts.
+        // The call has not returned while the task posts.
         await isPosted.wait()
       }
     }

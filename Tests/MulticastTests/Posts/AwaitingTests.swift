@@ -4,7 +4,7 @@ import Testing
 
 @testable import Multicast
 
-/// Handlers that take their owner, an actor, isolated, and clients that are actors.
+/// Handlers that receive their owner, an actor, as an isolated parameter, and clients that are actors.
 @Suite struct IsolatedOwnerTests {
   actor Store {
     private(set) var numbers: [Int] = []
@@ -32,7 +32,7 @@ import Testing
     }
     for number in 1...10 { #expect(center.post(Topic<Int>(), number).clients == 1) }
     await center.post(Topic<Int>(), 11).delivered()
-    // In the owner, a post calls it at once.
+    // A post made in the owner calls the handler before it returns.
     #expect(await store.post(center, 12) == Array(1...12))
   }
 
@@ -91,14 +91,14 @@ private distributed actor DistributedWorker: DistributedWork {
   distributed func total() -> Int { sum }
 }
 
-/// Who awaits is called in an actor. There, the last references to clients, messages and closures are released.
+/// An awaiting listener is called in an actor. The last references to its client, message and closure are released there.
 @Suite struct AwaitingReleaseTests {
   let center = MulticastCenter()
   let ends = Collected<Bool>()
   let began = Signal()
   let go = Signal()
 
-  /// Notes whether it ends in the main actor.
+  /// Records whether it is deallocated in the main actor.
   private final class Passing: WorkerProtocol {
     let ends: Collected<Bool>
     init(_ ends: Collected<Bool>) { self.ends = ends }

@@ -42,7 +42,7 @@ import Testing
       }
     }
     center.post(Topic<String>(), "a")
-    // What waits for the post alone might go on before what follows it has been left.
+    // `delivered()` of the first post could return before the letter of the post that follows has been left.
     await center.settled()
     await center.post(Topic<String>(), "c").delivered()
     #expect(journal.read() == "1a 2a 3a 1b 2b 3b 1c 2c 3c")
@@ -67,7 +67,7 @@ import Testing
         }
       }
     }
-    // A stamp is a time of one clock for all, and its thread.
+    // A stamp combines the time of a clock that all threads share with the number of the thread.
     let clock = Atomic<Int>(0)
     let posts = Process.rounds(500, quick: 100)
     onThreads(8) { thread in
@@ -82,7 +82,7 @@ import Testing
       for thread in 0..<8 {
         let own = stamps.filter { $0 % 8 == thread }
         #expect(own.count == posts)
-        // Every pair of them is in order if the neighbours are.
+        // All stamps are in order if each two neighbors are.
         #expect(zip(own, own.dropFirst()).allSatisfy { $0 < $1 })
       }
     }
@@ -96,7 +96,7 @@ import Testing
     let answer = Topic<Int>("answer")
     let heard = [HomeKind.mainActor, .queue, .none, .otherQueue].map { ($0, Numbers()) }
     for (home, numbers) in heard {
-      // Answers are the negative numbers. They are observed first, so that nothing else keeps the order.
+      // Answers are negative numbers. Their handlers observe first, so that the order of registration does not help.
       center.observe(answer, owner: owner, id: "\(home)", in: home, of: homes) { number in
         numbers.add(-number)
       }
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  /// Looks that each negative number comes after its positive one.
+  /// Checks that each negative number comes after the positive one.
   private func expectQuestionsFirst(_ numbers: Numbers, count: Int) {
     var asked: Set<Int> = []
     for number in numbers.all {
@@ -183,7 +183,7 @@ import Testing
   }
 }
 
-/// Rule 15 of the contract: what has happened when a post returns.
+/// Rule 15 of the contract: which calls have been made when `post` returns.
 @Suite struct CallsBeforePostReturnsTests {
   let owner = kept(Owner())
   let center = MulticastCenter()
@@ -218,7 +218,7 @@ import Testing
       #expect(place.isCurrent)
       journal.write("\(login.id)")
     }
-    // A barrier, because a concurrent queue would otherwise handle the letters beside this.
+    // A barrier, because a concurrent queue could otherwise handle the letters concurrently with this block.
     place.queue.sync(flags: .barrier) {
       onNewThread { for id in 1...3 { center.post(.login, Login(id: id)) } }
       #expect(journal.read() == "")
@@ -244,7 +244,7 @@ import Testing
     let screen = Screen()
     center.observe(.login, owner: screen) { screen, login in screen.shown.append(login.id) }
     let seen = Numbers()
-    // It awaits, so it has a lane; it posts inside of the main actor, where messages wait by then.
+    // An awaiting handler has a mailbox of its own. It posts inside the main actor, where other letters wait at that moment.
     center.observe(Topic<Int>(), owner: owner) { @MainActor _, number in
       onNewThread { for id in 1...3 { center.post(.login, Login(id: id)) } }
       center.post(.login, Login(id: number))
@@ -319,7 +319,7 @@ import Testing
     }
   }
 
-  /// In this process, another thread than the main one serves the main queue.
+  /// In the process of the tests, a thread other than the main one may serve the main queue.
   @Test func aPostInABlockOnTheMainQueueCallsTheMainActorBeforeItReturns() async {
     await MainActor.run {
       let screen = kept(Screen())

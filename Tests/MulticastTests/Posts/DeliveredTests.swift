@@ -3,7 +3,7 @@ import Multicast
 import TestSupport
 import Testing
 
-/// `delivered()` returns when all calls of a post have returned.
+/// `delivered()` returns when all calls that a post makes have returned.
 @Suite struct DeliveredTests {
   let numbers = Numbers()
   let owner = kept(Owner())
@@ -184,11 +184,11 @@ import Testing
     center.observe(one, owner: owner) { _, number in
       switch number {
       case 1:
-        // A task that goes on waiting after this call.
+        // A task that still waits after this call has returned.
         Task { await center.post(two, 1).delivered() }
         await secondBegan.wait()
       case 2:
-        // It waits for nobody, and ends by itself.
+        // This call does not wait for another one.
         firstReturned.send()
         for _ in 0..<100 { await Task.yield() }
       default:
@@ -199,7 +199,7 @@ import Testing
     center.observe(two, owner: owner) { _, _ in
       secondBegan.send()
       await firstReturned.wait()
-      // The first handler waits for nobody any more.
+      // The first handler no longer waits.
       await center.post(one, 3).delivered()
       journal.write("returned")
     }

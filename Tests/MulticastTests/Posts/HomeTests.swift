@@ -4,7 +4,7 @@ import Testing
 
 @testable import Multicast
 
-/// Rule 13 of the contract: a post calls everybody at home.
+/// Rule 13 of the contract: a post calls each listener in its home.
 @Suite struct HomeTests {
   let delegates = MulticastDelegate<any PingProtocol>()
   let center = MulticastCenter()
@@ -44,7 +44,7 @@ import Testing
     }
     let worker = kept(Worker(onWork: write))
     center.adding(Listener(write))
-    // Nobody who is Sendable has the home in which it was added.
+    // A client of a Sendable protocol does not get the actor in which it is added as its home.
     center.add(worker, for: WorkerProtocol.self)
     center.observe(Topic<Int>(), owner: owner, in: .none, of: Homes(), write)
     let threads = Collected<UInt>()
@@ -166,7 +166,7 @@ import Testing
           await present.wait(for: 4)
         }))
     }
-    // It returns, because none of them waits for another one's call.
+    // The post is delivered, because no client waits for the call of another one to return.
     let count = await center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(1) })
       .delivered()
     #expect(count == 4)
@@ -199,7 +199,7 @@ import Testing
     let store = kept(QueueActor())
     await store.observe(center, journal)
     center.observe(Topic<Int>("first"), owner: owner) { [unowned store] _, number in
-      // Inside of the actor, for the length of this call.
+      // Runs inside the actor for the duration of this call.
       store.place.queue.sync { store.assumeIsolated { $0.post(center, number) } }
     }
     center.post(Topic<Int>("first"), 1)

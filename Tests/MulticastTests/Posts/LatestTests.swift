@@ -239,7 +239,7 @@ import Testing
       done.send()
     }
     await called.wait()
-    // These wait for the end of the first call.
+    // These messages wait until the first call returns.
     center.post(topic, 2)
     center.post(topic, 3)
     center.observe(topic, owner: owner, in: home, of: homes) { number in numbers.add(number) }
@@ -276,7 +276,7 @@ import Testing
 
   // MARK: - Homes of their own
 
-  /// Each home keeps its own order. In one home, that of registration holds.
+  /// Each home calls its handlers in the order of registration. No order is promised between homes.
   @Test @MainActor func handlersOfOneHomeAreCalledInTheOrderOfRegistration() {
     let screen = Screen()
     func observe(_ name: String) {
@@ -291,7 +291,7 @@ import Testing
     #expect(journal.read().split(separator: " ").filter { $0 != "nowhere" } == ["1", "2"])
   }
 
-  /// Those without a home count together as one.
+  /// The handlers without a home of one topic share a mailbox.
   @Test func aThreadLeavesALetterWhileAnotherOneCallsHandlersWithoutAHome() async {
     let (called, go, done) = (Signal(), Signal(), Signal())
     center.observe(topic, owner: owner, id: "slow") { _, number in

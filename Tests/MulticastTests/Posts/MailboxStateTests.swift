@@ -2,7 +2,7 @@ import Testing
 
 @testable import Multicast
 
-/// The transitions of a mailbox, without threads, locks and posts: letters are numbers.
+/// The transitions of a mailbox, without threads, locks and posts. The letters are numbers.
 @Suite struct MailboxStateTests {
   // MARK: put
 
@@ -58,7 +58,7 @@ import Testing
     #expect(batch.all == [1, 2])
     #expect(mailbox.taken == 2)
     #expect(mailbox.letters.all == [3])
-    // The drain of the first letter has not arrived yet, so no other one is started.
+    // The drain for the first letter is still scheduled, so no other drain is started.
     #expect(mailbox.release() == .nothing)
     #expect(mailbox.taken == 0)
     #expect(mailbox.isReady == true)
@@ -74,7 +74,7 @@ import Testing
     #expect(batch.all == [1, 2, 3])
     #expect(mailbox.letters.all == [4, 5])
     #expect(mailbox.taken == 3)
-    // What arrives meanwhile is handled by the same drain.
+    // The same drain handles letters that arrive before it has finished.
     #expect(mailbox.put(6, isHere: false) == .nothing)
     #expect(mailbox.takeNext(.max, into: &batch) == .handleLetters)
     #expect(batch.all == [4, 5, 6])
@@ -91,7 +91,7 @@ import Testing
     #expect(mailbox.claim() == .handleLetters)
     #expect(mailbox.claimForDrain(.max, into: &batch) == .nothing)
     #expect(batch.all == [])
-    // It has arrived and is not on its way any longer.
+    // That drain is no longer scheduled.
     #expect(mailbox.release() == .startDrain)
   }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Multicast
 
-/// Homes: letters that wait for long, letters for nobody, and the main queue.
+/// The mailboxes of a center: which home has which mailbox, and when letters, actors and memory are released.
 @Suite struct MailboxTests {
   let owner = kept(Owner())
   let place = Place()
@@ -29,7 +29,7 @@ import Testing
   ) async {
     let ends = Atomic<Int>(0)
     place.queue.suspend()
-    // At 10,000, a debug build would say so.
+    // With 10,000 waiting letters, a debug build would print a message.
     for _ in 0..<19 {
       let passing = Owner()
       let observation = center.observe(Topic<Sentinel>(), owner: passing, on: place.queue) { _, _ in
@@ -40,7 +40,7 @@ import Testing
       if !ownerEnds { observation.cancel() }
       extendLifetime(passing)
     }
-    // Their home does not run, so they wait.
+    // The letters wait, because their home does not run.
     #expect(ends.load(ordering: .relaxed) == 0)
     place.queue.resume()
     await center.settled()
@@ -91,14 +91,14 @@ import Testing
     #expect(numbers.all == [1])
   }
 
-  /// Its `deinit` would wait for the lock.
+  /// If it were, a post in its `deinit` would wait for that lock forever.
   @Test func noActorIsDeallocatedWithALockHeld() {
     let topic = Topic<Login>()
     let client = Counter()
     center.observe(topic, owner: owner, on: place.queue) { _, _ in }
     onThreads(2) { thread in
       for _ in 0..<Process.rounds(200_000, quick: 20_000) {
-        // Looks the queue's mailbox up, after that of an actor.
+        // Looks up the mailbox of the queue after the other thread has looked up that of an actor.
         if thread == 0 { center[PingProtocol.self].add(client, on: place.queue) }
         if thread == 1 {
           let actor = Poster(center, topic)
@@ -110,7 +110,7 @@ import Testing
   }
 }
 
-/// Posts at its end.
+/// Posts in its `deinit`.
 private actor Poster {
   private let center: MulticastCenter
   private let topic: Topic<Login>

@@ -2,7 +2,7 @@ import Multicast
 import TestSupport
 import Testing
 
-/// Posts and notifies inside of each other.
+/// Posts and notifies that are made inside each other: which ones are nested, and which ones follow.
 @Suite struct NestedDeliveryTests {
   let owner = kept(Owner())
   let calls = Numbers()
@@ -49,14 +49,14 @@ import Testing
     #expect(journal.read() == "int1 ping1")
   }
 
-  /// A letter is its own first cause, also where somebody who is delivering handles it.
+  /// The calls for a letter are not nested in the delivery of the thread that handles it, even if that thread is delivering.
   @Test func aNotifyDuringAForeignLetterIsNotNestedInTheHandlingThread() {
     let place = Place()
     @Sendable func notify(_ number: Int) { center.notify(PingProtocol.self) { $0.ping(number) } }
     center.adding(
       Listener { number in
         calls.add(number)
-        // Enters the home where the letter waits.
+        // Posts in the home in which the letter waits.
         if number == 1 { center.post(Topic<String>(), "now") }
       })
     center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in notify(number) }
@@ -69,12 +69,12 @@ import Testing
     #expect(reports.all.isEmpty)
   }
 
-  /// A thread that posts in a home handles the letters of others first. What their handlers post is not nested in the caller.
+  /// A thread that posts in a home handles foreign letters first. The posts of their handlers are not nested in the thread's delivery.
   @Test func aPostThatFollowsAForeignLetterIsNotNestedInThePostingThread() {
     let (center, owner, calls) = (center, owner, calls)
     let place = Place()
     @Sendable func notify() { center.notify(PingProtocol.self) { $0.ping(calls.all.count) } }
-    // Whatever others have posted notifies, by way of a post that follows.
+    // The handler of the foreign letter posts, and the handler of that post notifies.
     center.observe(.login, owner: owner, on: place.queue) { _, _ in center.post(Topic<String>(), "")
     }
     center.observe(Topic<String>(), owner: owner) { _, _ in notify() }
@@ -132,7 +132,7 @@ import Testing
     center.observe(Topic<Int>(), owner: owner) { _, number in
       center.notify(PingProtocol.self) { $0.ping(number) }
     }
-    // The calls of this post are over when the other one follows.
+    // The calls of this post have returned when the post that follows is delivered.
     center.post(PingProtocol.self) { $0.ping(1) }
     #expect(journal.read() == "ping1 ping2")
     #expect(reports.all.isEmpty)
@@ -156,7 +156,7 @@ import Testing
   @Test func recurringPostsDoNotGrowTheStack() {
     let seen = Numbers()
     center.observe(Topic<Int>(), owner: owner) { _, number in
-      // The address sanitizer keeps what has a known size outside of the stack.
+      // The size is not a constant, because the address sanitizer allocates constant sizes outside the stack.
       withUnsafeTemporaryAllocation(byteCount: 1 + min(number, 0), alignment: 1) {
         seen.add(Int(bitPattern: $0.baseAddress))
       }
@@ -168,7 +168,7 @@ import Testing
   }
 }
 
-/// `postOnMain` calls everybody on the main actor, whoever posts.
+/// `postOnMain` calls all clients on the main actor, on whichever thread it is called.
 @Suite struct PostOnMainTests {
   @MainActor private protocol ScreenProtocol {
     func show(_ number: Int)

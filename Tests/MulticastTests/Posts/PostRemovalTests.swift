@@ -3,7 +3,7 @@ import Multicast
 import TestSupport
 import Testing
 
-/// What becomes of posts whose clients and handlers end before their turn.
+/// Letters whose clients and handlers are removed or deallocated before their turn.
 @Suite struct PostRemovalTests {
   let place = Place()
   let owner = kept(Owner())
@@ -108,7 +108,7 @@ import Testing
       }
     }
     for id in 0..<count { center.post(.login, Login(id: id)) }
-    // With a pass over the letters for each, this would take minutes.
+    // If each cancellation searched the letters, this would take minutes.
     for observation in observations { observation.cancel() }
     place.queue.resume()
     place.queue.sync {}
@@ -168,7 +168,7 @@ import Testing
     #expect(journal.read() == "end")
   }
 
-  /// A removal in the actor comes first, or the call does: no call begins there afterwards.
+  /// In the actor, either the call or the removal comes first. No call begins there after the removal.
   @Test func anAwaitingHandlerIsNotCalledAfterItsActorHasRemovedIt() async {
     for _ in 0..<200 { await Remover().run(journal) }
     #expect(journal.read() == "")
@@ -191,7 +191,7 @@ import Testing
     }
   }
 
-  /// Observes in an actor, and posts. Returns when the call is on its way to the actor, which does not come to it.
+  /// Observes in an actor, and posts. Returns when the call is enqueued in the actor, which does not run.
   private func observeAndPost(_ topic: Topic<Sentinel>, in home: QueueActor) async
     -> TopicObservation
   {
@@ -214,7 +214,7 @@ import Testing
     #expect(journal.read() == "")
   }
 
-  /// The new handler is called before the replacement returns, and ends the old one, which has no place any more.
+  /// The new handler is called before `observe` returns, and cancels the old handler, which it has replaced.
   @Test func aCallEnqueuedInAnActorDoesNotBeginAfterItsReplacementHasCancelledIt() async {
     let (topic, home) = (Topic<Sentinel>("latest", keepsLatest: true), QueueActor())
     let observation = await observeAndPost(topic, in: home)
@@ -341,7 +341,7 @@ import Testing
       center.post(topic, Sentinel { center.post(Topic<Int>(), number) })
     }
     center.removeLatest(of: topic)
-    // Those that are given up post as well.
+    // Messages that are dropped post in their `deinit`, too.
     place.queue.sync {}
     place.queue.suspend()
     for number in 100..<110 {
@@ -360,13 +360,13 @@ import Testing
   func aHundredThousandMessagesForABlockedMainActorArriveAndFreeTheirMemory() async throws {
     let screen = Screen()
     center.observe(.login, owner: screen) { screen, login in screen.shown.append(login.id) }
-    // From 10,000 on, a debug build says so.
+    // From 10,000 waiting letters on, a debug build prints a message.
     let count = Process.rounds(100_000, quick: 9_000)
     onNewThread { for id in 0..<count { center.post(.login, Login(id: id)) } }
     await center.post(.login, Login(id: -1)).delivered()
     #expect(screen.shown == Array(0..<count) + [-1])
     let round = min(count, 20_000)
-    // Others fit where the first ones were, again and again.
+    // Later messages fit into the memory of the first ones.
     var sizes: [Int] = []
     for _ in 0..<6 {
       screen.shown.removeAll(keepingCapacity: true)
@@ -375,13 +375,13 @@ import Testing
       if let size = Process.residentBytes { sizes.append(size) }
     }
     guard let first = sizes.first, let last = sizes.last else { return }
-    // Other tests run beside this one. A backlog that stayed would be of a kilobyte for each message.
+    // Other tests run concurrently in this process. A leaked backlog would take a kilobyte for each message.
     #expect(last < first + 500 * 5 * round)
   }
 }
 
 extension Sentinel {
-  /// A number, to have a use for the sentinel.
+  /// A number, so that a body can use the sentinel.
   fileprivate var number: Int { 0 }
 }
 

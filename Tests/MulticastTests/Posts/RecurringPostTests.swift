@@ -17,7 +17,7 @@ import Testing
     @Sendable func post(_ number: Int) -> Int { center.post(Topic<Int>(), number).clients }
     center.observe(Topic<Int>(), owner: owner, in: home, of: homes) { number in
       calls.add(number)
-      // If nothing is refused, this ends it.
+      // If no post is refused, this ends the chain.
       if number > 5000 || post(number + 1) == 0 { refused.send() }
     }
     #expect(post(0) == 1)
@@ -29,7 +29,7 @@ import Testing
     #expect(report.key == "Topic<Int>()")
     #expect(report.path.count == 1002)
     #expect(Set(report.path).count == 1)
-    // The next one is not set off by that one.
+    // This post has no cause, so it starts a new chain.
     #expect(post(0) == 1)
     await calls.wait(for: 2002)
   }
@@ -92,7 +92,7 @@ import Testing
       post()
     }
     #expect(await center.post(.login, Login(id: 1)).delivered() == 1)
-    // The one that waits has a call site of its own.
+    // The awaited post does not count, because it has a call site of its own.
     #expect(calls.all.count == 1002)
     #expect(reports.all.count == 1)
   }
@@ -127,9 +127,9 @@ import Testing
   }
 }
 
-/// What a message or a body posts in its `deinit` follows the post that released it, once, and is never lost.
+/// A post that a message or a captured object makes in its `deinit` follows the post that has released it, and is never lost.
 @Suite struct PostInDeinitTests {
-  /// Posts another one when it ends.
+  /// A message that posts another one in its `deinit`.
   private final class Echo: Sendable {
     let depth: Int
     let center: MulticastCenter
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  /// Posts a body that captures another one when it ends.
+  /// An object that posts a body in its `deinit`. The body captures the next such object.
   private final class BodyEcho: Sendable {
     let depth: Int
     let center: MulticastCenter
@@ -200,7 +200,7 @@ import Testing
       center.post(Topic<Int>(), 200)
     }
     center.post(Topic<Int>(), 100)
-    // What ends with the first post that follows waits for the second one.
+    // The post in the `deinit` of the first message follows the second post.
     #expect(numbers.all == [100, 3, 200, 2, 1, 0])
   }
 
@@ -217,8 +217,8 @@ import Testing
     } else {
       center.observe(Topic<Echo>(), owner: owner, in: home, of: homes) { calls.add($0.depth) }
     }
-    // The home comes to the first one when the thread that posts has released it: released there last, it would begin
-    // another chain.
+    // The home handles the first message after the posting thread has released it. If that thread released it last, its post
+    // would begin another chain.
     await MainActor.run {
       homes.one.queue.suspend()
       onNewThread { [center] in center.post(Topic<Echo>(), Echo(5_000, center)) }
@@ -227,7 +227,7 @@ import Testing
     go.send()
     await center.settled()
     #expect(reports.all.count == 1)
-    // The first, the one that its end posts, and 1,000 that recur.
+    // The first message, the one that it posts in its `deinit`, and 1,000 recurring ones.
     #expect(calls.all == Array((5_000 - 1_001...5_000).reversed()))
   }
 

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Multicast
 
-/// The third rule: a client or an owner that has a home is loaded and let go there only, whatever other threads ask its list.
+/// Rule 3 of the contract: a client or an owner with a home is loaded and released only there, whatever other threads do with its list.
 @Suite(.serialized) struct ReleaseAtHomeTests {
-  /// What another thread asks, while clients and owners come and go at home.
+  /// What another thread does with the center while clients and owners are created and released in their home.
   enum Question: CaseIterable {
     case add, addAgain, remove, removeObject, removeAll, contains, isEmpty, count, description,
       wiring
@@ -29,7 +29,7 @@ import Testing
       await home.run {
         var lodgers = (0..<group).map { _ in home.makeLodger(in: center) }
         if number % 2 == 1 { lodgers.reverse() }
-        // They end while the other thread goes through them, in its direction or in the other.
+        // They are released while the other thread walks through the list, in the same direction or the opposite one.
         asker.begin()
         while !lodgers.isEmpty { lodgers.removeLast() }
         asker.pause()
@@ -107,7 +107,7 @@ extension MulticastDelegate {
 // MARK: - Reclaiming
 
 extension ReleaseAtHomeTests {
-  /// What comes and goes, while a home gets to run now and then.
+  /// The listeners that come and go while their home runs from time to time.
   enum Churn: CaseIterable { case clients, owners, ownersOfAwaited, topics }
 
   @Test(arguments: HomeOfLodgers.Kind.allCases, Churn.allCases)
@@ -120,7 +120,7 @@ extension ReleaseAtHomeTests {
     let last = center.observe(.login, owner: kept(Owner()), on: home.place.queue) { _, _ in }
     let (rounds, round) = (Process.rounds(400, quick: 40), 250)
     var longest = 0
-    // A client at the address of another one would find that.
+    // All visitors are alive at first, because a client at the address of a deallocated one would find its box.
     var visitors = (0..<rounds * round).map { _ in Visitor() }
     while let visitor = visitors.popLast() {
       let number = visitors.count
@@ -132,12 +132,12 @@ extension ReleaseAtHomeTests {
       }
       guard number % round == 0 else { continue }
       let lists = center.registries.all.flatMap(\.lists)
-      // A home that runs searches. That is no delivery, so it is not reported, and the center does not wait for it.
+      // The home searches when it runs. A search is not a delivery, so it is not reported, and `settled()` does not wait for it.
       while lists.contains(where: \.isSearched) { await Task.yield() }
       longest = max(longest, lists.reduce(lists.count) { $0 + $1.boxes.count })
     }
-    // A home that never runs but in `settled` leaves fewer than 2 rounds of them unnoticed when a list or the topics are looked
-    // through, and these may double before the next time. A topic counts with its box.
+    // A home that runs only in `settled()` leaves fewer than 2 rounds of visitors unnoticed when a list or the topics are searched,
+    // and their number may double before the next search. A topic counts with its box.
     #expect(longest <= 2 * 2 * 2 * round)
     #expect(last.isActive)
     #expect(events.all.isEmpty)
@@ -164,7 +164,7 @@ private final class Visitor: PingProtocol, Sendable {
 
 // MARK: - Homes
 
-/// Where objects live that must end there.
+/// A home, and the clients and owners that must be deallocated in it, the lodgers.
 final class HomeOfLodgers: Sendable {
   enum Kind: CaseIterable { case mainActor, actor, queue }
 
@@ -194,7 +194,7 @@ final class HomeOfLodgers: Sendable {
 
   init(_ kind: Kind) { self.kind = kind }
 
-  /// Whether this thread runs here. Asks the queues, and not the library.
+  /// Whether this thread runs in this home, according to the queues and not to the library.
   var isCurrent: Bool {
     switch kind {
     case .mainActor: DispatchQueue.getSpecific(key: Self.mainKey) == true
@@ -211,11 +211,11 @@ final class HomeOfLodgers: Sendable {
     }
   }
 
-  /// A client and an owner that lives here. Called here.
+  /// Creates an object that is a client and an owner in this home. Call this in the home.
   func makeLodger(in center: MulticastCenter) -> Lodger {
     let lodger = Lodger(self)
     center.addVisitor(lodger, in: self)
-    // Who awaits is held in an actor, and not on a queue.
+    // An awaiting client is called in an actor, and not on a queue.
     switch kind {
     case .mainActor: center.add(lodger, for: LodgerProtocol.self, on: .main)
     case .actor: center.add(lodger, for: LodgerProtocol.self, isolation: actor)
@@ -229,7 +229,7 @@ final class HomeOfLodgers: Sendable {
   }
 }
 
-/// Must end at home.
+/// A client and owner that counts whether it is deallocated in its home.
 final class Lodger: PingProtocol, LodgerProtocol {
   let home: HomeOfLodgers
   init(_ home: HomeOfLodgers) { self.home = home }
@@ -261,7 +261,7 @@ extension QueueActor {
 }
 
 extension HomeOfLodgers {
-  /// Observes with a handler that awaits here, or in no actor.
+  /// Observes with an awaiting handler in this home, or in no actor if the home is a queue.
   fileprivate func observeAwaiting(
     _ owner: some AnyObject & Sendable, in center: MulticastCenter
   ) async {
@@ -296,7 +296,7 @@ extension MulticastCenter {
   }
 }
 
-/// A thread that asks.
+/// A thread that uses the center.
 private final class Asker: Sendable {
   private let center: MulticastCenter
   private let home: HomeOfLodgers
@@ -304,7 +304,7 @@ private final class Asker: Sendable {
   private let client = Counter()
   private let rounds = Atomic<Int>(0)
 
-  /// Odd while the thread asks.
+  /// Odd while the thread uses the center.
   private let turn = Atomic<Int>(0)
   private let isOver = Atomic<Bool>(false)
   private let (go, began) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -331,7 +331,7 @@ private final class Asker: Sendable {
     }
   }
 
-  /// Returns when the thread asks.
+  /// Returns when the thread has begun.
   func begin() {
     turn.wrappingAdd(1, ordering: .acquiringAndReleasing)
     go.signal()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Multicast
 
-/// `settled()` returns when no post is under way and no letter waits.
+/// `settled()` returns when no post is in progress and no letter waits.
 @Suite struct SettledTests {
   let center = MulticastCenter()
   let owner = kept(Owner())
@@ -63,7 +63,7 @@ import Testing
     await begun.wait()
     observation.cancel()
     center.removeObservers(of: topic)
-    // Enough others, so that a mailbox that is not in use would be dropped.
+    // So many other handlers that the center drops mailboxes that are not in use.
     let others = Topic<Int>("others")
     for _ in 0..<100 {
       center.observe(others, owner: Owner()) { @Sendable _, _ in await Task.yield() }
@@ -88,12 +88,12 @@ import Testing
     for round in 1...rounds {
       onThreads(2) { _ in center.post(Topic<Int>(), 1) }
       #expect(await center.settled())
-      // Two posts, to which all five answer, and all five hear the answers.
+      // All five handlers answer each of the two posts, and all five receive the answers.
       #expect(numbers.all.count == round * 2 * (5 + 25))
     }
   }
 
-  /// A post that calls its first listeners counts, although it has not left its letters yet.
+  /// A post that is calling its first listeners counts, although it has not left its letters yet.
   @Test func settledCountsAPostFromItsEntry() async {
     let place = Place()
     let (isCalled, mayReturn) = (Signal(), Signal())
@@ -127,7 +127,7 @@ import Testing
     #expect(Set(numbers.all) == Set(1...200))
   }
 
-  /// A home that is to look for deallocated clients has nothing to handle.
+  /// A home that has to search for deallocated clients has no letter of a post to handle.
   @Test func settledDoesNotCountASearchForDeallocatedClients() async {
     let place = Place()
     place.queue.suspend()
@@ -204,7 +204,7 @@ import Testing
     #endif
   }
 
-  /// A task that a handler starts on the spot runs inside of the handler's call.
+  /// A task that a handler starts with `Task.immediate` runs inside the handler's call.
   @Test func settledInATaskThatACallStartsImmediatelyReturnsFalseAndWarns() async {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     let result = await #expect(processExitsWith: .success, observing: .errors) {

@@ -5,7 +5,8 @@ import Testing
 
 @testable import Multicast
 
-/// Topics that keep their latest message: loops through `observe`, removals, waits, and who handles what others post.
+/// The stored post of a topic that keeps its latest message: when `observe` delivers it, when `removeLatest` withdraws it, and which
+/// thread calls handlers without a home.
 @Suite struct StoredPostTests {
   let owner = kept(Owner())
   let place = Place()
@@ -17,7 +18,7 @@ import Testing
     let calls = Numbers()
     center.post(topic, 1)
     @Sendable func notify() {
-      // If nothing is refused, this ends it.
+      // If no delivery is refused, this ends the loop.
       if calls.all.count < 100 { center.notify(PingProtocol.self) { $0.ping(0) } }
     }
     center.adding(
@@ -44,7 +45,7 @@ import Testing
     #expect(center.latest(of: topic) == nil)
   }
 
-  /// What is taken back arrives after another thread's message, which the handler has taken.
+  /// The withdrawn message arrives after the message of another thread, which the handler has received.
   @Test func aReplacementBeginsWithTheLatestMessageEvenAfterAWithdrawnOne() async {
     let numbers = Numbers()
     center.observe(topic, owner: owner, id: "x", on: place.queue) { _, number in numbers.add(number)
@@ -66,7 +67,7 @@ import Testing
     #expect(numbers.all == [2, 1, 20])
   }
 
-  /// What another thread has posted, and what follows a call there, is not this thread's to remove.
+  /// A removal does not withdraw the posts that another thread has made, or that follow a call on another thread.
   @Test func removeLatestWithdrawsOnlyPostsOfItsOwnThread() {
     let first = Numbers()
     let late = Numbers()
@@ -86,7 +87,7 @@ import Testing
     #expect(center.latest(of: topic) == 2)
   }
 
-  /// A withdrawn message is delivered, but the newer one that is stored outdates it.
+  /// A withdrawn message is delivered, unless a newer one that is stored outdates it.
   @Test func aWithdrawnMessageIsSkippedForANewerOne() {
     let numbers = Numbers()
     center.observe(topic, owner: owner, newestOnly: true, on: place.queue) { _, number in
@@ -104,7 +105,7 @@ import Testing
     #expect(numbers.all == [2])
   }
 
-  /// A withdrawn message outdates nothing: a handler that begins with the stored one does not get the withdrawn one.
+  /// A withdrawn message does not outdate the stored one: a new handler receives the stored one, and not the withdrawn one.
   @Test func aLateHandlerWithNewestOnlyBeginsWithTheStoredMessage() {
     let numbers = Numbers()
     center.observe(topic, owner: owner) { _, _ in }
@@ -118,7 +119,7 @@ import Testing
     #expect(numbers.all == [2])
   }
 
-  /// Each handler observes late and posts for the next one. Only the stored post knows what has caused it.
+  /// Each handler observes late and posts to the next topic. Only the stored post knows its cause.
   @Test func postsThroughLateHandlersRecur() {
     let calls = Numbers()
     func topic(_ number: Int) -> Topic<Int> { Topic("\(number)", keepsLatest: true) }
@@ -134,7 +135,7 @@ import Testing
     #expect(reports.all.count == 1)
   }
 
-  /// A thread that observes finds a letter of the same stored post at home. What is done for that is not nested in the caller.
+  /// A thread that observes handles a foreign letter of the same stored post. The calls for that letter are not nested in `observe`.
   @Test func aLetterOfTheStoredPostIsNotNestedInTheObservingThread() {
     let (center, topic, owner) = (center, topic, owner)
     let calls = Numbers()
@@ -146,7 +147,7 @@ import Testing
         calls.add(0)
         if isInCall.load(ordering: .relaxed) { return }
         isInCall.store(true, ordering: .relaxed)
-        // Another thread leaves a letter of the stored post for a handler here, and this one observes, too.
+        // Another thread leaves a letter of the stored post for a handler in this home. Then this thread observes, too.
         onNewThread {
           center.observe(topic, owner: owner, on: self.place.queue) { _, _ in notify() }
         }
@@ -157,7 +158,7 @@ import Testing
     #expect(calls.all.count == 2)
   }
 
-  @Test(arguments: [false, true]) func deliveredReturnsAfterTheMessageIsStored(inCall: Bool) async {
+  @Test func deliveredReturnsAfterTheMessageIsStored() async {
     center.observe(topic, owner: owner, on: place.queue) { _, _ in }
     for number in 1...100 {
       await center.post(topic, number).delivered()
@@ -208,7 +209,7 @@ import Testing
     place.queue.suspend()
     center.withLock { $0 }?.observe(latest, owner: owner, on: place.queue) { _, _ in
       let last = center.withLock { $0.take() }
-      // What follows is delivered after the end of the center.
+      // This post follows, so it is delivered after the center has been released.
       if inCall { last?.post(latest, Sentinel(journal)) }
     }
     center.withLock { $0 }?.post(latest, Sentinel(journal))
@@ -237,7 +238,7 @@ import Testing
     for collected in numbers {
       center.observe(topic, owner: owner) { _, number in
         let others = inCall.withLock { exchange(&$0, with: $0 + 1) }
-        // The second one has had less than the first one.
+        // The second handler never has more messages than the first one.
         if others > 0 || numbers[0].all.count < collected.all.count { wrong.add(number) }
         collected.add(number)
         Process.letOthersRun()

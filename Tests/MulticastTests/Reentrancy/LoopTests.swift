@@ -32,7 +32,7 @@ import Testing
     #expect(report.path.count == 2)
     #expect(report.path[0] == report.path[1])
     #expect(report.path[0].fileID == #fileID)
-    // The chain is as it was before.
+    // The same call site can notify again.
     #expect(notify() == 1)
     #expect(reports.all.count == 2)
   }
@@ -71,7 +71,7 @@ import Testing
     #expect(otherReports.all.isEmpty)
   }
 
-  /// What a post leaves in the homes that are here belongs to the poster's stack.
+  /// The letters that a post handles itself, in the homes that are here, are part of its stack.
   @Test(arguments: [1, 2]) func aLoopThroughAPostIsRefusedInEveryHomeThatIsHere(place: Int) {
     let (owner, calls) = (kept(Owner()), Numbers())
     let outer = DispatchQueue(label: "outer")
@@ -80,7 +80,7 @@ import Testing
     center.adding(
       Listener { [center] _ in
         calls.add(0)
-        // If nothing is refused, this ends it.
+        // If no notify is refused, this ends the loop.
         if calls.all.count < 100 { center.post(.login, Login(id: 1)) }
       })
     for (number, queue) in [(1, outer), (2, inner)] {
@@ -105,7 +105,7 @@ import Testing
     #expect(reports.all.count == count * count)
   }
 
-  /// Several call sites, and a client that uses each of them whenever it is called.
+  /// A client notifies from each of several call sites whenever it is called.
   @Test(arguments: [2, 4, 12]) func aLoopThroughManyCallSitesEnds(count: Int) {
     let echo = center.adding(Echo())
     var calls = 0
@@ -119,7 +119,7 @@ import Testing
     for _ in 0..<2 {
       calls = 0
       #expect(notify(1) == 1)
-      // All paths without a repetition, or those two deep and the first 1,000 deeper ones.
+      // All paths without a repeated call site, or those of two levels and the first 1,000 deeper ones.
       #expect(calls == (count == 2 ? 2 : count == 4 ? 16 : 1 + 11 + 1_000))
     }
     #expect(reports.all.isEmpty == false)
@@ -153,7 +153,7 @@ import Testing
     #expect(reports.all.isEmpty)
   }
 
-  /// Each message is the outermost delivery of what it causes.
+  /// Each letter starts a chain of deliveries of its own.
   @Test func nestedDeliveriesOfManyLettersAreNotALoop() {
     let (queue, calls) = (DispatchQueue(label: "place"), Numbers())
     let client = kept(
@@ -182,8 +182,8 @@ import Testing
       notify()
     }
     notify()
-    // Each way may be entered once in each chain: the number of arrangements of three sites, with
-    // the first one taken, and those of the inner two.
+    // Each call site may be active once in a chain, so this counts the arrangements of three call sites, with
+    // the first one fixed, and those of the inner two.
     #expect(depth == 1 + 2 + 2)
     #expect(reports.all.allSatisfy { $0.path.count <= 4 })
   }
@@ -226,7 +226,7 @@ import Testing
 
   static let site = CallSite(fileID: "App/Store.swift", line: 12, column: 32)
 
-  /// Sites that differ in one part only. The nested notify comes from them and is not a loop.
+  /// Call sites that differ in one part from the outer one. A nested notify from them is not a loop.
   static let others: [(fileID: StaticString, line: Int, column: Int)] = [
     ("App/Other.swift", 12, 32), ("App/Store.swift", 13, 32), ("App/Store.swift", 12, 33),
   ]
@@ -263,7 +263,7 @@ import Testing
     #expect(reports.all.map(\.path) == [[Self.site, Self.site]])
   }
 
-  /// Notifies from the outer notify's own site, which is refused, and from those that are not it.
+  /// Notifies from the call site of the outer notify, which is refused, and from the other ones, which are not.
   private func check(_ nested: (StaticString, Int, Int) -> Int) {
     #expect(nested("App/Store.swift", 12, 32) == 0)
     for other in Self.others {
@@ -276,7 +276,7 @@ import Testing
   let journal = Journal()
   let reports = Reports()
 
-  /// How deep a notify gets that notifies again from the same call site without end.
+  /// Returns the depth at which a notify that repeats itself from one call site is refused.
   func depthOfLoop(_ policy: ReentrancyPolicy, limit: Int = 100) -> Int {
     let delegate = MulticastDelegate<any PingProtocol>(
       reentrancy: policy, onRecursion: reports.handler)
@@ -320,8 +320,8 @@ import Testing
 
   @Test func aRecursionHandlerThatNotifiesIntoALoopReturns() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
-      // The client notifies from its own site, which is refused; the handler notifies, and what is
-      // refused in there is printed, and not handed to it again.
+      // The client's notify is refused. The recursion handler notifies then, and the loop inside that
+      // notify is printed instead of being passed to the handler again.
       precondition(Self.notifyIntoALoop() == "a a ! a")
     }
     #expect(
@@ -329,9 +329,9 @@ import Testing
     #expect(text(result).split(separator: "Multicast: ").count == 1)
   }
 
-  /// Not in the macro, which would be the call site of all that stands in it.
+  /// A function, because inside the macro all calls would have the call site of the macro.
   private static func notifyIntoALoop() -> String {
-    // It is called with no lock held.
+    // The handler is called without a lock held.
     let reference = Locked<MulticastCenter?>(nil)
     let journal = Journal()
     let center = MulticastCenter { _ in

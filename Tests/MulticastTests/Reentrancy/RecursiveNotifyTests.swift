@@ -51,7 +51,7 @@ import Testing
     #expect(throws: report) { throw report }
   }
 
-  // Not inside of the macro, where all is one call site.
+  // Functions, because inside the macro all calls would have the call site of the macro.
 
   /// Two loops, each refused many times.
   static func loopALot() {
@@ -65,7 +65,7 @@ import Testing
     for _ in 0..<3 { center.notify(PingProtocol.self) { $0.ping(0) } }
   }
 
-  /// One call site of the default center that serves two lists, with a loop in each.
+  /// One call site that notifies two protocols of the default center, with a loop in each.
   static func loopInTwoLists(in center: MulticastCenter = .default) {
     func notify<Listener>(_ key: Listener.Type, _ body: (Listener) -> Void) {
       center.notify(key, body)
@@ -83,7 +83,7 @@ import Testing
     notify(Client.self) { $0.ping(2) }
   }
 
-  /// Topics that come and go, each with a post that sets off itself. Their lists may have the same address.
+  /// Topics that come and go, each with a recurring post. Their lists may have the same address.
   static func loopInManyTopics() {
     let center = MulticastCenter()
     let owner = kept(Owner())
@@ -109,7 +109,7 @@ import Testing
     for (report, key) in zip(reports(result), ["PingProtocol", "Client"]) {
       #expect(report.hasPrefix("A recursive notification of \(key) was refused"))
       #expect(report.contains(".allow(depth:)"))
-      // The site and the refused call at it, and nothing between the two.
+      // The path contains the call site and the refused call from it, and nothing between the two.
       #expect(report.split(separator: "\n").count { $0.hasPrefix("  ") } == 2)
     }
     let topics = await #expect(processExitsWith: .success, observing: .errors) {
@@ -122,7 +122,7 @@ import Testing
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent, \.standardOutputContent]
     ) {
-      // Its handler has the report.
+      // The recursion handler receives the reports.
       let reports = Reports()
       Self.loopInTwoLists(in: reports.center)
       precondition(reports.all.count == 2)

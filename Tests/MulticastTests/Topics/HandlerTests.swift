@@ -4,7 +4,7 @@ import Multicast
 import TestSupport
 import Testing
 
-/// Handlers that take one message.
+/// Handlers with `once: true`, which receive one message.
 @Suite struct OnceTests {
   let end = Journal()
   let other = kept(Owner())
@@ -57,16 +57,16 @@ import Testing
   }
 
   @Test func aHandlerIsReleasedAlthoughItsOwnersAddressIsReusedDuringAPost() {
-    // So many that dead ones are not looked for at each operation.
+    // So many handlers that the topic does not search for deallocated owners at each operation.
     let others = kept((0..<40).map { _ in Owner() })
     for owner in others { center.observe(.login, owner: owner) { _, _ in } }
     center.observe(.login, owner: owner, once: true) { _, _ in
       for _ in 0..<100 {
         do {
           let sentinel = Sentinel(end)
-          let dead = Owner()
-          center.observe(.login, owner: dead) { _, _ in extendLifetime(sentinel) }
-          extendLifetime(dead)
+          let deallocated = Owner()
+          center.observe(.login, owner: deallocated) { _, _ in extendLifetime(sentinel) }
+          extendLifetime(deallocated)
         }
         let next = Owner()
         center.observe(.login, owner: next) { _, _ in }
@@ -118,7 +118,7 @@ import Testing
   }
 }
 
-/// Handlers that want the newest message only: rule 17.
+/// Handlers with `newestOnly: true`, a part of rule 17 of the contract.
 @Suite struct NewestOnlyTests {
   let center = MulticastCenter()
   let owner = kept(Owner())
@@ -135,7 +135,7 @@ import Testing
     queue.resume()
     queue.sync {}
     #expect(numbers.all == [5])
-    // Nothing is dropped where the home keeps up.
+    // A home that is not busy handles each message.
     for number in 6...8 {
       center.post(topic, number)
       queue.sync {}
@@ -171,7 +171,7 @@ import Testing
     #expect(numbers.all == [1, 5])
   }
 
-  /// It was never kept, and nothing newer is.
+  /// The message was never stored, and neither was a newer one that outdates it.
   @Test func aMessageWithdrawnBeforeItIsStoredIsDelivered() {
     center.observe(topic, owner: owner, newestOnly: true) { [numbers] _, number in
       numbers.add(number)
@@ -186,7 +186,7 @@ import Testing
     #expect(numbers.all == [1, 2])
   }
 
-  /// The newest letter calls, also if its message is kept no more.
+  /// The newest letter calls the handler, even if its message is no longer stored.
   @Test func theNewestMessageIsDeliveredAlthoughItIsNoLongerStored() {
     let queue = DispatchQueue(label: "slow")
     center.observe(topic, owner: owner, newestOnly: true, on: queue) { [numbers] _, number in

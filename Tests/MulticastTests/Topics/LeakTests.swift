@@ -57,7 +57,7 @@ private final class Sound: Sendable {
   }
 }
 
-/// Owners that only their own handlers keep alive.
+/// Owners that are alive only because their own handlers retain them.
 @Suite struct LeakTests {
   let center = MulticastCenter()
 

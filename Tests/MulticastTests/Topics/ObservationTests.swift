@@ -3,7 +3,7 @@ import CoreModel
 import Multicast
 import Testing
 
-/// An owner that knows its center, and does something at its end.
+/// An owner with a reference to its center, which calls a closure in its `deinit`.
 private final class Model: Sendable {
   let center: MulticastCenter
   let journal: Journal
@@ -51,7 +51,7 @@ private final class Model: Sendable {
     #expect(journal.read() == "second other")
     #expect(!first.isActive)
     #expect(second.isActive)
-    // The first one has ended: to cancel it does nothing to the one in its place.
+    // The first handler has been replaced. Cancelling it does not affect the second one.
     first.cancel()
     #expect(post() == 2)
   }
@@ -97,7 +97,7 @@ private final class Model: Sendable {
   }
 
   @Test func anOwnerAtTheAddressOfADeallocatedOneGetsItsOwnHandler() {
-    // So many that nobody looks for the dead.
+    // So many handlers that the topic does not search for deallocated owners.
     let others = kept((0..<100).map { _ in Owner() })
     for other in others { center.observe(.login, owner: other) { _, _ in } }
     let numbers = Numbers()
@@ -111,7 +111,7 @@ private final class Model: Sendable {
       if round % 100 == 0 { _ = post() }
       if round % 100 == 0 { #expect(numbers.all.last == round) }
     }
-    // The address sanitizer does not let memory be used again soon.
+    // The address sanitizer delays the reuse of memory.
     #expect(reused > 0 || Process.isSanitized)
   }
 
@@ -210,8 +210,8 @@ private final class Model: Sendable {
 
   enum Change: CaseIterable, Sendable { case replace, cancel, remove }
 
-  /// So many others may come and go meanwhile that the topic goes over to another list. What is done to an
-  /// observer then has to be seen in the old one.
+  /// With `passing`, so many other handlers come and go that the topic replaces its storage. The post walks over the
+  /// old storage, and must see there that a handler is replaced or removed.
   @Test(arguments: Change.allCases, [0, 1000])
   func aHandlerCanReplaceOrRemoveALaterHandlerBeforeItsTurn(change: Change, passing: Int) {
     center.observe(.login, owner: owner) { _, _ in
@@ -300,14 +300,14 @@ private final class Model: Sendable {
   }
 
   @Test func handlersOfADeallocatedOwnerAreNotCountedForAnObjectAtItsAddress() {
-    // So many observers that dead ones are not looked for at each operation.
+    // So many handlers that the topic does not search for deallocated owners at each operation.
     let others = kept((0..<100).map { _ in Owner() })
     for owner in others { center.observe(.login, owner: owner) { _, _ in } }
     for _ in 0..<100 {
       do {
-        let dead = Owner()
-        center.observe(.login, owner: dead) { _, _ in }
-        extendLifetime(dead)
+        let deallocated = Owner()
+        center.observe(.login, owner: deallocated) { _, _ in }
+        extendLifetime(deallocated)
       }
       let owner = Owner()
       #expect(center.removeObservers(of: .login, owner: owner) == 0)
@@ -326,7 +326,7 @@ private final class Model: Sendable {
         if thread == 0 {
           observation.cancel()
         } else {
-          // Dropped after the lock is released: its end uses the center.
+          // Release the owner after the lock, because its `deinit` uses the center.
           let last = owner.withLock { owner in
             let last: Model? = owner
             owner = nil

@@ -3,12 +3,12 @@ import Testing
 
 @testable import Multicast
 
-/// Handlers: `once:`, and owners with many of them.
+/// How a center finds the handlers of one owner among many. Each test counts what it examines, or compares it with a model.
 @Suite struct OwnerLookupTests {
   let owner = kept(Owner())
   let center = MulticastCenter()
 
-  /// One more handler of an owner is compared with few others, however many there are.
+  /// The number of comparisons for a new handler does not grow with the number of the owner's handlers.
   @Test func addingAHandlerComparesItsIDWithFewOthers() {
     struct ID: Hashable, Sendable {
       static let comparisons = Atomic<Int>(0)
@@ -25,7 +25,7 @@ import Testing
     #expect(ID.comparisons.load(ordering: .relaxed) < 2 * 5_000)
   }
 
-  /// Owners with several handlers in a long list, with and without ids, against a model.
+  /// Owners with several handlers in a long list, with and without ids, compared with a model.
   @Test func removalsOfManyOwnersMatchAModel() {
     let (called, owners) = (Numbers(), (0..<200).map { _ in kept(Owner()) })
     var registered = [[(number: Int, id: Int?, token: TopicObservation)]](repeating: [], count: 200)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// Counts the boxes that a search looks at.
+  /// Counts the boxes that a search for an owner looks at.
   @Test func aSearchForAnOwnerLooksAtItsBoxesOnly() {
     final class CountingBox: WeakBox, @unchecked Sendable {
       static let looks = Atomic<Int>(0)
@@ -116,7 +116,7 @@ import Testing
     #expect(CountingBox.looks.withLock { $0[test]! } - before < 10)
   }
 
-  /// A removal of an object visits the topics that it observes. In each one visited, it finds handlers of deallocated owners.
+  /// Removing an owner visits the topics that it observes. A visit also frees the handlers of deallocated owners there.
   @Test func removingAnOwnerVisitsItsTopicsOnly() {
     let topics = (0..<100).map { Topic<Int>("topic \($0)") }
     let ends = Atomic<Int>(0)
@@ -154,7 +154,7 @@ import Testing
     #expect(calls.all == [1])
   }
 
-  /// However many objects and topics come and go, what a center knows of them is bounded by those in use.
+  /// A center stores a bounded number of owners and topics, however many come and go.
   @Test func aCenterForgetsOwnersAndTopicsThatAreNoLongerInUse() {
     center.observe(Topic<Int>("first"), owner: owner) { _, _ in }
     let lasting = Topic<Int>("lasting")

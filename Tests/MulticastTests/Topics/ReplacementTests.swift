@@ -4,7 +4,7 @@ import Testing
 
 @testable import Multicast
 
-/// A handler that is replaced under its id: in its home it passes on its place and what waits, elsewhere it ends.
+/// A handler that another one with its id replaces. In the same home, the new handler takes its position and its letters.
 @Suite struct ReplacementTests {
   let numbers = Numbers()
   let first = kept(Owner())
@@ -98,7 +98,7 @@ import Testing
     from: HomeKind, to: HomeKind
   ) async {
     defer { extendLifetime((first, owner)) }
-    // It replaces the handler that comes after it, whose turn it is not yet.
+    // This handler replaces the one after it, before that one has been called.
     center.observe(Topic<Int>(), owner: first) { _, number in
       if number == 1 { observe(to) { number in numbers.add(number) } }
     }
@@ -201,7 +201,7 @@ import Testing
     #expect(numbers.all == [1, 2])
   }
 
-  /// An id that equals every other one. Its `==` runs code before.
+  /// An id that equals every other one. Its `==` first calls a closure.
   private struct SlowID: Hashable, Sendable {
     let beforeComparison: @Sendable () -> Void
     static func == (one: Self, other: Self) -> Bool {
@@ -211,7 +211,7 @@ import Testing
     func hash(into hasher: inout Hasher) {}
   }
 
-  /// However often another call registers a handler while ids are compared, one handler is left.
+  /// One handler is left, even if handlers are registered again and again while ids are compared.
   @Test func aHandlerRegisteredDuringAComparisonOfIDsIsReplaced() {
     let registrations = Locked(0)
     let (center, owner, numbers, queues) = (center, owner, numbers, [one.queue, two.queue])
@@ -244,7 +244,7 @@ import Testing
       let all = DispatchGroup()
       for (number, thread) in threads.enumerated() {
         thread.async(group: all) { [center, owner, homes] in
-          // A comparison of the first thread takes so long that the others register meanwhile, often.
+          // A comparison of the first thread takes so long that the other threads often register handlers during it.
           let id = SlowID { if number == 0 { for _ in 0..<20 { Process.letOthersRun() } } }
           for round in 0..<(number == 0 ? 1 : 1_000) {
             let home = [homes.one, homes.two][(number + round) % 2]
@@ -257,7 +257,7 @@ import Testing
     }
   }
 
-  /// The boxes that a handler has left, in other homes, are dropped like those of removed handlers.
+  /// The boxes that a handler has left in other homes are freed like those of removed handlers.
   @Test func aHandlerThatChangesItsHomeLeavesFewEmptyBoxes() throws {
     for _ in 0..<3 { center.observe(Topic<Int>(), owner: kept(Owner())) { _, _ in } }
     let list = try #require(center.existingList(of: Topic<Int>()))
@@ -284,7 +284,7 @@ import Testing
     let alive = Alive()
     let isOver = Atomic<Bool>(false)
     onThreads(3) { thread in
-      // The first one begins for certain, however few threads there are.
+      // The first thread does this, because it runs even if there are few threads.
       if thread == 0 {
         for _ in 0..<2000 {
           let sentinel = alive.makeSentinel()

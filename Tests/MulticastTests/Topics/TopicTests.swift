@@ -55,7 +55,7 @@ import Testing
       let text: String
       let answer: @Sendable (String) -> Void
     }
-    // The topic of a type needs no name.
+    // A topic needs no name if it is the only one of its message type.
     center.observe(Topic<Question>(), owner: owner) { owner, question in
       await Task.yield()
       question.answer("\(owner.name): \(question.text)!")
@@ -95,11 +95,11 @@ import Testing
   }
 }
 
-/// A handler runs in the isolation that it was written in. ``HomeTests`` has what holds in every home.
+/// A handler runs in the isolation in which it is written. ``HomeTests`` tests what is true of every home.
 @Suite struct TopicIsolationTests {
   let center = MulticastCenter()
 
-  /// Knows nothing of any actor.
+  /// Posts in a function that is not isolated.
   func postFromAHelper(_ id: Int) -> Int { center.post(.login, Login(id: id)).clients }
 
   @Test @MainActor func aPostOnTheMainActorCallsItsHandlerBeforeItReturns() {
@@ -121,7 +121,7 @@ import Testing
       screen.shown.append(login.id)
     }
     for round in 0..<50 {
-      // These wait, since the main actor is busy here.
+      // These messages wait, because the main actor is busy here.
       onNewThread { for id in 0..<9 { center.post(.login, Login(id: 10 * round + id)) } }
       await center.post(.login, Login(id: 10 * round + 9)).delivered()
     }
@@ -139,7 +139,7 @@ import Testing
         taken.wrappingAdd(center.post(.login, Login(id: id)).clients, ordering: .relaxed)
       }
     }
-    // Who gets which message is decided when the letters are handled.
+    // Each post leaves a letter. The first letter that is handled calls the handler.
     #expect(taken.load(ordering: .relaxed) == 4)
     await center.settled()
     #expect(screen.shown.count == 1)
@@ -161,11 +161,11 @@ import Testing
     }
     let store = Store(center)
     await store.observe()
-    // In the actor itself, within the turn.
+    // In the actor itself, the handler is called before `post` returns.
     #expect(await store.postHere() == [1])
     #expect(await center.post(.login, Login(id: 2)).delivered() == 1)
     #expect(await store.ids == [1, 2])
-    // It captures its actor: an owner that it captures lives until it is cancelled.
+    // The handler captures its owner, and so retains it until the handler is removed.
     center.removeObservers(of: .login)
   }
 
@@ -184,7 +184,7 @@ import Testing
 @Suite struct TopicMessagesTests {
   let center = MulticastCenter()
 
-  /// The first messages of a loop over a sequence.
+  /// Returns the first `count` messages of a sequence.
   func first(_ count: Int, of messages: AsyncStream<Int>) async -> [Int] {
     var received: [Int] = []
     for await message in messages {
@@ -231,7 +231,7 @@ import Testing
     loop.cancel()
     await loop.value
     #expect(received.all == [1])
-    // The sequence is held here still, but the loop's registration is gone.
+    // The sequence is still retained here, but the registration of the loop has ended.
     #expect(center.post(Topic<Int>(), 2).clients == 0)
   }
 

@@ -3,21 +3,21 @@ import Testing
 
 @testable import Multicast
 
-/// Collects what is reported. `add` is to be passed as `onDelivery`.
+/// Collects events. Pass `add` as `onDelivery`.
 typealias Events = Collected<DeliveryEvent>
 
 extension Events {
-  /// The events so far in short. They are forgotten.
+  /// Returns the events so far in short, and removes them.
   func read() -> [String] { take().map(\.brief) }
 
-  /// Waits for the end of so many passes.
+  /// Returns when `count` passes have ended.
   func wait(forEnds count: Int) async {
     await wait { events in events.count { $0.brief.contains(" ended ") } >= count }
   }
 }
 
 extension DeliveryEvent {
-  /// What does not differ from one run to the next: a home stands behind `@`, and `late` for a post that waited.
+  /// The parts of an event that are the same in each run. The home follows `@`, and `late` marks a post that waited.
   var brief: String {
     let news =
       switch phase {
@@ -31,7 +31,7 @@ extension DeliveryEvent {
   }
 }
 
-/// What is reported of those who call everybody here and now.
+/// The events of deliveries that call clients here and now.
 struct NotifyEventTests {
   private struct Failure: Error {}
 
@@ -149,7 +149,7 @@ struct NotifyEventTests {
     #expect(places.all == [false, false, false, true, true, true])
   }
 
-  /// What happens in a call takes no longer than the call, nor this longer than the pass that it is part of.
+  /// The work in a call takes at most as long as the call, and the call at most as long as its pass.
   @Test func eventsReportTheDurationsOfTheCallsAndOfTheDelivery() throws {
     var inside: UInt64 = 0
     client.onPing = { _ in
@@ -172,7 +172,7 @@ struct EventTextTests {
     let lines = Collected<String>()
     let center = MulticastCenter(
       reentrancy: .refuseNesting, onRecursion: { _ in }, onDelivery: { lines.add("\($0)") })
-    // Notifies again in vain.
+    // This client notifies again, which is refused.
     center.adding(
       Listener { [weak center] _ in
         center?.notify(PingProtocol.self, fileID: "App/Inner.swift", line: 2, column: 3) {
@@ -219,7 +219,7 @@ struct CarriedValueTests {
     }
   }
 
-  /// Without it, only who is called here sees the value of the poster.
+  /// Without `carrying:`, only a handler that is called on the posting thread sees the value of the poster.
   @Test(arguments: [(true, [7, 7, 7]), (false, [0, 0, 7])])
   func handlersInEveryHomeSeeTheValueOfThePoster(isCarried: Bool, values: [Int]) async {
     let center = MulticastCenter(carrying: isCarried ? CarriedValue(Request.$id) : nil)

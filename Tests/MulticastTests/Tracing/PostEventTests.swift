@@ -3,7 +3,7 @@ import Dispatch
 import TestSupport
 import Testing
 
-/// What is reported of posts: where they are made, and where they are handled.
+/// The events of posts, on the posting thread and in the homes that handle them.
 struct PostEventTests {
   let owner = kept(Owner())
   private let events = Events()
@@ -58,7 +58,7 @@ struct PostEventTests {
     #expect(center.wiring.waiting.isEmpty)
   }
 
-  /// A home that hangs in its first call has taken all that waited.
+  /// A home that is blocked in its first call has taken all letters that waited.
   @Test func lettersThatAHomeHasTakenCountUntilTheyAreHandled() {
     let place = Place("home")
     let (began, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -94,7 +94,7 @@ struct PostEventTests {
       #expect(text(result).contains("queue stuck"))
     }
 
-    /// One post may fill two homes, and each of them may empty itself and fill again.
+    /// The letters of one post may be the 10,000th in two homes, and each home may reach that number again.
     @Test func eachHomeThatDoesNotHandleItsLettersIsReportedOnce() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
         let (center, owner, homes) = (MulticastCenter(), Owner(), [Place("one"), Place("two")])
@@ -201,11 +201,11 @@ struct PostEventTests {
   }
 }
 
-/// What a callback notifies and posts itself.
+/// The deliveries that an `onDelivery` callback makes itself.
 struct CallbackDeliveryTests {
   let told = Numbers()
 
-  /// A callback that tells others of each event, and counts the events.
+  /// A callback that makes a delivery for each event, and collects the events.
   private final class Teller: Sendable {
     private let center = Locked<MulticastCenter?>(nil)
     private let tell: @Sendable (MulticastCenter, DeliveryEvent) -> Void
@@ -224,7 +224,7 @@ struct CallbackDeliveryTests {
       return made
     }
 
-    /// The center keeps its callback, and the callback the center.
+    /// Ends the retain cycle of the center and its callback.
     func end() { center.withLock { $0 = nil } }
   }
 
@@ -240,7 +240,7 @@ struct CallbackDeliveryTests {
     teller.end()
   }
 
-  /// Here, elsewhere and in a task, and what is set off there.
+  /// On the posting thread, on a queue and in a task, including the deliveries that handlers make there.
   @Test(arguments: [HomeKind.none, .queue, .task])
   func aPostOfACallbackIsDeliveredAndNotReportedInAnyHome(home: HomeKind) async {
     let teller = Teller { center, _ in center.post(.login, Login(id: 1)) }
@@ -254,13 +254,13 @@ struct CallbackDeliveryTests {
     center.adding(Worker())
     center.post(WorkerProtocol.self) { $0.work(0) }
     await told.wait(for: 6)
-    // What is reported is reported before it is called.
+    // An event would have been reported before the client is called.
     teller.end()
     #expect(teller.events.read() == ["post began", "post called Worker", "post ended 1"])
     #expect(told.all.sorted() == [1, 1, 1, 2, 2, 2])
   }
 
-  /// A callback that posts handles letters of others at home. They are no effect of the callback.
+  /// A callback that posts in a home handles foreign letters there. They are not caused by the callback.
   @Test func foreignLettersThatACallbackHandlesAreReported() {
     let place = Place("home")
     let isFirst = Atomic<Bool>(true)
@@ -268,7 +268,7 @@ struct CallbackDeliveryTests {
       guard case .called = event.phase, isFirst.load(ordering: .relaxed) else { return }
       isFirst.store(false, ordering: .relaxed)
       onNewThread { center.post(.login, Login(id: 1)) }
-      // Handles the letter of the other thread first.
+      // This post handles the letter of the other thread first.
       center.post(Topic<Int>(), 1)
     }
     let center = teller.makeCenter()
@@ -297,7 +297,7 @@ struct CallbackDeliveryTests {
   }
 }
 
-/// What `onDelivery` does with the center is carried out, and not reported to itself.
+/// An `onDelivery` callback can use the center, and its own deliveries are not reported to it.
 @Suite struct CallbackTests {
   private final class Box: Sendable {
     let center = Locked<MulticastCenter?>(nil)
@@ -306,12 +306,12 @@ struct CallbackDeliveryTests {
 
   private static let latest = Topic<Int>("latest", keepsLatest: true)
 
-  /// The handler is given the latest message by the callback of that same message.
+  /// The callback of a message observes the topic of that message, so its handler receives the message at that moment.
   @Test func aCallbackThatObservesIsNotReportedToItself() {
     let box = Box()
     let owner = Owner()
     let center = MulticastCenter(onDelivery: { _ in
-      // If it is reported to itself, this ends it.
+      // If its deliveries were reported to the callback, this would end the recursion.
       guard box.count.wrappingAdd(1, ordering: .relaxed).newValue < 1_000 else { return }
       box.center.withLock { $0 }?.observe(Self.latest, owner: owner, id: 1) { _, _ in }
     })
@@ -364,7 +364,7 @@ struct CallbackDeliveryTests {
     let other = Counter()
     let center = MulticastCenter { _ in
     } onDelivery: { _ in
-      // If it is reported to itself, this ends it.
+      // If its deliveries were reported to the callback, this would end the recursion.
       guard box.count.wrappingAdd(1, ordering: .relaxed).newValue < 1_000,
         let center = box.center.withLock({ $0 })
       else { return }

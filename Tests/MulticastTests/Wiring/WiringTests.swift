@@ -34,14 +34,14 @@ private actor Store: UserProtocol {
   private func add(_ login: Login) { logins.append(login) }
 }
 
-/// A client whose calls take as long as the test says.
+/// A client whose calls return when the test lets them.
 private final class WaitingWorker: WorkerProtocol {
   private let work: @Sendable () async -> Void
   init(_ work: @escaping @Sendable () async -> Void) { self.work = work }
   func workSlowly(_ number: Int) async { await work() }
 }
 
-/// Who listens to what, as a value.
+/// The wiring of a center: its clients and handlers, and the homes in which letters wait.
 @Suite struct WiringTests {
   let owner = kept(Owner())
   let center = MulticastCenter()
@@ -59,7 +59,7 @@ private final class WaitingWorker: WorkerProtocol {
   // MARK: - Protocols
 
   @Test func neighboringClientsOfOneTypeAreAGroupAndKeepTheirOrder() {
-    // A notify leaves a center that nobody used empty.
+    // A notify does not put a protocol without clients into the wiring.
     center.notify(UserProtocol.self) { _ in }
     #expect(center.wiring.protocols.isEmpty && center.wiring.topics.isEmpty)
     #expect(center.wiring == MulticastCenter().wiring)
@@ -76,7 +76,7 @@ private final class WaitingWorker: WorkerProtocol {
     center.add(badge, for: (UserProtocol & AnyObject).self)
     center.add(badge, for: Badge.self)
 
-    // The first one is as the runtime writes it.
+    // The first name is the one that the runtime prints.
     let sink = String(describing: (any Sink<Int>).self)
     #expect(center.wiring.protocols.map(\.name) == [sink, "UserProtocol & AnyObject", "Badge"])
     #expect(clients == ["1 Badge", "1 Badge", "1 Badge"])
@@ -92,7 +92,7 @@ private final class WaitingWorker: WorkerProtocol {
     center.add(screen!, for: UserProtocol.self)
     center.remove(removed, for: UserProtocol.self)
     #expect(clients == ["1 ProfileScreen"])
-    // A wiring keeps nobody alive, and a protocol stays.
+    // A wiring does not retain clients, and a protocol without clients is still listed.
     let wiring = center.wiring
     screen = nil
     #expect(reference == nil)
@@ -139,7 +139,7 @@ private final class WaitingWorker: WorkerProtocol {
       center.observe(Topic<Login>("b"), owner: owner) { _, _ in }
     }
     center.observe(Topic<Login>("b"), owner: owners[0], id: "second") { _, _ in }
-    // Observers that are alike and neighbours are a group.
+    // Neighboring handlers that are equal in all listed properties form a group.
     #expect(observers == ["5 Owner - posting thread", "1 Owner second posting thread"])
     for name in ["c", "", "a"] {
       center.observe(Topic<Login>(name), owner: owner) { _, _ in }
@@ -262,7 +262,7 @@ private final class WaitingWorker: WorkerProtocol {
     #expect(waiting == [])
   }
 
-  /// A message ends where it is handled, or where it was posted, and never on a thread that only reads the wiring.
+  /// A message is released in the home that handles it or on the posting thread, and never on a thread that reads the wiring.
   @Test func noMessageIsReleasedOnAThreadThatReadsTheWiring() async {
     let place = Place("home")
     let (isOver, ends, reader) = (Atomic<Bool>(false), Atomic<Int>(0), Atomic<UInt>(0))
@@ -314,7 +314,7 @@ private final class WaitingWorker: WorkerProtocol {
   // MARK: - Surroundings
 
   @Test func anIDCanUseTheCenterInItsDescription() {
-    // An id whose description uses the center, as only a program that wants to break it has.
+    // An id whose description uses the center, which is unusual but allowed.
     struct ID: Hashable, Sendable, CustomStringConvertible {
       let center: MulticastCenter
       static func == (one: ID, other: ID) -> Bool { true }
@@ -340,7 +340,7 @@ private final class WaitingWorker: WorkerProtocol {
         center.add(badge, for: UserProtocol.self)
         center.observe(.login, owner: owner) { _, _ in }
         let wiring = center.wiring
-        // Each thread has one, and may hold another one's for an instant beyond its end.
+        // Each thread has added one, and may retain that of another thread for a moment after it was removed.
         #expect((1...8).contains(wiring.protocols.map(\.count).reduce(0, +)))
         #expect((1...8).contains(wiring.topics.map(\.count).reduce(0, +)))
         extendLifetime((badge, owner))
@@ -351,7 +351,7 @@ private final class WaitingWorker: WorkerProtocol {
   }
 }
 
-/// Text and flowchart of a wiring.
+/// The text and the flowchart of a wiring.
 @Suite struct WiringDescriptionTests {
   private let center = MulticastCenter()
 
@@ -359,7 +359,7 @@ private final class WaitingWorker: WorkerProtocol {
     text expectedText: String, flowchart: String, sourceLocation: SourceLocation = #_sourceLocation
   ) {
     let wiring = center.wiring
-    // Only a debug build knows the places of observers.
+    // Only a debug build lists the call sites of handlers.
     let text = "\(wiring)\n".replacing(/, MulticastTests\/WiringTests.swift:[0-9:]+/, with: "")
     #expect(text == expectedText, sourceLocation: sourceLocation)
     #expect(wiring.mermaid == flowchart, sourceLocation: sourceLocation)
