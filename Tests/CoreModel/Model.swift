@@ -130,14 +130,15 @@ extension Model {
   /// Adds clients that are deallocated immediately, so that the list reclaims its storage, and replaces it during notifies.
   private func churn() {
     for _ in 0..<Int.random(in: 1...60, using: &generator) {
-      expect(delegate.add(Listener(-1, self)), true, "adding a client that dies at once")
+      expect(
+        delegate.add(Listener(-1, self)), true, "adding a client that is deallocated immediately")
     }
   }
 
   private func look() {
     guard let listener = randomOwned() else { return }
     let name = listener.name
-    expect(delegate.contains(listener), isRegistered(name), "looking for client \(name)")
+    expect(delegate.contains(listener), isRegistered(name), "contains of client \(name)")
     expect(delegate.count, alive.count, "count")
     expect(delegate.isEmpty, alive.isEmpty, "isEmpty")
   }
@@ -169,7 +170,9 @@ extension Model {
 extension Model {
   fileprivate func listenerWasCalled(_ name: Int, _ event: Int) {
     guard mismatch == nil else { return }
-    guard var pass = passes.popLast() else { return fail("client \(name) was called by nobody") }
+    guard var pass = passes.popLast() else {
+      return fail("client \(name) was called outside a notify")
+    }
     skip(in: &pass)
     guard pass.next < pass.snapshot.count else { return fail("client \(name) was called too late") }
     let expected = pass.snapshot[pass.next].name

@@ -12,15 +12,15 @@ enum Fuzz {
     wrong, after each of many random operations. Shows the shortest bytes it could find that lead to a
     difference.
 
-    With --topics, several threads observe, replace, remove and post without a break. With --posts, random
+    With --topics, several threads observe, replace, remove and post continuously. With --posts, random
     programs of clients and handlers that post run on several threads, in several homes. A seed repeats
-    what the threads leave to it.
+    everything except the timing of the threads.
 
-    Ends with status 1 at the first fault.
+    Exits with status 1 at the first fault.
 
-      --seconds N     Go on for N seconds; 10 unless given.
-      --seed N        Begin with this number, to repeat what another run did.
-      --bytes DIGITS  Perform what these bytes, in hexadecimal, stand for.
+      --seconds N     Run for N seconds. The default is 10.
+      --seed N        Start with this seed, to repeat another run.
+      --bytes DIGITS  Perform the operations of these bytes, in hexadecimal.
     """
 
   static func main() {
@@ -75,7 +75,7 @@ enum Fuzz {
   private static func check(_ input: Input) {
     guard input.mismatch() != nil else { return }
     let shortest = input.reduced()
-    let reason = shortest.mismatch()?.description ?? "nothing any more"
+    let reason = shortest.mismatch()?.description ?? "nothing, in the reduced input"
     fail(
       """
       The delegate differs from its model in \(reason).
@@ -94,8 +94,8 @@ enum Fuzz {
           """
           Program \(programs) is wrong:
           \(list(faults))
-          It has \(program.features.map(\.rawValue).sorted().joined(separator: ", ")).
-          To begin with it: swift run Fuzz --posts --seed \(program.seed)
+          It uses \(program.features.map(\.rawValue).sorted().joined(separator: ", ")).
+          To start with it: swift run Fuzz --posts --seed \(program.seed)
           """)
       }
     }

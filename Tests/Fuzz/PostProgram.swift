@@ -4,8 +4,8 @@ import Multicast
 
 /// A random program of clients and handlers that post. Its history shows whether each call was right.
 ///
-/// A seed decides all that threads do not: the homes, who lives there, what is posted from where, and what
-/// each call posts on.
+/// A seed decides everything except the timing of threads: the homes, their receivers, the posts of each thread, and the posts of
+/// each call.
 final class PostProgram: Sendable {
   /// A feature that a program may use.
   enum Feature: String, CaseIterable {

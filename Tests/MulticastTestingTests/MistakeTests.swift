@@ -46,7 +46,7 @@ final class Shared<Value: Sendable>: Sendable {
 
 extension Mistake {
   static let all: [Mistake] = [
-    Mistake("a view reads what another home is yet to store") { center, isFixed in
+    Mistake("a view reads a value that another home has not stored yet") { center, isFixed in
       let (added, stored) = (Topic<Int>("added"), Topic<Int>("stored"))
       let (items, missing) = (Shared<Set<Int>>([]), Shared(0))
       let household = Household(center)
@@ -76,7 +76,7 @@ extension Mistake {
       try WrongOutcome.check(shown.all == ["ready"], shown.all)
     },
 
-    Mistake("a meter that nobody removes goes on after the end") { center, isFixed in
+    Mistake("a meter that is not removed counts after it is closed") { center, isFixed in
       let (tick, close) = (Topic<Int>("tick"), Topic<Int>("close"))
       let (late, isClosed) = (Shared(0), Shared(false))
       let (queue, meter) = (DispatchQueue(label: "meter"), Resident())
@@ -95,7 +95,7 @@ extension Mistake {
       try WrongOutcome.check(late.value == 0, late.value)
     },
 
-    Mistake("two handlers correct each other for ever") { center, isFixed in
+    Mistake("two handlers correct each other forever") { center, isFixed in
       let level = Topic<Int>("level")
       let household = Household(center)
       await household.observe(level, in: .queue) { value in
@@ -125,7 +125,7 @@ extension Mistake {
       try WrongOutcome.check(balance.value == 20, balance.value)
     },
 
-    Mistake("a page is drawn from a cache that is yet to be cleared") { center, isFixed in
+    Mistake("a page is drawn from a cache that has not been cleared yet") { center, isFixed in
       let (changed, cleared) = (Topic<Int>("changed"), Topic<Int>("cleared"))
       let (cache, drawn) = (Shared<Int?>(1), Shared(0))
       let household = Household(center)
@@ -160,7 +160,7 @@ extension Mistake {
       try WrongOutcome.check(wins.value == 1, wins.value)
     },
 
-    Mistake("a setting is changed before its reader has come to the post") { center, isFixed in
+    Mistake("a setting changes before its reader handles the post") { center, isFixed in
       let render = Topic<Int>("render")
       let (size, rendered) = (Shared(1), Numbers())
       let household = Household(center)
@@ -173,7 +173,7 @@ extension Mistake {
       try WrongOutcome.check(rendered.all == [1, 2], rendered.all)
     },
 
-    Mistake("a handler marks a message that others still have to read") { center, isFixed in
+    Mistake("a handler marks a message before another handler has read it") { center, isFixed in
       let mail = Topic<Shared<Bool>>("mail")
       let shown = Shared(0)
       let household = Household(center)
@@ -184,7 +184,7 @@ extension Mistake {
       try WrongOutcome.check(shown.value == 1, shown.value)
     },
 
-    Mistake("what is begun is counted in one home, and what ends in another") { center, isFixed in
+    Mistake("beginnings are counted in one home, and ends in another") { center, isFixed in
       let (begin, end) = (Topic<Int>("begin"), Topic<Int>("end"))
       let (active, least) = (Shared(0), Shared(0))
       let (queue, counter) = (DispatchQueue(label: "counter"), Resident())
@@ -213,7 +213,7 @@ extension Mistake {
       try WrongOutcome.check(found == [1], found)
     },
 
-    Mistake("two tasks look whether a session is open, and both open one") { center, isFixed in
+    Mistake("two tasks check whether a session is open, and both open one") { center, isFixed in
       let open = Topic<Int>("open")
       let (isOpen, opened) = (Shared(false), Shared(0))
       let household = Household(center)
@@ -230,7 +230,7 @@ extension Mistake {
       try WrongOutcome.check(opened.value == 1, opened.value)
     },
 
-    Mistake("the first answer is taken for that to the first question") { center, isFixed in
+    Mistake("the first answer is taken for the answer to the first question") { center, isFixed in
       let answer = Topic<Int>("answer")
       let answers = Shared<[Int: Int]>([:])
       let household = Household(center)
@@ -247,7 +247,7 @@ extension Mistake {
       try WrongOutcome.check(answers.value == [0: 0, 1: 1], answers.value)
     },
 
-    Mistake("two homes write one list of what can be undone") { center, isFixed in
+    Mistake("two homes write one undo history") { center, isFixed in
       let (typed, formatted) = (Topic<Int>("typed"), Topic<Int>("formatted"))
       let (steps, editor) = (Journal(), Resident())
       let queue = DispatchQueue(label: "editor")
@@ -279,7 +279,7 @@ extension Mistake {
       try WrongOutcome.check(running.value.isEmpty, running.value)
     },
 
-    Mistake("the mark of a change is cleared by the end of an older save") { center, isFixed in
+    Mistake("the end of an older save clears the mark of a newer change") { center, isFixed in
       let (edit, save, saved) = (Topic<Int>("edit"), Topic<Int>("save"), Topic<Int>("saved"))
       let (text, disk, isDirty) = (Shared(0), Shared(0), Shared(false))
       let household = Household(center)
@@ -300,7 +300,7 @@ extension Mistake {
       try WrongOutcome.check(disk.value == 2, disk.value)
     },
 
-    Mistake("a handler moves to another home, and leaves its letters behind") { center, isFixed in
+    Mistake("a handler changes its home, and loses the letters of the old one") { center, isFixed in
       let message = Topic<Int>("message")
       let (heard, owner) = (Numbers(), Resident())
       let queues = [DispatchQueue(label: "old"), DispatchQueue(label: "new")]

@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  // MARK: - 15: at once
+  // MARK: - 15: no needless hop
 
   @Test func lettersWaitingInAHomeAreHandledBeforeAPostMadeThere() async throws {
     actor Store {
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  // MARK: - 16: posts that set off posts
+  // MARK: - 16: recurring posts
 
   @Test func aPostCanRecurBetweenHomes() async throws {
     try await Interleavings.explore(30) { center in

@@ -329,7 +329,7 @@ private protocol StoreProtocol: Sendable {
 
   @Test func aLongChainOfTasksIsNotALoop() async throws {
     // No task of the chain waits for another one, so that each may return before the next one begins, and
-    // the memory of an old task, which is what tells tasks apart, becomes that of a new one.
+    // a new task may have the address of an old one, by which tasks are distinguished.
     let (ends, continuation) = AsyncStream.makeStream(of: Int.self)
     let store = Store { number in
       guard number < 2000 else { return continuation.finish() }

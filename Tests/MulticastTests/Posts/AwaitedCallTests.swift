@@ -129,7 +129,7 @@ import Testing
     #expect(results.all == [false])
   }
 
-  /// The task waits for the call, which goes on meanwhile.
+  /// The task is not part of the call, so it waits until the call has returned.
   @Test func settledInATaskThatACallStartsWaitsForTheCall() async {
     for _ in 0..<100 {
       let results = Collected<Bool>()

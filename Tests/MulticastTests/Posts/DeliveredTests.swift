@@ -94,7 +94,7 @@ import Testing
     #expect(reports.all.count == 1)
   }
 
-  // MARK: - Those who wait for each other
+  // MARK: - Handlers that wait for each other
 
   @Test func deliveredOfAPostToTheHandlerItselfReturnsImmediatelyAndWarns() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
@@ -107,7 +107,7 @@ import Testing
       await numbers.wait(for: 2)
       precondition(numbers.all == [1, 2])
     }
-    expectToldOfCircle(result)
+    expectWarning(result)
   }
 
   @Test func deliveredOfAPostToTheClientItselfReturnsImmediatelyAndWarns() async {
@@ -124,10 +124,10 @@ import Testing
       await numbers.wait(for: 2)
       precondition(numbers.all == [1, 2])
     }
-    expectToldOfCircle(result)
+    expectWarning(result)
   }
 
-  private func expectToldOfCircle(_ result: ExitTest.Result?) {
+  private func expectWarning(_ result: ExitTest.Result?) {
     #if DEBUG
       #expect(
         text(result).hasPrefix(

@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  // MARK: - Who awaits
+  // MARK: - Awaiting listeners
 
   @Test func awaitingClientsAreCalledConcurrently() async {
     let present = Numbers()

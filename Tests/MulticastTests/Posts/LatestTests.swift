@@ -12,7 +12,7 @@ import Testing
   let journal = Journal()
   let topic = Topic<Int>("state", keepsLatest: true)
 
-  // MARK: - What is kept
+  // MARK: - The stored message
 
   @Test func aTopicKeepsItsLatestMessageUntilItIsRemoved() {
     #expect(center.latest(of: topic) == nil)
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  // MARK: - Who gets it
+  // MARK: - New handlers
 
   @Test(arguments: HomeKind.allCases) func aNewHandlerReceivesTheLatestMessageFirst(home: HomeKind)
     async
@@ -171,7 +171,7 @@ import Testing
     #expect(journal.read() == "2 3")
   }
 
-  // MARK: - Whatever others post meanwhile
+  // MARK: - Posts of other threads
 
   @Test(arguments: [HomeKind.none, .queue, .task])
   func aHandlerAddedWhileOtherThreadsPostMissesNoMessage(home: HomeKind) async {
@@ -274,7 +274,7 @@ import Testing
     #expect(numbers.all == [1, 2, 3])
   }
 
-  // MARK: - Homes of their own
+  // MARK: - Order and threads
 
   /// Each home calls its handlers in the order of registration. No order is promised between homes.
   @Test @MainActor func handlersOfOneHomeAreCalledInTheOrderOfRegistration() {

@@ -10,7 +10,7 @@ import Testing
   let center = MulticastCenter()
   let journal = Journal()
 
-  // MARK: - Removed before their turn
+  // MARK: - Removed listeners
 
   enum Way: CaseIterable, Sendable { case remove, removeAll, removeFromAll }
 
@@ -239,7 +239,7 @@ import Testing
     #expect(journal.read() == "b b")
   }
 
-  // MARK: - Ended before their turn
+  // MARK: - Deallocated clients and actors
 
   @Test(arguments: ["removed", "released", "added again"])
   func aRemovedOrDeallocatedClientIsNotCalled(way: String) {
@@ -292,7 +292,7 @@ import Testing
     #expect(center[PingProtocol.self].clients.isEmpty)
   }
 
-  // MARK: - Whoever is the last one
+  // MARK: - Releases and deinits
 
   @Test func aDrainCanBeTheLastOwnerOfItsCenter() async {
     let done = Signal()

@@ -42,7 +42,7 @@ import Testing
   }
 }
 
-// MARK: - What others know of it
+// MARK: - Deallocated clients that their home has not noticed
 
 extension ReleaseAtHomeTests {
   @Test(arguments: HomeOfLodgers.Kind.allCases)

@@ -190,10 +190,10 @@ import Testing
       }
       await center.post(.login, Login(id: 1)).delivered()
     }
-    expectTold(result)
+    expectWarning(result)
   }
 
-  private func expectTold(_ result: ExitTest.Result?) {
+  private func expectWarning(_ result: ExitTest.Result?) {
     #if DEBUG
       #expect(
         text(result).hasPrefix(
@@ -219,7 +219,7 @@ import Testing
       center.post(.login, Login(id: 1))
       precondition(numbers.all == [1])
     }
-    expectTold(result)
+    expectWarning(result)
   }
 
   @Test func aCancelledWaitLeavesNoWaiter() async {

@@ -126,7 +126,7 @@ private final class Model: Sendable {
     #expect(post() == 980)
   }
 
-  // MARK: - Ends
+  // MARK: - Removal and release
 
   @Test(arguments: ["post", "observe", "remove", "removeAll"])
   func theNextOperationReleasesTheHandlerOfADeallocatedOwner(operation: String) {

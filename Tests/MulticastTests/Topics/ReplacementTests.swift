@@ -278,7 +278,7 @@ import Testing
     #expect(numbers.all == [1])
   }
 
-  // MARK: - What is replaced ends
+  // MARK: - Release of replaced handlers
 
   @Test func overlappingPostsDoNotRetainReplacedHandlers() {
     let alive = Alive()

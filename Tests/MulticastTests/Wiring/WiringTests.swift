@@ -184,7 +184,7 @@ private final class WaitingWorker: WorkerProtocol {
     #endif
   }
 
-  // MARK: - What waits
+  // MARK: - Waiting letters
 
   private var waiting: [String] { center.wiring.waiting.map { "\($0.letters) in \($0.home)" } }
 
@@ -294,7 +294,7 @@ private final class WaitingWorker: WorkerProtocol {
     #expect(ends.load(ordering: .relaxed) == 0)
   }
 
-  // MARK: - In words
+  // MARK: - Descriptions
 
   @Test func aCenterIsPrintedAsItsWiring() {
     #expect("\(center)" == "MulticastCenter: not in use")
@@ -311,7 +311,7 @@ private final class WaitingWorker: WorkerProtocol {
     #expect("\(delegate)" == "MulticastDelegate<UserProtocol>: 1 client")
   }
 
-  // MARK: - Surroundings
+  // MARK: - Reading while the center changes
 
   @Test func anIDCanUseTheCenterInItsDescription() {
     // An id whose description uses the center, which is unusual but allowed.
