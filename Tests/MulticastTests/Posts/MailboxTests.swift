@@ -14,10 +14,10 @@ import Testing
     var queue = LetterQueue()
     let list = ClientList(.listener(PingProtocol.self))
     let post = Post(to: list, from: CallSite())
-    let residents = Roster.Group(of: nil, [])
-    for _ in 0..<500 { queue.append(Letter(post: post, group: residents)) }
+    let group = Roster.Group(of: Home.task, [])
+    for _ in 0..<500 { queue.append(Letter(post: post, group: group)) }
     for _ in 0..<100_000 {
-      queue.append(Letter(post: post, group: residents))
+      queue.append(Letter(post: post, group: group))
       _ = queue.popFirst()
     }
     #expect(queue.count == 500)
