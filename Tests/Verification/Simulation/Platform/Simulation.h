@@ -39,7 +39,7 @@ _Noreturn void simulation_fail(const char *_Nonnull message);
 /// Starts the program again with addresses that repeat, if the system lets it.
 void simulation_fix_addresses(char *_Nullable *_Nonnull arguments);
 
-/// Runs `body` in a process of its own, with a limit of seconds, on a processor of this number. Returns its id.
+/// Runs `body` in a process of its own, with a limit of seconds of the processor, on a processor of this number. Returns its id.
 int simulation_fork(void (*_Nonnull body)(void *_Nonnull), void *_Nonnull context, int seconds, int processor);
 
 /// Waits for a process of `simulation_fork`, or for any if `process` is -1. Returns its id. The status is 0 if it has found nothing.
