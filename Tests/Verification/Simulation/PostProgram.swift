@@ -188,6 +188,10 @@ final class PostProgram: Program, @unchecked Sendable {
       Task.detached { await self.postAndWait(key: key) }
     case "register": register(using: &random)
     case "recur" where kind == .named: Task.detached { await self.notify() }
+    // A thread of these is in several homes at once.
+    case "recur" where kind == .targeting, "crowd" where kind == .targeting:
+      postAtHome(
+        Int.random(in: homes.indices, using: &random), key: random.next(), inNotify: true)
     case "recur" where kind == .settling:
       for _ in 0..<4 { Task.detached { await self.settle() } }
     case "recur":

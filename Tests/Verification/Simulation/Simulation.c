@@ -321,6 +321,7 @@ void multicast_store(uint64_t *word, uint64_t value, int order) {
   moment view = last->view; \
   if (is_done) add_store(cell, word, new_value, order, &view); \
   leave(); \
+  if (is_done && releases(order)) simulation_point(); \
   return old;
 
 uint64_t multicast_exchange(uint64_t *word, uint64_t value, int order) { UPDATE(value, true) }
