@@ -11,15 +11,25 @@ extension Carriage {
 
   private struct Reading {
     var position: Position?
-    /// Up to here, nothing was dropped unread.
+    /// Up to here, the log is as it was read, and nothing was dropped unread.
     var checked: Position?
     var checkTime = ContinuousClock.now
     var inflow = Inflow()
-    /// Whether the last values of a topic come, which it had before: then only the very last one counts.
+    /// Where the log ended when this began or went back; nil once it is read to there.
+    var end: Position?
+    /// Whether the values come that the topic had before this began. Then only the last one counts, which is kept until
+    /// the end is reached.
     var isCatchingUp = false
-    /// Whether the log began anew, and nobody has said anything to it since: then the latest value here is told again.
-    var isBare = false
+    var last: Frame?
+    /// Whether the log is read again, because it has lost something or was made anew.
+    var isRereading = false
+    /// The hash of the last record that was handled, and of the last one that the log has while it is read again.
+    var handled, tail: Int?
+    /// How many records are asked for. Fewer after a loss, because the answer may have been too large for the engine.
+    var limit = Reading.limit
     var failures = 0
+
+    static let limit = 32
   }
 
   /// Reads once, and delivers. Returns false at the end.
@@ -29,36 +39,41 @@ extension Carriage {
         try await begin(line, &reading)
         return true
       }
-      // Where an engine tells the end of all topics, reading shows whether there is nothing.
-      let isEmpty = try await reading.isBare ? carrier.end(of: line.log).number == 0 : false
-      let records = try await isEmpty ? [] : carrier.read(line.log, after: position, limit: 32)
+      if reading.isRereading, reading.end == nil {
+        reading.end = try await carrier.end(of: line.log)
+      }
+      if let end = reading.end, end <= position { await reachEnd(line, &reading) }
+      let records = try await carrier.read(line.log, after: position, limit: reading.limit)
       note(nil, line, \.in)
-      // What others have said to it meanwhile is later.
-      if reading.isBare, records.isEmpty { line.publishLatest(self, line) }
-      (reading.isBare, reading.failures) = (false, 0)
-      var last: Frame?
+      reading.failures = 0
       for record in records where !Task.isCancelled {
         if let frame = take(record, of: line, &reading) {
-          if reading.isCatchingUp { last = frame } else { await line.deliver(self, line, frame) }
+          if reading.isCatchingUp {
+            reading.last = frame
+          } else {
+            await line.deliver(self, line, frame)
+          }
         }
         guard !Task.isCancelled else { return false }
         reading.position = record.position
         line.own.position.withLock { $0 = record.position }
+        if let end = reading.end, end <= record.position { await reachEnd(line, &reading) }
       }
-      if var last, !Task.isCancelled {
-        last.items = last.items.suffix(1)
-        await line.deliver(self, line, last)
+      if records.isEmpty {
+        await reachEnd(line, &reading)
+        reading.limit = Reading.limit
       }
-      reading.isCatchingUp = false
       try await check(line, &reading)
     } catch CarrierError.beganAnew(let start) {
-      (reading.position, reading.checked) = (start, start)
-      line.own.latest.withLock { $0.beginAnew() }
+      (reading.position, reading.checked, reading.end) = (start, start, nil)
+      (reading.isRereading, reading.tail) = (true, nil)
+      reading.inflow.rewind()
+      reading.handled = line.own.latest.withLock { $0.beginAnew() } ?? reading.handled
       tell(.beganAnew(type: line.type))
-      reading.isBare = line.log.keepsLatest
     } catch {
       // Before the carrier is closed, its lines end.
       guard !Task.isCancelled else { return false }
+      if case CarrierError.disconnected = error { reading.limit = max(1, reading.limit / 2) }
       note(error, line, \.in)
       await Carriage.pause(&reading.failures)
     }
@@ -77,33 +92,72 @@ extension Carriage {
       case .after(let place): place
       }
     reading.isCatchingUp = line.log.keepsLatest && end > position
+    reading.end = reading.isCatchingUp ? end : nil
     reading.inflow = Inflow(isWhole: !line.log.keepsLatest && end == beginning)
     (reading.position, reading.checked) = (position, position)
     tell(.began(type: line.type))
   }
 
-  /// Once a second, if anything was read: what was dropped unread shows in the numbers of its senders, unless they
-  /// have said nothing since.
+  /// The log is read up to where it ended when this began or went back.
+  private func reachEnd(_ line: Line, _ reading: inout Reading) async {
+    guard reading.end.take() != nil, !Task.isCancelled else { return }
+    if var last = reading.last.take() {
+      last.items = last.items.suffix(1)
+      await line.deliver(self, line, last)
+    }
+    reading.isCatchingUp = false
+    guard reading.isRereading else { return }
+    reading.isRereading = false
+    reading.inflow.endRewind()
+    // The log ends with another value than the one that counts here: each process that has this one posts it again.
+    let isBehind = reading.tail == nil || reading.tail != reading.handled
+    if line.log.keepsLatest, isBehind { line.publishLatest(self, line) }
+  }
+
+  /// Once a second if anything was read, and twice a minute otherwise: finds what no record shows.
+  ///
+  /// - Throws: `CarrierError.beganAnew`, if the log ends before the place that was read. The engine has lost its end, or
+  ///   another process has published a false place.
   private func check(_ line: Line, _ reading: inout Reading) async throws {
-    guard !line.log.keepsLatest, let checked = reading.checked, checked != reading.position,
-      .now - reading.checkTime > .seconds(1)
+    guard let checked = reading.checked, let position = reading.position, reading.end == nil,
+      .now - reading.checkTime > .seconds(checked == position ? 30 : 1)
     else { return }
-    let isComplete = try await carrier.isComplete(line.log, since: checked)
-    if !isComplete { tell(.gap(type: line.type, sender: nil, missing: nil)) }
-    (reading.checked, reading.checkTime) = (reading.position, .now)
+    reading.checkTime = .now
+    for (sender, missing) in reading.inflow.settle() {
+      count(.gap(type: line.type, sender: "\(sender)", missing: 0), missing)
+    }
+    let end = try await carrier.end(of: line.log)
+    // The log of a topic of events may be empty because its records have expired.
+    let isBefore =
+      end.number == 0 ? line.log.keepsLatest : end.epoch != position.epoch || end < position
+    if isBefore, position.number > 0 {
+      let isSame = end.epoch == checked.epoch && checked <= end
+      throw CarrierError.beganAnew(isSame ? checked : Position(epoch: end.epoch, number: 0))
+    }
+    // The numbers of a sender tell what was dropped unread, unless he has said nothing since.
+    let isTold = reading.inflow.explainsDrop(to: id)
+    if !line.log.keepsLatest, try await !carrier.isComplete(line.log, since: checked), !isTold {
+      tell(.gap(type: line.type, sender: nil, missing: nil))
+    }
+    reading.checked = position
   }
 
   /// Returns what is to be delivered of a record.
   private func take(_ record: Record, of line: Line, _ reading: inout Reading) -> Frame? {
-    guard var frame = try? Frame(record.bytes) else {
-      skip(line, "A record that no carriage has written.")
+    var frame: Frame
+    do throws(Frame.Malformed) {
+      frame = try Frame(record.bytes, limit: carrier.recordLimit)
+    } catch {
+      skip(line, error.description)
       return nil
     }
     let isOwn = frame.sender.carriage == id
     let count = UInt64(frame.items.count)
     let hash = hash(record.bytes)
     let finding = reading.inflow.take(
-      frame.sender.id, first: frame.first, count: frame.items.count, hash: hash)
+      frame.sender, first: frame.first, count: frame.items.count, hash: hash)
+    reading.tail = hash
+    if finding != .repeated { reading.handled = hash }
     switch finding {
     case .repeated:
       if !isOwn { state.withLock { $0.condition.repeated += count } }
@@ -112,7 +166,7 @@ extension Carriage {
       let name = frame.sender.description.prefix(80).debugDescription
       skip(line, "Somebody speaks in the name of \(name).")
     case .new(let missing):
-      if missing > 0, !line.log.keepsLatest, !isOwn {
+      if missing > 0, !isOwn {
         self.count(.gap(type: line.type, sender: "\(frame.sender)", missing: 0), missing)
       }
     }
@@ -127,9 +181,7 @@ extension Carriage {
       skip(line, "Version \(frame.version) is too new.", count)
       return nil
     }
-    let isAhead =
-      line.log.keepsLatest && line.own.latest.withLock { $0.isAhead(of: record.position) }
-    return isAhead ? nil : frame
+    return frame
   }
 
   private func skip(_ line: Line, _ reason: String, _ count: UInt64 = 1) {
@@ -161,6 +213,9 @@ extension Carriage {
       CarriageContext.$current.withValue(context) { last = center.post(topic, message) }
     }
     await last?.delivered()
-    state.withLock { $0.condition.received += UInt64(bodies.count) }
+    // An own value that is posted again is none of another process.
+    if frame.sender.carriage != id {
+      state.withLock { $0.condition.received += UInt64(bodies.count) }
+    }
   }
 }

@@ -4,7 +4,8 @@ import Multicast
 import ServiceLifecycle
 
 extension Carriage: Service {
-  /// Carries until the task is cancelled or the service group shuts down. Then sends what waits, and ends.
+  /// Carries until the task is cancelled, the service group shuts down, or the carriage is closed. Then sends what waits, and
+  /// ends.
   public func run() async {
     let lines = state.withLock { state in
       if state.isRunning || state.isClosed { return [Line]() }
@@ -15,7 +16,13 @@ extension Carriage: Service {
     Task { [weak self] in
       repeat { try? await Task.sleep(for: .seconds(1)) } while self?.tick() == true
     }
-    try? await gracefulShutdown()
+    let (end, turn) = AsyncStream<Never>.makeStream()
+    change { $0.running.append(turn) }
+    await withGracefulShutdownHandler {
+      for await _ in end {}
+    } onGracefulShutdown: {
+      turn.finish()
+    }
     await close()
   }
 

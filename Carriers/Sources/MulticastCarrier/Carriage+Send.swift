@@ -74,9 +74,9 @@ extension Carriage {
         line.own.latest.withLock { $0.noteSent(packed.last, hash: hash(record)) }
       }
       do {
-        let place = try await carrier.append(
+        _ = try await carrier.append(
           record, to: line.log, id: "\(line.sender.id)-\(packed.first)")
-        line.own.latest.withLock { $0.noteStored(at: place) }
+        line.own.latest.withLock { $0.noteStored() }
         change { state in
           state.condition.sent += UInt64(packed.items.count)
           state.outbox.finish(line.sender.id)
@@ -130,9 +130,9 @@ extension Carriage {
     if let news { tell(news) }
   }
 
-  /// Waits, longer and longer, up to a second.
+  /// Waits, longer and longer, up to 30 seconds, and each process for another time.
   static func pause(_ failures: inout Int) async {
-    let time = min(1_000, 50 << min(failures, 5))
+    let time = min(30_000, 50 << min(failures, 10))
     failures += 1
     try? await Task.sleep(for: .milliseconds(Int.random(in: time / 2...time)))
   }

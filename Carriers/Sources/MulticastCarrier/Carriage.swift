@@ -57,6 +57,8 @@ public final class Carriage: Sendable {
     var isClosed: Bool { condition.connection == .closed }
     /// Those who wait until nothing waits to leave, or can.
     var closing: [Outbox.Turn] = []
+    /// Those who wait for the end.
+    var running: [Outbox.Turn] = []
 
     /// Whether a line is carried still.
     func carries(_ line: Line) -> Bool { lines[line.type]?.sender == line.sender }
@@ -64,7 +66,8 @@ public final class Carriage: Sendable {
     /// Those whose wait is over.
     mutating func takeReady() -> [Outbox.Turn] {
       let isIdle = outbox.messages == 0 || condition.connection != .connected
-      return (isClosed ? outbox.queue.map(\.turn) : outbox.admit()) + (isIdle ? closing : [])
+      return (isClosed ? outbox.queue.map(\.turn) + running : outbox.admit())
+        + (isIdle ? closing : [])
     }
 
     var now: CarriageState {
@@ -104,7 +107,7 @@ public final class Carriage: Sendable {
   ) {
     precondition(Log.isPrefix(prefix), "\(prefix) is no prefix of letters, digits, - and _.")
     (self.center, self.carrier, self.prefix, self.logger) = (center, carrier, prefix, logger)
-    self.name = String(String.UnicodeScalarView(name.unicodeScalars.prefix(63)))
+    self.name = Frame.Sender.name(name)
     self.limits = limits
     state = Locked(State(outbox: Outbox(limits: limits)))
   }
@@ -146,8 +149,8 @@ extension Carriage {
   /// - Parameters:
   ///   - topic: The topic.
   ///   - type: What it is called outside of the program: any text, of up to 200 bytes in which all but letters, digits,
-  ///     hyphens, underscores and single points inside count three times. A longer one is reported as refused, and not
-  ///     carried. A type may be carried once.
+  ///     hyphens, underscores and single points inside count three times. A longer one, and one that is carried already,
+  ///     is reported as refused.
   ///   - version: The version of the messages that this program writes.
   ///   - oldestReader: The oldest version of a program that can read them; nil for `version`.
   ///   - start: Where this process begins to read.
@@ -179,7 +182,8 @@ extension Carriage {
       let reason = "A name has 1 to \(Carriage.nameLimit) bytes, and this one \(size)."
       return tell(.refused(type: String(type.prefix(80)), reason: reason))
     }
-    let (line, old, isRunning, isClosed) = state.withLock { state in
+    let begun: (line: Line, isRunning: Bool, isClosed: Bool)? = state.withLock { state in
+      guard state.lines[type] == nil else { return nil }
       state.carried += 1
       let number = id | state.carried & Carriage.topicBits
       let line = Line(
@@ -191,10 +195,12 @@ extension Carriage {
         let message = carriage.center.latest(of: topic)
         if let message { carriage.publish(message, of: line, codec, CarriageContext()) }
       }
-      state.topics[line.topic] = line
-      return (line, state.lines.updateValue(line, forKey: type), state.isRunning, state.isClosed)
+      (state.topics[line.topic], state.lines[type]) = (line, line)
+      return (line, state.isRunning, state.isClosed)
     }
-    precondition(old == nil, "\(type) is carried already.")
+    guard let (line, isRunning, isClosed) = begun else {
+      return tell(.refused(type: type, reason: "It is carried already, and goes on as it was."))
+    }
     if isClosed { return line.own.end() }
     let observation = center.observe(topic, owner: self, id: type, on: line.home.queue) {
       carriage, message in

@@ -12,7 +12,8 @@ public protocol Carrier: Sendable {
 
   /// Stores a record behind all that was stored before.
   ///
-  /// - Parameter id: Digits and hyphens, the same when the same record is sent again. An engine that knows how to stores it once.
+  /// - Parameter id: Digits and hyphens, the same when the same record is sent again. An engine that knows how to stores it
+  ///   once. Another carrier may use the same one, and both records are stored.
   /// - Returns: The place behind the record.
   /// - Throws: `CarrierError.tooLarge`, if the engine never takes a record of this size; then it has not stored it. After
   ///   another error, it may have.
@@ -20,13 +21,15 @@ public protocol Carrier: Sendable {
 
   /// Returns the next records after a place, in order, as soon as there are any; none if nothing comes for a few seconds.
   ///
-  /// - Throws: `CarrierError.beganAnew` if the log is another one than that of the position.
+  /// - Parameter limit: How many records there may be, and in 16 KiB, how many bytes. A larger record comes alone.
+  /// - Throws: `CarrierError.beganAnew` if the log is another one than that of the position, or has lost its end, so that
+  ///   another record is at the position, or none.
   func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record]
 
-  /// Returns the end of a log.
+  /// Returns the end of a log: the place behind its last record, or number 0 if it has none.
   func end(of log: Log) async throws -> Position
 
-  /// Returns whether the engine can have dropped nothing behind a place before it was read here.
+  /// Returns whether the engine can have dropped nothing of the topic behind a place before it was read here.
   ///
   /// The log has been read from the position on. Each drop is told once.
   func isComplete(_ log: Log, since position: Position) async throws -> Bool
@@ -43,9 +46,10 @@ public protocol Registry: Sendable {
   /// Keeps a value under a name for a while, and returns all that is kept for the prefix, own value included.
   ///
   /// - Parameter value: Nil to keep nothing under the name any more.
+  /// - Returns: The values, and whether the one that was kept under the name before was still there.
   func register(
     _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
-  ) async throws -> [String: [UInt8]]
+  ) async throws -> (values: [String: [UInt8]], wasKept: Bool)
 }
 
 /// Why a message is not carried, or an engine does not do what it is asked for.
@@ -86,6 +90,20 @@ public enum CarrierError: Error, Hashable, CustomStringConvertible {
   }
 }
 
+extension CarrierError {
+  /// The same without passwords, which engines repeat in their refusals.
+  package func without(_ secrets: [String]) -> Self {
+    func clean(_ text: String) -> String {
+      secrets.reduce(text) { $1.isEmpty ? $0 : $0.replacing($1, with: "…") }
+    }
+    return switch self {
+    case .disconnected(let reason): .disconnected(clean(reason))
+    case .refused(let reason): .refused(clean(reason))
+    default: self
+    }
+  }
+}
+
 /// Takes apart an address of an engine, which is refused without what stands before its last `@`: it may be a password.
 package func address(
   _ url: String, _ schemes: [String], like example: String
@@ -103,16 +121,24 @@ package func address(
 package protocol EngineSession: AnyObject, Sendable {
   /// Whether it is of no use any more.
   var hasEnded: Bool { get }
+  /// Whether the engine has not answered in time.
+  var hasTimedOut: Bool { get }
   /// Ends it. Whoever waits is told why.
   func end(_ error: CarrierError)
 }
 
 /// The session of a carrier: made when it is needed, and anew when it has ended, until the carrier is closed.
 package final class Sessions<Session: EngineSession>: Sendable {
-  private let make: @Sendable (_ isAnother: Bool) -> Session
-  private let state = Locked<(session: Session?, isClosed: Bool)>((nil, false))
+  /// - Parameters:
+  ///   - isAnother: Whether there has been one before.
+  ///   - patience: How long the engine may say nothing.
+  package typealias Make = @Sendable (_ isAnother: Bool, _ patience: Duration) -> Session
 
-  package init(_ make: @escaping @Sendable (_ isAnother: Bool) -> Session) { self.make = make }
+  private let make: Make
+  private let state = Locked<(session: Session?, isClosed: Bool, patience: Duration)>(
+    (nil, false, .zero))
+
+  package init(_ make: @escaping Make) { self.make = make }
 
   deinit { last?.end(.closed) }
 
@@ -124,7 +150,10 @@ package final class Sessions<Session: EngineSession>: Sendable {
     try state.withLock { state in
       if state.isClosed { throw CarrierError.closed }
       if let session = state.session, !session.hasEnded { return session }
-      let session = make(state.session != nil)
+      // A large record may take longer on a slow connection. With the same patience it would be sent again forever.
+      let isLate = state.session?.hasTimedOut == true
+      state.patience = isLate ? min(state.patience * 2, .seconds(64)) : .seconds(8)
+      let session = make(state.session != nil, state.patience)
       state.session = session
       return session
     }

@@ -8,6 +8,12 @@ struct Frame {
     let name: String
     var carriage: UInt64 { id & ~Carriage.topicBits }
     var description: String { "\(name)#\(String(id, radix: 36))" }
+
+    /// A name as a frame has it: short, and in one line, because it is logged.
+    static func name(_ text: String) -> String {
+      let scalars = text.unicodeScalars.lazy.filter { $0.properties.generalCategory != .control }
+      return String(String.UnicodeScalarView(scalars.prefix(63)))
+    }
   }
 
   struct Item {
@@ -17,11 +23,18 @@ struct Frame {
     let body: ArraySlice<UInt8>
   }
 
-  struct Malformed: Error {}
+  struct Malformed: Error, CustomStringConvertible {
+    var description = "A record that no carriage has written."
+  }
 
   /// The most that a header takes.
   static let headerLimit = 300
-  private static let magic = Array("MC\u{4}\u{2}".utf8)
+  /// The most messages that a record has. This version writes fewer.
+  static let itemLimit = 4_096
+  private static let magic = Array("MC".utf8)
+  /// The format of this version, and the oldest one whose readers understand what this version writes. A later format
+  /// puts what it adds behind the items.
+  private static let format: (own: UInt8, oldest: UInt8) = (4, 2)
 
   let sender: Sender
   let version: UInt16
@@ -31,18 +44,29 @@ struct Frame {
   let first: UInt64
   var items: [Item] = []
 
-  /// Takes bytes apart that anybody may have written.
-  init(_ bytes: [UInt8]) throws(Malformed) {
+  /// Takes bytes apart that another program may have written.
+  ///
+  /// - Parameter limit: How many bytes a record may have. No more is looked at, because an empty item of three bytes takes a
+  ///   hundred times as much once it is decoded.
+  init(_ bytes: [UInt8], limit: Int = .max) throws(Malformed) {
+    guard bytes.count <= limit else {
+      throw Malformed(description: "A record of \(bytes.count) bytes, and \(limit) are the most.")
+    }
     var rest = bytes[...]
-    guard rest.starts(with: Frame.magic) else { throw Malformed() }
-    rest = rest.dropFirst(Frame.magic.count)
+    guard rest.starts(with: Frame.magic), rest.count > 4 else { throw Malformed() }
+    let (format, readable) = (bytes[2], bytes[3])
+    guard format >= Frame.format.own else { throw Malformed() }
+    guard readable <= Frame.format.own else {
+      throw Malformed(description: "A record of format \(format), which is too new.")
+    }
+    rest = rest.dropFirst(4)
     sender = Sender(id: try rest.number(), name: try rest.text())
+    guard sender.name == Sender.name(sender.name) else { throw Malformed() }
     (version, oldest, first) = (try rest.number(), try rest.number(), try rest.number())
     let count: Int = try rest.number()
     // An item takes three bytes at least.
-    guard first > 0, first < 1 << 62, count > 0, count <= rest.count / 3 else {
-      throw Malformed()
-    }
+    guard first > 0, first < 1 << 62, (1...Frame.itemLimit).contains(count), count <= rest.count / 3
+    else { throw Malformed() }
     items.reserveCapacity(count)
     for _ in 0..<count {
       let hops: UInt16 = try rest.number()
@@ -50,14 +74,14 @@ struct Frame {
       for _ in 0..<(try rest.number() as Int) { metadata[try rest.text()] = try rest.text() }
       items.append(Item(hops: hops, metadata: metadata, body: try rest.chunk()))
     }
-    guard rest.isEmpty else { throw Malformed() }
+    guard rest.isEmpty || format > Frame.format.own else { throw Malformed() }
   }
 
   /// Writes a record.
   static func write(
     _ sender: Sender, version: UInt16, oldest: UInt16, _ packed: Outbox.Packed
   ) -> [UInt8] {
-    var bytes = magic
+    var bytes = magic + [format.own, format.oldest]
     bytes.reserveCapacity(packed.items.reduce(headerLimit) { $0 + $1.count })
     bytes.append(number: sender.id)
     bytes.append(chunk: sender.name.utf8)

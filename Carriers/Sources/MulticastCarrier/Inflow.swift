@@ -3,22 +3,28 @@
 /// A value: it knows no engine, no lock and no clock.
 struct Inflow {
   enum Finding: Equatable {
-    /// It is new. So many messages before it are missing.
+    /// The record is new. So many messages before it are missing.
     case new(missing: UInt64)
-    /// It has come before.
+    /// The record has come before.
     case repeated
-    /// It is new, but cannot follow what came before in its sender's name: somebody else speaks in it.
+    /// The record is new, but cannot follow what came before in its sender's name: another process speaks in it.
     case disputed
   }
 
   private struct Known {
+    let sender: Frame.Sender
     var next: UInt64
-    /// What has come last, to tell what is repeated from what somebody else has said.
+    /// The records that have come last, to tell a repeated one from one that another process has sent.
     var recent: [(first: UInt64, hash: Int)] = []
     var heard: UInt64 = 0
+    /// A log that is read again repeats what is before this number.
+    var read: UInt64 = 0
+    /// A jump of the numbers that no later record has confirmed: how many messages it skips, and before which number it
+    /// began. A forged record makes such a jump, too.
+    var jump: (missing: UInt64, from: UInt64, isOld: Bool)?
   }
 
-  /// A sender has one record under way. So what is repeated comes soon.
+  /// A sender has one record under way. So what it repeats comes soon.
   private static let recentCount = 16
   /// A jump of more messages is not believed.
   private static let plausible: UInt64 = 1 << 26
@@ -28,30 +34,76 @@ struct Inflow {
   private var count: UInt64 = 0
   /// Whether the log was empty when this began: then all that senders have said comes here.
   private var isWhole: Bool
+  /// The count at the last settlement, and whether anything has been found missing since.
+  private var settled: (count: UInt64, hasGap: Bool) = (0, false)
 
   init(isWhole: Bool = false, senderLimit: Int = 1_000) {
     (self.isWhole, self.senderLimit) = (isWhole, senderLimit)
   }
 
-  /// Takes a record of a sender. What is disputed is delivered, too: nobody who is forged loses anything by it.
-  mutating func take(_ sender: UInt64, first: UInt64, count: Int, hash: Int) -> Finding {
+  /// Takes a record of a sender. A disputed one is delivered, too, so that no sender loses anything if it is forged.
+  mutating func take(_ sender: Frame.Sender, first: UInt64, count: Int, hash: Int) -> Finding {
     self.count += 1
-    if senders[sender] == nil, senders.count >= senderLimit { forget() }
-    var known = senders.removeValue(forKey: sender) ?? Known(next: isWhole ? 1 : first)
-    defer { senders[sender] = known }
+    if senders[sender.id] == nil, senders.count >= senderLimit { forget() }
+    var known =
+      senders.removeValue(forKey: sender.id) ?? Known(sender: sender, next: isWhole ? 1 : first)
+    defer { senders[sender.id] = known }
     known.heard = self.count
-    // Whatever number is next: somebody else may have changed it.
+    // Compare the contents, too, because a forged record may have any number.
     if known.recent.contains(where: { $0 == (first, hash) }) { return .repeated }
-    let finding: Finding =
-      first < known.next || first - known.next > Inflow.plausible
-      ? .disputed : .new(missing: first - known.next)
-    known.next = first + UInt64(count)
+    let end = first + UInt64(count)
+    if end <= known.read { return .repeated }
+    var finding = Finding.new(missing: 0)
+    if first == known.next {
+      // It continues what a jump has begun: the jump is honest.
+      let missing = known.jump.take()?.missing ?? 0
+      if missing > 0 { settled.hasGap = true }
+      finding = .new(missing: missing)
+    } else if first > known.next, first - known.next <= Inflow.plausible {
+      let (missing, from, _) = known.jump ?? (0, known.next, false)
+      known.jump = (missing + first - known.next, from, false)
+    } else {
+      // It continues what was before a jump: the jump was forged.
+      if first == known.jump?.from { known.jump = nil }
+      finding = .disputed
+    }
+    known.next = end
     if known.recent.count == Inflow.recentCount { known.recent.removeFirst() }
     known.recent.append((first, hash))
     return finding
   }
 
-  /// Forgets the half of those who were not heard of for the longest time.
+  /// Believes the jumps that no record has contradicted since the settlement before: the senders, and how many of their messages are missing.
+  mutating func settle() -> [(sender: Frame.Sender, missing: UInt64)] {
+    var missing: [(Frame.Sender, UInt64)] = []
+    for (id, known) in senders {
+      guard let jump = known.jump else { continue }
+      if jump.isOld { missing.append((known.sender, jump.missing)) }
+      senders[id]?.jump = jump.isOld ? nil : (jump.missing, jump.from, true)
+    }
+    if !missing.isEmpty { settled.hasGap = true }
+    return missing
+  }
+
+  /// Whether the numbers of the senders tell all that the engine has dropped unread since the last call.
+  ///
+  /// They do unless a sender was silent: it may never speak again.
+  mutating func explainsDrop(to own: UInt64) -> Bool {
+    defer { settled = (count, false) }
+    return settled.hasGap
+      && senders.values.allSatisfy { $0.heard > settled.count || $0.sender.carriage == own }
+  }
+
+  /// The log is read again: skip what was read before, however long ago.
+  mutating func rewind() {
+    for (id, known) in senders { senders[id]?.read = known.next }
+  }
+
+  /// The log is read up to where it was when it was read again. From here on, a low number is no repetition, but a forged
+  /// high one before it, which would take the next messages from an honest sender.
+  mutating func endRewind() { for id in Array(senders.keys) { senders[id]?.read = 0 } }
+
+  /// Forgets the half of the senders that have been silent for the longest time.
   private mutating func forget() {
     let times = senders.values.map(\.heard).sorted()
     senders = senders.filter { $0.value.heard > times[times.count / 2] }

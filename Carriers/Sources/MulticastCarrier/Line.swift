@@ -23,7 +23,9 @@ struct Line: Sendable {
   /// Where the carriage hears what is posted to the topic, sends it, and reads and posts what comes in. So nobody is woken
   /// between these.
   final class Home: TaskExecutor {
-    let queue = DispatchQueue(label: "Carriage")
+    // Its target has as many threads as there are processors, and more only while handlers block. Without it, each topic
+    // that speaks has a thread.
+    let queue = DispatchQueue(label: "Carriage", target: .global())
 
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)

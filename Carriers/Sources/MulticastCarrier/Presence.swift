@@ -10,8 +10,9 @@ import ServiceLifecycle
 /// let group = ServiceGroup(services: [carriage, presence], …)  // the last one ends first
 /// ```
 ///
-/// A process that ends is told to have left within a third of the expiry, one that is killed when its key has expired. While
-/// the engine cannot be reached, nobody is told to come or go.
+/// A process that ends is reported to have left within a third of the expiry, one that is killed when its key has expired.
+/// While the engine cannot be reached, no process is reported to join or leave. After that, and after the engine has lost
+/// the keys, no process is reported to have left for one expiry, in which each process keeps its key again.
 public final class Presence: Service {
   /// A process.
   public struct Member: Codable, Sendable, Hashable {
@@ -29,8 +30,8 @@ public final class Presence: Service {
   private let registry: any Registry
   private let prefix: String
   private let expiry: Duration
-  private let state = Locked<(members: [String: Member], problem: String?)>(
-    ([:], "It does not run yet."))
+  private let state = Locked<(company: Company, problem: String?)>(
+    (Company(), "It does not run yet."))
 
   /// Creates the presence of this process, which begins when it runs.
   ///
@@ -52,7 +53,9 @@ public final class Presence: Service {
   }
 
   /// Those who are here, this process included once the engine knows it.
-  public var members: [Member] { state.withLock { $0.members.values.sorted { $0.id < $1.id } } }
+  public var members: [Member] {
+    state.withLock { $0.company.members.values.sorted { $0.id < $1.id } }
+  }
 
   /// Why nobody is told to come or go at the moment; nil if all is well.
   public var problem: String? { state.withLock { $0.problem } }
@@ -74,26 +77,57 @@ public final class Presence: Service {
   private func speak() async {
     do {
       let value = try Array(JSONEncoder().encode(own))
-      let values = try await registry.register(value, as: own.id, in: prefix, expiry: expiry)
+      let (values, wasKept) = try await registry.register(
+        value, as: own.id, in: prefix, expiry: expiry)
       let members = values.compactMapValues {
         try? JSONDecoder().decode(Member.self, from: Data($0))
       }
-      let old = state.withLock { state in
-        defer { state = (members, nil) }
-        return state.members
+      let (joined, left) = state.withLock { state in
+        state.problem = nil
+        return state.company.take(members, wasKept: wasKept, at: .now, expiry: expiry)
       }
-      for (id, member) in old where members[id] == nil { center.post(.presence, .left(member)) }
-      for (id, member) in members where old[id] == nil { center.post(.presence, .joined(member)) }
+      for member in left { center.post(.presence, .left(member)) }
+      for member in joined { center.post(.presence, .joined(member, isOwn: member.id == own.id)) }
     } catch {
-      state.withLock { $0.problem = String("\(error)".prefix(300)) }
+      state.withLock { state in
+        state.problem = String("\(error)".prefix(300))
+        state.company.noteOutage()
+      }
     }
+  }
+}
+
+/// The processes that are here, by what the engine returns. A value: it knows no engine, no lock and no clock.
+struct Company {
+  private(set) var members: [String: Presence.Member] = [:]
+  /// Whether the engine could not be reached since the last answer.
+  private var wasAway = false
+  /// Before this time, a process whose key is missing may be about to keep it again.
+  private var grace: ContinuousClock.Instant?
+
+  mutating func noteOutage() { wasAway = true }
+
+  /// Takes the members whose keys the engine has, and returns which have joined and left.
+  ///
+  /// - Parameter wasKept: Whether the own key was still there. If it was not, the engine has lost the others' as well.
+  mutating func take(
+    _ present: [String: Presence.Member], wasKept: Bool, at now: ContinuousClock.Instant,
+    expiry: Duration
+  ) -> (joined: [Presence.Member], left: [Presence.Member]) {
+    if wasAway || !wasKept, !members.isEmpty { grace = now + expiry }
+    wasAway = false
+    let isGrace = grace.map { now < $0 } ?? false
+    let joined = present.filter { members[$0.key] == nil }
+    let missing = isGrace ? [:] : members.filter { present[$0.key] == nil }
+    members = members.filter { missing[$0.key] == nil }.merging(present) { _, new in new }
+    return (Array(joined.values), Array(missing.values))
   }
 }
 
 /// What a `Presence` tells its own process.
 public enum PresenceReport: Sendable, Hashable {
-  /// A process is here: this one, too.
-  case joined(Presence.Member)
+  /// A process is here. Each process reports itself, too.
+  case joined(Presence.Member, isOwn: Bool)
   /// A process has ended, or has not been heard of for a while.
   case left(Presence.Member)
 }

@@ -30,7 +30,8 @@ public struct Engine: Sendable {
     init() throws {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    var copy: String { path + "-copy" }
+    deinit { for path in [path, copy] { try? FileManager.default.removeItem(atPath: path) } }
   }
 
   /// Starts an engine that stores on disk: JetStream, or an append-only file.
@@ -92,6 +93,17 @@ public struct Engine: Sendable {
           """
         ])
     }
+  }
+
+  /// Copies what it has stored. It has ended.
+  public func copyStore() throws {
+    try FileManager.default.copyItem(atPath: store.path, toPath: store.copy)
+  }
+
+  /// Takes what it has stored back to the copy. It has ended.
+  public func restoreStore() throws {
+    try FileManager.default.removeItem(atPath: store.path)
+    try FileManager.default.moveItem(atPath: store.copy, toPath: store.path)
   }
 
   /// Its address.

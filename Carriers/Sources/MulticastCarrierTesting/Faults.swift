@@ -65,9 +65,9 @@ package final class FaultyCarrier: Carrier, Registry {
 
   package func register(
     _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
-  ) async throws -> [String: [UInt8]] {
+  ) async throws -> (values: [String: [UInt8]], wasKept: Bool) {
     try fail(30, "register")
-    guard let registry = inner as? any Registry else { return [:] }
+    guard let registry = inner as? any Registry else { return ([:], false) }
     return try await registry.register(value, as: name, in: prefix, expiry: expiry)
   }
 

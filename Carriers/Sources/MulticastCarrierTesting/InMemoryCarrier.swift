@@ -12,6 +12,7 @@ public final class InMemoryCarrier: Carrier, Registry {
       var epoch: UInt64 = 1
       var isDown = false
       var commands = 0
+      var count: UInt64 = 0
       var waiters: [(Int, Log, CheckedContinuation<Void, Never>)] = []
       var number = 0
 
@@ -47,7 +48,28 @@ public final class InMemoryCarrier: Carrier, Registry {
     /// Loses all that it has stored.
     public func empty() {
       let waiters = state.withLock { state in
-        (state.logs, state.last, state.epoch) = ([:], [:], state.epoch + 1)
+        (state.logs, state.last, state.values) = ([:], [:], [:])
+        state.epoch += 1
+        return state.takeWaiters { _, _ in true }
+      }
+      for waiter in waiters { waiter.resume() }
+    }
+
+    /// What an engine has stored at a moment.
+    public struct Saved: Sendable {
+      fileprivate let logs: [Log: [Record]]
+      fileprivate let last: [Log: UInt64]
+    }
+
+    /// Returns what it has stored.
+    public func save() -> Saved {
+      state.withLock { Saved(logs: $0.logs, last: $0.last) }
+    }
+
+    /// Loses all that it has stored since a moment, as a server that is restored from a copy.
+    public func restore(_ saved: Saved) {
+      let waiters = state.withLock { state in
+        (state.logs, state.last, state.values) = (saved.logs, saved.last, [:])
         return state.takeWaiters { _, _ in true }
       }
       for waiter in waiters { waiter.resume() }
@@ -79,10 +101,12 @@ public final class InMemoryCarrier: Carrier, Registry {
       throw CarrierError.tooLarge(bytes: record.count, limit: recordLimit)
     }
     let (position, waiters) = try use { state in
-      let position = Position(epoch: state.epoch, number: state.last[log, default: 0] + 1)
+      state.count += 1
+      let number = state.last[log, default: 0] + 1
+      let position = Position(epoch: state.epoch, number: number, part: state.count)
       state.last[log] = position.number
       state.logs[log, default: []].append(Record(position: position, bytes: record))
-      if state.logs[log, default: []].count > (log.keepsLatest ? 8 : engine.length) {
+      if state.logs[log, default: []].count > (log.keepsLatest ? 64 : engine.length) {
         state.logs[log]?.removeFirst()
       }
       return (position, state.takeWaiters { $1 == log })
@@ -95,12 +119,18 @@ public final class InMemoryCarrier: Carrier, Registry {
   public func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
     while true {
       let records = try use { state in
-        guard state.epoch == position.epoch else {
-          throw CarrierError.beganAnew(Position(epoch: state.epoch, number: 0))
-        }
         let records = state.logs[log] ?? []
+        let last = records.first { $0.position.number == position.number }?.position ?? position
+        guard state.epoch == position.epoch, position.number <= state.last[log] ?? 0,
+          last == position || position.part == 0
+        else { throw CarrierError.beganAnew(Position(epoch: state.epoch, number: 0)) }
         let start = records.firstIndex { $0.position > position } ?? records.endIndex
-        return Array(records[start...].prefix(limit))
+        var size = 0
+        let some = records[start...].prefix(limit).prefix { record in
+          size += record.bytes.count
+          return size <= limit << 14 || size == record.bytes.count
+        }
+        return Array(some)
       }
       if !records.isEmpty { return records }
       try await wait(for: log, after: position)
@@ -134,7 +164,7 @@ public final class InMemoryCarrier: Carrier, Registry {
 
   /// Returns the end of the log.
   public func end(of log: Log) async throws -> Position {
-    try use { Position(epoch: $0.epoch, number: $0.last[log] ?? 0) }
+    try use { $0.logs[log]?.last?.position ?? Position(epoch: $0.epoch, number: 0) }
   }
 
   /// Does nothing.
@@ -148,11 +178,12 @@ public final class InMemoryCarrier: Carrier, Registry {
   /// Keeps a value for a while.
   public func register(
     _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
-  ) async throws -> [String: [UInt8]] {
+  ) async throws -> (values: [String: [UInt8]], wasKept: Bool) {
     try use { state in
+      let wasKept = state.values[prefix]?[name].map { $0.end > .now } ?? false
       state.values[prefix, default: [:]][name] = value.map { ($0, .now + expiry) }
       state.values[prefix] = state.values[prefix]?.filter { $0.value.end > .now }
-      return (state.values[prefix] ?? [:]).mapValues(\.value)
+      return ((state.values[prefix] ?? [:]).mapValues(\.value), wasKept)
     }
   }
 

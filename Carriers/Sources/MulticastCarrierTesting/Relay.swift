@@ -8,10 +8,14 @@ public final class Relay: Sendable {
   private final class Pair: Sendable {
     let client, server: Int32
     let isSilent = Atomic(false)
+    /// How many bytes it lets through in a second.
+    let rate: Int
     /// How many of its threads have ended. The sockets are others' once both have.
     private let ended = Locked(0)
 
-    init(_ client: Int32, _ server: Int32) { (self.client, self.server) = (client, server) }
+    init(_ client: Int32, _ server: Int32, _ rate: Int) {
+      (self.client, self.server, self.rate) = (client, server, rate)
+    }
 
     /// Copies until one side ends, on a thread of its own. The second one to end closes both.
     func copy(from source: Int32, to target: Int32) {
@@ -21,6 +25,7 @@ public final class Relay: Sendable {
           let count = unsafe recv(source, &bytes, bytes.count, 0)
           guard count > 0 else { break }
           if self.isSilent.load(ordering: .relaxed) { continue }
+          if self.rate < .max { usleep(UInt32(1_000_000 * count / self.rate)) }
           var sent = 0
           while sent < count {
             let more = unsafe bytes[sent..<count].withUnsafeBytes { rest in
@@ -50,8 +55,10 @@ public final class Relay: Sendable {
   private let listener: Int32
   private let pairs = Locked<[Pair]>([])
 
-  /// - Parameter target: The engine's port.
-  public init(to target: Int) throws {
+  /// - Parameters:
+  ///   - target: The engine's port.
+  ///   - rate: How many bytes each direction of a connection lets through in a second.
+  public init(to target: Int, rate: Int = .max) throws {
     port = try Engine.freePort()
     listener = try unsafe Relay.socket(port) { unsafe bind($0, $1, $2) }
     listen(listener, 16)
@@ -63,7 +70,7 @@ public final class Relay: Sendable {
           close(client)
           continue
         }
-        let pair = Pair(client, server)
+        let pair = Pair(client, server, rate)
         pairs.withLock { $0.append(pair) }
         pair.copy(from: client, to: server)
         pair.copy(from: server, to: client)

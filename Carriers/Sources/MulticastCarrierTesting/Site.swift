@@ -104,6 +104,9 @@ package final class Site: Sendable {
   /// Forgets what it has heard.
   package func forget() { state.withLock { $0.seen = Seen() } }
 
+  /// Forgets what was reported to it.
+  package func forgetReports() { state.withLock { $0.seen.reports = [] } }
+
   /// What it has seen by now.
   package var seen: Seen { state.withLock { $0.seen } }
 
@@ -135,6 +138,12 @@ package final class Site: Sendable {
     let task = task.withLock { $0.take() }
     task?.cancel()
     await task?.value
+  }
+
+  /// Closes the carriage, and waits until it runs no longer.
+  package func close() async {
+    await carriage.close()
+    await task.withLock { $0.take() }?.value
   }
 
   package func post(_ numbers: some Sequence<Int>, to topic: Topic<Note> = .note) {

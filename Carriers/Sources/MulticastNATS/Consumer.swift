@@ -20,8 +20,12 @@ struct Consumer {
   let name: String
   /// Behind what was read.
   private(set) var position: Position
-  /// From here on, the server may have dropped records before it sent them: 0 if that is not known.
+  /// From this number of the stream on, the server may have dropped records before it sent them.
   var doubt: UInt64?
+  /// Up to this number, the topic was read.
+  private(set) var known: UInt64
+  /// What `known` is if the server has nothing to send: the stream's end before it was asked.
+  private var end: UInt64 = 0
   /// Who reads, and how many records he takes.
   private(set) var waiter: Waiter?
   private var limit = 0
@@ -35,20 +39,27 @@ struct Consumer {
   /// Whether the server has sent all that there is, and sends what comes at once.
   private var isLive = false
 
-  init(_ log: Log, _ name: String, after position: Position) {
+  /// - Parameters:
+  ///   - known: Up to which number of the stream the topic was read before.
+  ///   - first: The number of the stream's first record.
+  init(_ log: Log, _ name: String, after position: Position, known: UInt64, first: UInt64) {
     (self.log, self.name, self.position) = (log, name, position)
-    doubt = position.number == 0 ? nil : 0
+    self.known = max(known, first == 0 ? 0 : first - 1)
+    // What was before a topic was read first is not missed.
+    doubt = position.number > 0 && first > known + 1 ? known : nil
   }
 
   /// Whether the server does not even say that there is nothing.
-  var isOverdue: Bool { asked > 0 && .now - since > .seconds(8) }
+  func isOverdue(_ patience: Duration) -> Bool { asked > 0 && .now - since > patience }
 
-  /// Somebody reads: what is here, or else what comes.
-  mutating func read(_ waiter: Waiter, _ limit: Int) -> Step {
+  /// A task reads: what is here, or else what comes.
+  ///
+  /// - Parameter end: Where the stream ended when the server has last told.
+  mutating func read(_ waiter: Waiter, _ limit: Int, end: UInt64) -> Step {
     (self.waiter, self.limit) = (waiter, limit)
     if !records.isEmpty { return deliver() }
     if asked > 0 { return .wait }
-    (asked, since) = (limit, .now)
+    (asked, since, self.end) = (limit, .now, end)
     return .pull(subject: "$JS.API.CONSUMER.MSG.NEXT.\(log.stream).\(name)", name: name, limit)
   }
 
@@ -57,10 +68,11 @@ struct Consumer {
     _ bytes: [UInt8], _ place: UInt64, _ number: UInt64, _ pending: UInt64
   ) -> Step {
     guard number == self.number + 1 else { return end("A record is missing.") }
-    let last = (records.last?.position ?? position).number
     // Between two records that follow each other, nothing was.
-    if !isLive, last > 0, place > last + 1 { doubt = doubt ?? last }
-    records.append(Record(position: Position(epoch: position.epoch, number: place), bytes: bytes))
+    if !isLive, known > 0, place > known + 1 { doubt = doubt ?? known }
+    known = max(known, place)
+    let position = Position(epoch: position.epoch, number: place, part: mark(bytes))
+    records.append(Record(position: position, bytes: bytes))
     (self.number, asked, hasWorked) = (number, max(0, asked - 1), true)
     isLive = pending == 0 && asked > 0
     // More comes at once.
@@ -70,8 +82,11 @@ struct Consumer {
   /// The server has said something in place of a record.
   mutating func take(_ status: String) -> Step {
     if status == "100" { return .wait }
-    // There was nothing, or a part of what was asked for.
-    guard ["404", "408"].contains(status) else { return end(status) }
+    // There was nothing, or a part of what was asked for: as many records, or as many bytes.
+    guard ["404", "408", "409 Message Size Exceeds MaxBytes"].contains(status) else {
+      return end(status)
+    }
+    if !status.hasPrefix("409") { known = max(known, end) }
     (asked, isLive, hasWorked) = (0, false, true)
     return deliver()
   }

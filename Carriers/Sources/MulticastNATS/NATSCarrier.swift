@@ -4,18 +4,23 @@ import MulticastCarrier
 /// A carrier over the streams of NATS JetStream, with the official C client.
 ///
 /// All topics of a prefix share a stream, with a subject for each. Topics that keep their latest have a stream of their
-/// own, which keeps the last eight records of each of them for ever, and what processes tell of themselves has a third
+/// own, which keeps the last 64 records of each of them forever, and what processes tell of themselves has a third
 /// one. A stream that is not there is made. One of the servers is used, and another one when it is lost.
 public final class NATSCarrier: Carrier, Registry {
   private let configuration: NATSConfiguration
   private let sessions: Sessions<Session>
   private let messageLimit: Locked<Int>
+  /// Up to which number of its stream each topic was read, records of other topics included.
+  let known = Locked<[Log: UInt64]>([:])
+  /// What identifiers are made with, so that no other process can guess one and have the server drop a record for it, and
+  /// the last identifier that was sent for each topic.
+  private let secrets = Locked<(key: [UInt64], sent: [Log: String])>((NATSCarrier.newKey, [:]))
 
   /// Creates a carrier, which connects when it is used.
   public init(_ configuration: NATSConfiguration) {
     let limit = Locked(1 << 20)  // nats-server's default
     (self.configuration, messageLimit) = (configuration, limit)
-    sessions = Sessions { Session(configuration, isAnother: $0, messageLimit: limit) }
+    sessions = Sessions { Session(configuration, isAnother: $0, patience: $1, messageLimit: limit) }
   }
 
   /// Ends. What was not acknowledged by then may have been stored or not.
@@ -41,7 +46,7 @@ public final class NATSCarrier: Carrier, Registry {
     let (bytes, age) = (configuration.maxBytes, Int64(configuration.maxAge / .nanoseconds(1)))
     let limits =
       log.keepsLatest
-      ? #""max_msgs_per_subject":8"#
+      ? #""max_msgs_per_subject":64"#
       : #""max_bytes":\#(bytes),"max_age":\#(age)"#
     let answer = try await stream(
       log.stream, log.subjects, #""storage":"file",\#(limits)"#, session)
@@ -49,13 +54,26 @@ public final class NATSCarrier: Carrier, Registry {
     return answer
   }
 
-  /// Returns the end of the topic's stream.
+  /// Returns the place of the topic's last record.
   public func end(of log: Log) async throws -> Position {
-    let stream = try await stream(log, sessions.current())
-    return Position(epoch: stream.epoch, number: stream.state?.last_seq ?? 0)
+    let session = try sessions.current()
+    let stream = try await stream(log, session)
+    let last = try await session.ask(
+      "STREAM.MSG.GET." + log.stream, #"{"last_by_subj":"\#(log.subject)"}"#)
+    if last.error?.code == 404 { return Position(epoch: stream.epoch, number: 0) }
+    return try last.checked().position(stream.epoch)
   }
 
   // MARK: - Out and in
+
+  private static var newKey: [UInt64] { (0..<2).map { _ in .random(in: 0 ... .max) } }
+
+  /// Makes a code of a name. The seed of a hasher is another one in each process; the key is, too, even where a program is
+  /// told to use the same seed always.
+  private func code(of name: String, _ key: [UInt64]) -> String {
+    let codes = key.map { UInt(bitPattern: [key.description, "\($0)", name].hashValue) }
+    return codes.map { String($0, radix: 36) }.joined(separator: "-")
+  }
 
   /// The server's `max_payload`, less 1 KiB for what stands before a record.
   public var recordLimit: Int { messageLimit.withLock(\.self) - 1_024 }
@@ -71,11 +89,19 @@ public final class NATSCarrier: Carrier, Registry {
         throw CarrierError.tooLarge(bytes: record.count, limit: limit)
       }
       // The server knows identifiers of the whole stream.
-      let answer = try await session.request(log.subject, record, id: "\(log.name)-\(id)").checked()
+      let name = "\(log.name)-\(id)"
+      let (key, isFirst) = secrets.withLock { secrets in
+        (secrets.key, secrets.sent.updateValue(name, forKey: log) != name)
+      }
+      let answer = try await session.request(log.subject, record, id: code(of: name, key)).checked()
       guard let number = answer.seq, answer.stream == log.stream else {
         throw CarrierError.refused("It was stored in another stream: \(answer.stream ?? "?")")
       }
-      return Position(epoch: stream.epoch, number: number)
+      if answer.duplicate == true, isFirst {
+        secrets.withLock { $0.key = NATSCarrier.newKey }
+        throw CarrierError.refused("The server takes a new record for a repeated one.")
+      }
+      return Position(epoch: stream.epoch, number: number, part: mark(record))
     } catch {
       // Perhaps the stream was deleted or changed: it is looked at before the next attempt.
       session.streams.withLock { $0[log.stream] = nil }
@@ -86,10 +112,26 @@ public final class NATSCarrier: Carrier, Registry {
   /// Reads with a consumer of the server's, which is made anew where it is lost.
   public func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
     let session = try sessions.current()
-    if session.reads(log, at: position) { return try await session.read(log, limit: limit) }
+    if session.reads(log, at: position) {
+      let records = try await session.read(log, limit: limit)
+      if let read = session.consumer(of: log)?.known { known.withLock { $0[log] = read } }
+      return records
+    }
     let stream = try await stream(log, session)
     guard stream.epoch == position.epoch, position.number <= stream.state?.last_seq ?? 0 else {
       throw CarrierError.beganAnew(Position(epoch: stream.epoch, number: 0))
+    }
+    let first = stream.state?.first_seq ?? 0
+    // The numbers of records that a failover or a restored store has lost are given to other records.
+    if position.number >= max(first, 1), position.part > 0 {
+      let last = try await session.ask(
+        "STREAM.MSG.GET." + log.stream, #"{"seq":\#(position.number)}"#)
+      if last.error?.code != 404 {
+        let place = try last.checked().position(stream.epoch)
+        guard last.message?.subject == log.subject, place == position else {
+          throw CarrierError.beganAnew(Position(epoch: stream.epoch, number: 0))
+        }
+      }
     }
     let answer = try await session.ask(
       "CONSUMER.CREATE." + log.stream,
@@ -100,7 +142,8 @@ public final class NATSCarrier: Carrier, Registry {
       """#
     ).checked()
     guard let name = answer.name else { throw CarrierError.refused("There is no consumer.") }
-    let consumer = Consumer(log, name, after: position)
+    let known = max(position.number, known.withLock { $0[log] } ?? 0)
+    let consumer = Consumer(log, name, after: position, known: known, first: first)
     return try await session.read(log, limit: limit, with: consumer)
   }
 
@@ -108,24 +151,27 @@ public final class NATSCarrier: Carrier, Registry {
   public func isComplete(_ log: Log, since position: Position) async throws -> Bool {
     let session = try sessions.current()
     guard let doubt = session.takeDoubt(log) else { return true }
-    let first = try await stream(log, session).state?.first_seq ?? 0
-    return first <= max(doubt, position.number) + 1
+    return try await stream(log, session).state?.first_seq ?? 0 <= doubt + 1
   }
 
   /// Ends the consumer.
-  public func release(_ log: Log) { sessions.last?.release(log) }
+  public func release(_ log: Log) {
+    known.withLock { $0[log] = nil }
+    secrets.withLock { $0.sent[log] = nil }
+    sessions.last?.release(log)
+  }
 
   // MARK: - Keys with an expiry
 
   /// Keeps a value as the only record of a subject. Names are letters, digits, hyphens and underscores.
   public func register(
     _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
-  ) async throws -> [String: [UInt8]] {
+  ) async throws -> (values: [String: [UInt8]], wasKept: Bool) {
     guard Log(prefix: prefix, type: name, keepsLatest: false).name == name else {
       throw CarrierError.refused("\(name) is no name.")
     }
     let session = try sessions.current()
-    let (own, subjects) = (prefix.replacing(".", with: "_") + "_here", prefix + ".here.")
+    let (own, subjects) = (streamName(prefix, "here"), prefix + ".here.")
     let age = Int64(expiry / .nanoseconds(1))
     let limits = #""max_age":\#(age),"max_msgs_per_subject":1,"storage":"memory""#
     let all = try await stream(own, subjects, limits, session, asking: #"{"subjects_filter":">"}"#)
@@ -135,14 +181,15 @@ public final class NATSCarrier: Carrier, Registry {
         try await session.ask("STREAM.PURGE." + own, #"{"filter":"\#(subject)"}"#).checked()
       }
     var values = [name: value].compactMapValues(\.self)
-    for other in all.state?.subjects?.keys ?? [:].keys where other != subject {
+    let kept = all.state?.subjects ?? [:]
+    for other in kept.keys where other != subject {
       let answer = try await session.ask("STREAM.MSG.GET." + own, #"{"last_by_subj":"\#(other)"}"#)
       // It may have expired meanwhile.
       if answer.error?.code == 404 { continue }
       let data = try answer.checked().message?.data ?? Data()
       values[String(other.dropFirst(subjects.count))] = Array(data)
     }
-    return values
+    return (values, kept[subject] != nil)
   }
 }
 
@@ -156,19 +203,28 @@ struct Answer: Decodable {
     let first_seq, last_seq: UInt64
     let subjects: [String: Int]?
   }
-  struct Message: Decodable { let data: Data? }
+  struct Message: Decodable {
+    let subject: String?
+    let seq: UInt64?
+    let data: Data?
+  }
   struct Configuration: Decodable { let max_msg_size: Int? }
 
   let error: Refusal?
   let stream, name, created: String?
   let seq: UInt64?
+  let duplicate: Bool?
   let state: State?
   let message: Message?
   let config: Configuration?
 
   /// A number for the time at which a stream was made.
-  var epoch: UInt64 {
-    (created ?? "").utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  var epoch: UInt64 { sum((created ?? "").utf8) }
+
+  /// The place of a message.
+  func position(_ epoch: UInt64) -> Position {
+    let bytes = message?.data.map(Array.init) ?? []
+    return Position(epoch: epoch, number: message?.seq ?? 0, part: mark(bytes))
   }
 
   /// The size of the largest record that a stream takes.
@@ -181,7 +237,22 @@ struct Answer: Decodable {
 }
 
 extension Log {
-  var stream: String { prefix.replacing(".", with: "_") + (keepsLatest ? "_latest" : "") }
+  var stream: String { streamName(prefix, keepsLatest ? "latest" : nil) }
   fileprivate var subjects: String { "\(prefix).\(keepsLatest ? "latest" : "log")." }
   fileprivate var subject: String { subjects + name }
+}
+
+/// A stream's name, which may have no point. `=` is in no prefix, so that two prefixes have two streams.
+private func streamName(_ prefix: String, _ kind: String?) -> String {
+  prefix.replacing(".", with: "=") + (kind.map { "==\($0)" } ?? "")
+}
+
+private func sum(_ bytes: some Sequence<UInt8>) -> UInt64 {
+  bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+}
+
+/// Tells a record from another one that the server gives its number to. The beginning of a record is enough: it has the
+/// sender and the number of the first message. It is never 0, which stands for a place without a record.
+func mark(_ record: [UInt8]) -> UInt64 {
+  (sum(record.prefix(128)) ^ UInt64(record.count) &* 0x9E37_79B9_7F4A_7C15) | 1
 }

@@ -20,6 +20,10 @@ public struct NATSConfiguration: Sendable {
   public var certificateAuthority: String?
   /// The path of a file with this client's certificate chain, and of one with its key.
   public var certificate: (chain: String, key: String)?
+  /// The beginning of the subjects at which answers arrive. Give each user of the server one of his own, such as
+  /// `_INBOX.shop`, with the right to subscribe to `_INBOX.shop.>` alone: whoever may subscribe to `_INBOX.>` reads the
+  /// answers to all others.
+  public var inbox = "_INBOX"
   /// What the connection is called in the servers' lists.
   public var name = "multicast"
   /// How many bytes a stream keeps, where this process is the first and makes it.
@@ -42,8 +46,18 @@ public struct NATSConfiguration: Sendable {
   /// Creates a configuration of one server, or of several of a cluster.
   public init(url: String, _ others: String...) throws { try self.init(urls: [url] + others) }
 
+  /// What the server or the client may repeat, and no report may.
+  var secrets: [String] {
+    let addresses = urls.compactMap { URLComponents(string: $0) }
+    return [password, token].compactMap(\.self)
+      + addresses.flatMap { [$0.password, $0.percentEncodedPassword].compactMap(\.self) }
+  }
+
   /// Tells the C client. Returns its first refusal.
-  func configure(_ options: OpaquePointer?) -> natsStatus {
+  ///
+  /// - Parameter patience: How long the server may say nothing.
+  func configure(_ options: OpaquePointer?, _ patience: Duration) -> natsStatus {
+    let seconds = patience.components.seconds
     let pointers = unsafe urls.map { unsafe strdup($0) }
     defer { unsafe pointers.forEach { unsafe free($0) } }
     var servers = unsafe pointers.map { unsafe UnsafePointer($0) }
@@ -54,8 +68,9 @@ public struct NATSConfiguration: Sendable {
       natsOptions_SetToken(options, token),
       // Each connection is another one, so that whatever ends it is told in the same way.
       natsOptions_SetAllowReconnect(options, false), natsOptions_SetTimeout(options, 2_000),
-      natsOptions_SetPingInterval(options, 3_000), natsOptions_SetMaxPingsOut(options, 1),
-      natsOptions_SetWriteDeadline(options, 2_000),
+      natsOptions_SetPingInterval(options, 3_000),
+      natsOptions_SetMaxPingsOut(options, Int32(seconds / 3 - 1)),
+      natsOptions_SetWriteDeadline(options, seconds * 1_000),
       // What leaves together is one record already: nobody is woken to collect more.
       natsOptions_SetSendAsap(options, true), natsOptions_UseGlobalMessageDelivery(options, true),
       natsOptions_SetSecure(options, isEncrypted),

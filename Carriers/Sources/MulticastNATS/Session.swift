@@ -21,15 +21,25 @@ final class Session: EngineSession {
     /// Why it has ended.
     var end: CarrierError?
     var number: UInt64 = 0
-    var requests:
-      [UInt64: (done: CheckedContinuation<Answer, any Error>, since: ContinuousClock.Instant)] = [:]
+    var requests: [UInt64: Request] = [:]
     /// By the server's names for them.
     var consumers: [String: Consumer] = [:]
     var names: [Log: String] = [:]
+    /// The last number of each stream, when the server was last asked.
+    var ends: [String: UInt64] = [:]
+    var hasTimedOut = false
+  }
+
+  private struct Request {
+    let subject: String
+    let since: ContinuousClock.Instant
+    let done: CheckedContinuation<Answer, any Error>
   }
 
   private let queue = DispatchQueue(label: "NATSCarrier")
-  private let inbox = "_INBOX.\(UInt64.random(in: 0 ... .max)).\(UInt64.random(in: 0 ... .max))."
+  private let inbox: String
+  private let patience: Duration
+  private let secrets: [String]
   private let state = Locked(State())
   private let used = Locked<[Used]>([])
   private let messageLimit: Locked<Int>
@@ -42,16 +52,22 @@ final class Session: EngineSession {
   ///
   /// - Parameters:
   ///   - isAnother: Whether there has been one before.
+  ///   - patience: How long the server may say nothing.
   ///   - messageLimit: The size of the largest message, which the server tells.
-  init(_ configuration: NATSConfiguration, isAnother: Bool, messageLimit: Locked<Int>) {
-    self.messageLimit = messageLimit
+  init(_ own: NATSConfiguration, isAnother: Bool, patience: Duration, messageLimit: Locked<Int>) {
+    let random = (0..<2).map { _ in "\(UInt64.random(in: 0 ... .max))." }.joined()
+    inbox = "\(own.inbox).\(random)"
+    (self.patience, self.messageLimit, secrets) = (patience, messageLimit, own.secrets)
     queue.async {
       // So that many who try again do not connect more often. What is published waits on the queue.
       if isAnother { Thread.sleep(forTimeInterval: 0.2) }
-      do throws(CarrierError) { try self.connect(configuration) } catch { self.end(error) }
+      do throws(CarrierError) { try self.connect(own) } catch { self.end(error) }
     }
     Task { [weak self] in
       repeat { try? await Task.sleep(for: .seconds(1)) } while self?.sweep() == true
+    }
+    Task { [weak self] in
+      repeat { try? await Task.sleep(for: .seconds(5)) } while await self?.askForEnds() == true
     }
   }
 
@@ -69,7 +85,8 @@ final class Session: EngineSession {
     let own = unsafe Unmanaged.passRetained(self)
     unsafe natsOptions_SetClosedCB(options, onClosed, own.toOpaque())
     var connection: OpaquePointer?
-    var status = unsafe configuration.configure(options)
+    var status = unsafe configuration.configure(options, patience)
+    unsafe natsOptions_SetErrorHandler(options, onError, own.toOpaque())
     if status == NATS_OK { status = unsafe natsConnection_Connect(&connection, options) }
     guard status == NATS_OK, let connection = unsafe connection else {
       defer { unsafe own.release() }
@@ -85,18 +102,23 @@ final class Session: EngineSession {
     }
     unsafe natsSubscription_SetOnCompleteCB(
       subscription, { unsafe session($0)?.release() }, other.toOpaque())
-    // What may wait is limited by what was asked for.
-    unsafe natsSubscription_SetPendingLimits(subscription, -1, -1)
+    // What may wait is limited by what was asked for, unless the server sends more than that.
+    unsafe natsSubscription_SetPendingLimits(subscription, -1, 256 << 20)
     let handle = unsafe Handle(connection: connection, subscription: subscription)
     messageLimit.withLock { $0 = unsafe Int(natsConnection_GetMaxPayload(connection)) }
     state.withLock { $0.handle = handle }
   }
 
   var hasEnded: Bool { state.withLock { $0.end != nil } }
+  var hasTimedOut: Bool { state.withLock { $0.hasTimedOut } }
 
   func end(_ error: CarrierError) {
+    let error = error.without(secrets)
     let old = state.withLock { state in
-      defer { state = State(handle: state.handle, end: state.end ?? error) }
+      defer {
+        let hasTimedOut = state.hasTimedOut || error.description.contains("Stale Connection")
+        state = State(handle: state.handle, end: state.end ?? error, hasTimedOut: hasTimedOut)
+      }
       return state
     }
     for request in old.requests.values { request.done.resume(throwing: error) }
@@ -119,11 +141,31 @@ final class Session: EngineSession {
   private func sweep() -> Bool {
     let (requests, consumers, end) = state.withLock { ($0.requests, $0.consumers, $0.end) }
     let error = CarrierError.disconnected("The server does not answer.")
-    for (number, request) in requests where .now - request.since > .seconds(5) {
-      answer("\(number)", .failure(error))
-    }
-    for (name, consumer) in consumers where consumer.isOverdue { self.end(ofConsumer: name, error) }
+    let late = requests.filter { .now - $0.value.since > patience }
+    let overdue = consumers.filter { $0.value.isOverdue(patience) }
+    if !late.isEmpty || !overdue.isEmpty { state.withLock { $0.hasTimedOut = true } }
+    for number in late.keys { answer("\(number)", .failure(error)) }
+    for name in overdue.keys { self.end(ofConsumer: name, error) }
     return end == nil
+  }
+
+  /// Asks for the end of each stream that is read: a topic that has nothing more is read up to there. Returns whether the
+  /// session lasts.
+  private func askForEnds() async -> Bool {
+    for stream in state.withLock({ Set($0.names.keys.map(\.stream)) }) {
+      let last = try? await ask("STREAM.INFO." + stream).state?.last_seq
+      if let last { state.withLock { $0.ends[stream] = last } }
+    }
+    return !hasEnded
+  }
+
+  /// The server refuses to publish to a subject, or lets this process have no answers.
+  fileprivate func refuse(_ reason: String) {
+    if reason.contains("Subscription") { return end(.disconnected(reason)) }
+    let requests = state.withLock { $0.requests }
+    for (number, request) in requests where reason.contains("\"\(request.subject)\"") {
+      answer("\(number)", .failure(.refused(reason)))
+    }
   }
 
   // MARK: - Requests
@@ -135,7 +177,9 @@ final class Session: EngineSession {
     try await withCheckedThrowingContinuation { done in
       let (number, end) = state.withLock { state in
         state.number += 1
-        if state.end == nil { state.requests[state.number] = (done, .now) }
+        if state.end == nil {
+          state.requests[state.number] = Request(subject: subject, since: .now, done: done)
+        }
         return (state.number, state.end)
       }
       if let end { return done.resume(throwing: end) }
@@ -168,6 +212,7 @@ final class Session: EngineSession {
   }
 
   private func answer(_ key: String, _ answer: Result<Answer, CarrierError>) {
+    let answer = answer.mapError { $0.without(secrets) }
     if let number = UInt64(key) {
       let request = state.withLock { $0.requests.removeValue(forKey: number) }
       request?.done.resume(with: answer.mapError { $0 })
@@ -180,7 +225,7 @@ final class Session: EngineSession {
 
   /// Returns whether a consumer goes on at a place. Another one of the topic ends.
   func reads(_ log: Log, at position: Position) -> Bool {
-    let consumer = state.withLock { state in state.names[log].flatMap { state.consumers[$0] } }
+    let consumer = consumer(of: log)
     guard let consumer, consumer.position != position else { return consumer != nil }
     end(ofConsumer: consumer.name, nil)
     return false
@@ -193,7 +238,8 @@ final class Session: EngineSession {
         // Nobody looks for the consumer of who has been released already.
         guard state.end == nil, !Task.isCancelled else { return (nil, state.end ?? .notCarried) }
         if let new { (state.consumers[new.name], state.names[log]) = (new, new.name) }
-        return (state.names[log].flatMap { state.consumers[$0]?.read(done, limit) }, nil)
+        let (name, end) = (state.names[log] ?? "", state.ends[log.stream] ?? 0)
+        return (state.consumers[name]?.read(done, limit, end: end), nil)
       }
       if let end { return done.resume(throwing: end) }
       perform(step ?? .deliver(done, []))
@@ -203,7 +249,9 @@ final class Session: EngineSession {
   private func perform(_ step: Consumer.Step?) {
     switch step {
     case .pull(let subject, let name, let count):
-      let body = #"{"batch":\#(count),"expires":5000000000}"#
+      // As many bytes as so many small records, and the largest record at least.
+      let bytes = max(count << 14, messageLimit.withLock(\.self) + 4_096)
+      let body = #"{"batch":\#(count),"max_bytes":\#(bytes),"expires":5000000000}"#
       publish(Array(body.utf8), to: subject, key: "c" + name)
     case .deliver(let waiter, let records): waiter.resume(returning: records)
     case .end(let name, let error): end(ofConsumer: name, error)
@@ -211,9 +259,14 @@ final class Session: EngineSession {
     }
   }
 
-  /// The place from which on the server may have dropped records unread, if there is one: 0 if nobody knows. It is told once.
+  /// The number of the stream from which on the server may have dropped records of a topic unread. It is returned once.
   func takeDoubt(_ log: Log) -> UInt64? {
-    state.withLock { state in state.names[log].map { state.consumers[$0]?.doubt.take() } ?? 0 }
+    state.withLock { state in state.names[log].flatMap { state.consumers[$0]?.doubt.take() } }
+  }
+
+  /// The consumer of a topic.
+  func consumer(of log: Log) -> Consumer? {
+    state.withLock { state in state.names[log].flatMap { state.consumers[$0] } }
   }
 
   /// The topic is read no more.
@@ -294,11 +347,22 @@ private func onMessage(
 }
 
 private func onClosed(_ connection: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {
+  unsafe session(closure)?.takeRetainedValue().end(.disconnected(lastError(of: connection)))
+}
+
+private func onError(
+  _ connection: OpaquePointer?, _: OpaquePointer?, _ status: natsStatus,
+  _ closure: UnsafeMutableRawPointer?
+) {
+  guard status == NATS_NOT_PERMITTED else { return }
+  unsafe session(closure)?.takeUnretainedValue().refuse(lastError(of: connection))
+}
+
+private func lastError(of connection: OpaquePointer?) -> String {
   var sentence: UnsafePointer<CChar>?
   unsafe natsConnection_GetLastError(connection, &sentence)
   let reason = unsafe sentence.map { unsafe String(cString: $0) } ?? ""
-  unsafe session(closure)?.takeRetainedValue()
-    .end(.disconnected(reason.isEmpty ? "The connection was lost." : reason))
+  return reason.isEmpty ? "The connection was lost." : reason
 }
 
 /// The code of a message that has no content but a status.
@@ -307,7 +371,13 @@ private func status(of message: OpaquePointer) -> String? {
   guard unsafe natsMsg_GetDataLength(message) == 0,
     unsafe natsMsgHeader_Get(message, "Status", &status) == NATS_OK, let status = unsafe status
   else { return nil }
-  return unsafe String(cString: status)
+  let code = unsafe String(cString: status)
+  var description: UnsafePointer<CChar>?
+  // Of several kinds, which the words tell apart.
+  guard code == "409", unsafe natsMsgHeader_Get(message, "Description", &description) == NATS_OK,
+    let description = unsafe description
+  else { return code }
+  return "\(code) \(unsafe String(cString: description))"
 }
 
 private func bytes(of message: OpaquePointer) -> [UInt8] {

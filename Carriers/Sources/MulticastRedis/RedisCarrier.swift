@@ -6,55 +6,61 @@ import MulticastCarrier
 /// without asking: a second connection hears it. Who has just come, was slow or has lost a connection reads the stream
 /// until nothing is between what was read and what is heard.
 public final class RedisCarrier: Carrier, Registry {
-  private static let epoch = """
-    local epoch = redis.call('GET', KEYS[2])
-    if not epoch then epoch = ARGV[1] redis.call('SET', KEYS[2], epoch) end
-
+  /// Keeps a record together with the epoch of its log and the place of the record before it, and tells all of it.
+  private static let append = """
+    local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+    local epoch, before = last and last[2][4], last and last[1] or '0-0'
+    if not epoch or not epoch:match('^%d+$') or #epoch > 19 then epoch = ARGV[1] end
+    local id = redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[2], ARGV[3], '*', 'r', ARGV[5], 'e', epoch, 'b', before)
+    if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
+    local place = epoch .. ' ' .. id .. ' ' .. before
+    redis.call('PUBLISH', KEYS[1], place .. '\\n' .. ARGV[5])
+    return place
     """
-  /// Keeps a record, then tells it: the epoch of the database, the place and the record.
-  private static let append =
-    epoch + """
-      local id = redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[2], ARGV[3], '*', 'r', ARGV[5])
-      if ARGV[4] ~= '0' then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
-      local place = epoch .. ' ' .. id
-      redis.call('PUBLISH', KEYS[1], place .. '\\n' .. ARGV[5])
-      return place
-      """
-  /// Returns the epoch, and places and contents of records.
-  private static let read =
-    epoch + """
-      local all = {epoch}
-      for _, entry in ipairs(redis.call(ARGV[2], KEYS[1], ARGV[3], ARGV[4], 'COUNT', ARGV[5])) do
-        all[#all + 1], all[#all + 2] = entry[1], entry[2][2]
-      end
-      return all
-      """
-  /// Keeps a value in a key with an expiry, and its name in a set. Returns all names and values.
+  /// Returns the server's time in seconds, whether there was no room for more, and places and contents of records: not of
+  /// the one at the beginning, which the reader has, and not of one that is too large.
+  private static let read = """
+    local all, size, isFull = {}, 0, 0
+    for _, entry in ipairs(redis.call(ARGV[1], KEYS[1], ARGV[2], ARGV[3], 'COUNT', ARGV[4])) do
+      local fields = entry[2]
+      local record = fields[2]
+      if entry[1] == ARGV[2] or #record > tonumber(ARGV[6]) then record = '' end
+      size = size + #record
+      if size > tonumber(ARGV[5]) and size > #record then isFull = 1 break end
+      all[#all + 1] = (fields[4] or '0') .. ' ' .. entry[1] .. ' ' .. (fields[6] or '0-0')
+      all[#all + 1] = record
+    end
+    return {redis.call('TIME')[1], isFull, all}
+    """
+  /// Keeps a value in a hash until a time. Returns whether there was one, and all names and values.
   private static let register = """
-    local function key(name) return KEYS[1] .. ':' .. name end
-    if ARGV[2] == '0' then redis.call('DEL', key(ARGV[1])) else
-      redis.call('SADD', KEYS[1], ARGV[1])
-      redis.call('PEXPIRE', KEYS[1], ARGV[2])
-      redis.call('SET', key(ARGV[1]), ARGV[3], 'PX', ARGV[2])
+    local time = redis.call('TIME')
+    local now, all, was = time[1] * 1000 + math.floor(time[2] / 1000), {}, 0
+    local values = redis.call('HGETALL', KEYS[1])
+    for index = 1, #values, 2 do
+      local name, till, value = values[index], values[index + 1]:match('^(%d+) (.*)$')
+      if not till or tonumber(till) <= now then redis.call('HDEL', KEYS[1], name)
+      elseif name == ARGV[1] then was = 1
+      else all[#all + 1], all[#all + 2] = name, value end
     end
-    local all = {}
-    for _, name in ipairs(redis.call('SMEMBERS', KEYS[1])) do
-      local value = redis.call('GET', key(name))
-      if value then all[#all + 1], all[#all + 2] = name, value else
-        redis.call('SREM', KEYS[1], name)
-      end
+    if ARGV[2] == '0' then redis.call('HDEL', KEYS[1], ARGV[1]) else
+      redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', now + ARGV[2]) .. ' ' .. ARGV[3])
+      if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+      all[#all + 1], all[#all + 2] = ARGV[1], ARGV[3]
     end
-    return all
+    return {was, all}
     """
   private let configuration: RedisConfiguration
   private let sessions: Sessions<RedisSession>
+  /// The server's names of scripts.
+  private let names = Locked<[String: String]>([:])
   /// Topics of which something was dropped before it was read.
   private let incomplete = Locked<Set<String>>([])
 
   /// Creates a carrier, which connects when it is used.
   public init(_ configuration: RedisConfiguration) {
     self.configuration = configuration
-    sessions = Sessions { RedisSession(configuration, isAnother: $0) }
+    sessions = Sessions { RedisSession(configuration, isAnother: $0, patience: $1) }
   }
 
   /// As configured.
@@ -63,14 +69,23 @@ public final class RedisCarrier: Carrier, Registry {
   /// Ends both connections.
   public func close() async { sessions.close()?.end(.closed) }
 
-  /// Runs a script.
+  /// Runs a script, by the name that the server has given to it.
   private func run(
-    _ script: String, _ keys: [String], _ words: [String], _ last: [UInt8]? = nil
+    _ script: String, _ key: String, _ words: [String], _ last: [UInt8]? = nil
   ) async throws -> Words {
     let session = try sessions.current()
     do {
-      return try await session.send(["EVAL", script, "\(keys.count)"] + keys + words, last)
+      var name = names.withLock { $0[script] } ?? ""
+      if name.isEmpty {
+        name = try await session.send(["SCRIPT", "LOAD", script]).text(0)
+        names.withLock { [name] in $0[script] = name }
+      }
+      return try await session.send(["EVALSHA", name, "1", key] + words, last)
     } catch CarrierError.refused(let reason) {
+      if reason.hasPrefix("NOSCRIPT") {
+        names.withLock { $0[script] = nil }
+        return try await run(script, key, words, last)
+      }
       // Behind the same name, another server may be in charge now.
       if ["READONLY", "LOADING", "MASTERDOWN", "NOAUTH"].contains(where: reason.contains) {
         session.end(.disconnected(reason))
@@ -83,14 +98,11 @@ public final class RedisCarrier: Carrier, Registry {
 // MARK: - Logs
 
 extension Log {
+  /// The one key of a topic, which so lies in one slot of a cluster.
   fileprivate var key: String { "\(prefix):\(keepsLatest ? "latest" : "log"):\(type)" }
-  fileprivate var keys: [String] { [key, "\(prefix):epoch"] }
 }
 
 extension RedisCarrier {
-  /// An epoch for a database that has none yet.
-  private var newEpoch: String { "\(UInt64.random(in: 1 ... .max >> 1))" }
-
   /// Stores a record with one command.
   public func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position {
     guard record.count <= recordLimit else {
@@ -98,35 +110,44 @@ extension RedisCarrier {
     }
     let length = log.keepsLatest ? configuration.latestRecords : configuration.records
     let expiry = log.keepsLatest ? 0 : Int64(configuration.expiry / .milliseconds(1))
-    let words = [newEpoch, log.keepsLatest ? "=" : "~", "\(length)", "\(expiry)"]
-    let answer = try await run(RedisCarrier.append, log.keys, words, record)
-    guard let place = Position(answer.text(0)) else {
+    // For a log that has none yet.
+    let epoch = UInt64.random(in: 1 ... .max >> 1)
+    let words = ["\(epoch)", log.keepsLatest ? "=" : "~", "\(length)", "\(expiry)"]
+    let answer = try await run(RedisCarrier.append, log.key, words, record)
+    guard let place = Place(answer.text(0)) else {
       throw CarrierError.refused("The server has answered something else.")
     }
-    return place
+    return place.position
   }
 
-  /// Asks for records, and for the beginning of the stream.
+  /// Entries of a stream, and the server's time in milliseconds, as it numbers them.
+  private typealias Entries = (
+    time: UInt64, isFull: Bool, all: [(place: Place, bytes: [UInt8])]
+  )
+
+  /// - Parameter limit: The largest record whose contents are returned.
   private func ask(
-    _ log: Log, _ words: String...
-  ) async throws -> (beginning: Position, records: [Record]) {
-    let answer = try await run(RedisCarrier.read, log.keys, [newEpoch] + words)
-    guard let beginning = Position("\(answer.text(0)) 0-0") else {
-      throw CarrierError.refused("\(log.keys[1]) is used for something else.")
-    }
-    let records = stride(from: 1, to: answer.count - 1, by: 2).compactMap { index in
-      Position("\(answer.text(0)) \(answer.text(index))").map {
-        // What is no record is told by who reads it.
-        Record(position: $0, bytes: answer[index + 1].map { Array(buffer: $0) } ?? [])
+    _ log: Log, _ command: String, _ from: String, _ to: String, _ count: Int, limit: Int
+  ) async throws -> Entries {
+    // As many bytes as so many small records. A first one that has more comes alone.
+    let words = [command, from, to, "\(count)", "\(count << 14)", "\(limit)"]
+    let answer = try await run(RedisCarrier.read, log.key, words)
+    let all = stride(from: 2, to: answer.count - 1, by: 2).compactMap { index in
+      Place(answer.text(index)).map { place in
+        // The reader tells what is no record.
+        (place, answer[index + 1].map { Array(buffer: $0) } ?? [])
       }
     }
-    return (beginning, records)
+    return ((UInt64(answer.text(0)) ?? 0) * 1_000, answer.text(1) == "1", all)
   }
 
-  /// Returns the end of the topic's stream.
+  /// Returns the end of the topic's stream. A log without a record has epoch 0.
   public func end(of log: Log) async throws -> Position {
-    let (beginning, records) = try await ask(log, "XREVRANGE", "+", "-", "1")
-    return records.last?.position ?? beginning
+    let all = try await ask(log, "XREVRANGE", "+", "-", 16, limit: 0).all
+    // An entry that no carrier has made has no epoch.
+    let epoch = all.first { $0.place.position.epoch > 0 }?.place.position.epoch ?? 0
+    let last = all.first?.place.position
+    return Position(epoch: epoch, number: last?.number ?? 0, part: last?.part ?? 0)
   }
 
   /// Returns what is heard, or else reads the stream.
@@ -139,19 +160,35 @@ extension RedisCarrier {
         throw CancellationError()
       }
       let id = "\(position.number)-\(position.part)"
-      var (beginning, records) = try await ask(log, "XRANGE", id, "+", "\(limit + 1)")
-      guard beginning.epoch == position.epoch else { throw CarrierError.beganAnew(beginning) }
-      // What is before it is dropped before it. If that is there, the server has lost its end in a crash.
-      if position.number > 0, !records.isEmpty, records[0].position != position,
-        try await ask(log, "XREVRANGE", id, "-", "1").records.isEmpty
-      {
-        incomplete.withLock { _ = $0.insert(log.key) }
+      let entries = try await ask(log, "XRANGE", id, "+", limit + 1, limit: recordLimit)
+      if position.number > 0 { try await check(log, position, entries) }
+      let isAll = !entries.isFull && entries.all.count <= limit
+      let records = entries.all.filter { $0.place.position > position }.prefix(limit).map {
+        let (own, place) = ($0.place.position, position)
+        let epoch = own.epoch > 0 ? own.epoch : place.epoch
+        return Record(
+          position: Position(epoch: epoch, number: own.number, part: own.part), bytes: $0.bytes)
       }
-      let isAll = records.count <= limit
-      records = Array(records.filter { $0.position > position }.prefix(limit))
       session.follow(log.key, from: isAll ? records.last?.position ?? position : nil)
-      if !records.isEmpty { return records }
+      if !records.isEmpty { return Array(records) }
     }
+  }
+
+  /// Finds out what became of the record before a place, if it is not there.
+  private func check(_ log: Log, _ position: Position, _ entries: Entries) async throws {
+    let first = entries.all.first?.place
+    if let first, first.position.isSame(as: position) { return }
+    let other = if let first { first.position } else { try await end(of: log) }
+    // A stream expires when nothing was said for long: that loses nothing.
+    let time = other.number > 0 ? other.number : entries.time
+    let age = Int64(clamping: time) - Int64(clamping: position.number)
+    let hasExpired = !log.keepsLatest && age >= Int64(configuration.expiry / .milliseconds(1))
+    let isSame = other > position && [0, position.epoch].contains(other.epoch)
+    guard isSame || hasExpired else {
+      throw CarrierError.beganAnew(Position(epoch: other.epoch, number: 0))
+    }
+    // Another record was between the two. Without one, the server has lost its end in a crash, or has dropped what was read.
+    if let first, first.before > position { incomplete.withLock { _ = $0.insert(log.key) } }
   }
 
   /// Returns whether all was there when the stream was read.
@@ -165,15 +202,16 @@ extension RedisCarrier {
     sessions.last?.release(log.key)
   }
 
-  /// Keeps a value in a key with an expiry.
+  /// Keeps a value in a hash until its time is over.
   public func register(
     _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
-  ) async throws -> [String: [UInt8]] {
+  ) async throws -> (values: [String: [UInt8]], wasKept: Bool) {
     let time = value == nil ? 0 : Int64(expiry / .milliseconds(1))
     let all = try await run(
-      RedisCarrier.register, ["\(prefix):here"], [name, "\(time)"], value ?? [])
-    return stride(from: 1, to: all.count, by: 2).reduce(into: [:]) { values, index in
+      RedisCarrier.register, "\(prefix):here", [name, "\(time)"], value ?? [])
+    let values = stride(from: 2, to: all.count, by: 2).reduce(into: [:]) { values, index in
       values[all.text(index - 1)] = all[index].map { Array(buffer: $0) }
     }
+    return (values, all.text(0) == "1")
   }
 }

@@ -25,8 +25,17 @@ final class RedisConnection: ChannelDuplexHandler {
   private var buffer = ByteBuffer()
   /// Is told what is heard, and the end.
   private weak var session: RedisSession?
+  private let patience: Duration
+  /// What the server may repeat, and no report may.
+  private let secrets: [String]
+  /// The most bytes of one answer: records as asked for, or one that is as large as the largest.
+  private let limit: Int
 
-  private init(_ session: RedisSession?) { self.session = session }
+  private init(_ session: RedisSession?, _ own: RedisConfiguration, _ patience: Duration) {
+    (self.session, self.patience) = (session, patience)
+    secrets = [own.url.password, own.url.percentEncodedPassword].compactMap(\.self)
+    limit = own.recordLimit + (4 << 20)
+  }
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     let (command, answer) = unwrapOutboundIn(data)
@@ -50,12 +59,16 @@ final class RedisConnection: ChannelDuplexHandler {
         }
       }
       buffer.discardReadBytes()
+      if buffer.readableBytes > limit {
+        throw CarrierError.disconnected("The server has answered with more than \(limit) bytes.")
+      }
     } catch { errorCaught(context: context, error: error) }
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     guard event is IdleStateHandler.IdleStateEvent else { return }
-    let error = CarrierError.disconnected("The server has not answered for 8 s.")
+    session?.timeOut()
+    let error = CarrierError.disconnected("The server has not answered for \(patience).")
     errorCaught(context: context, error: error)
   }
 
@@ -86,14 +99,14 @@ final class RedisConnection: ChannelDuplexHandler {
       let rest = line.dropFirst()
       switch (line.first, Int(rest)) {
       case ("-", _) where words.isEmpty && missing == 0:
-        return .failure(CarrierError.refused(String(rest)))
+        return .failure(CarrierError.refused(String(rest)).without(secrets))
       case ("+", _), (":", _), ("-", _): words.append(ByteBuffer(substring: rest))
       case ("$", -1), ("*", -1): words.append(nil)
-      case ("$", let size?) where (0...1 << 30).contains(size):
+      case ("$", let size?) where (0...limit).contains(size):
         guard bytes.readableBytes >= size + 2 else { return nil }
         words.append(bytes.readSlice(length: size))
         bytes.moveReaderIndex(forwardBy: 2)
-      case ("*", let size?) where (0...1 << 20).contains(size): missing += size
+      case ("*", let size?) where (0...1 << 16).contains(size): missing += size
       default: throw CarrierError.disconnected("The server does not answer as Redis does.")
       }
     }
@@ -102,7 +115,8 @@ final class RedisConnection: ChannelDuplexHandler {
 
   /// Connects, and says who asks.
   static func connect(
-    _ own: RedisConfiguration, for session: RedisSession?, on loop: any EventLoop
+    _ own: RedisConfiguration, for session: RedisSession?, on loop: any EventLoop,
+    _ patience: Duration
   ) async throws -> any Channel {
     let channel = try await ClientBootstrap(group: loop)
       .connectTimeout(.seconds(2))
@@ -111,8 +125,8 @@ final class RedisConnection: ChannelDuplexHandler {
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
           if own.url.scheme == "rediss" { try pipeline.addHandler(encryption(own)) }
-          try pipeline.addHandler(IdleStateHandler(readTimeout: .seconds(8)))
-          try pipeline.addHandler(RedisConnection(session))
+          try pipeline.addHandler(IdleStateHandler(readTimeout: .init(patience)))
+          try pipeline.addHandler(RedisConnection(session, own, patience))
         }
       }
       .connect(host: own.host, port: own.port).get()

@@ -23,21 +23,24 @@ final class RedisSession: EngineSession {
     var topics: [String: Topic] = [:]
     /// Why it has ended.
     var error: CarrierError?
+    var hasTimedOut = false
   }
 
   private let state = Locked(State())
 
   /// Connects.
   ///
-  /// - Parameter isAnother: Whether there has been one before.
-  init(_ own: RedisConfiguration, isAnother: Bool) {
+  /// - Parameters:
+  ///   - isAnother: Whether there has been one before.
+  ///   - patience: How long the server may say nothing.
+  init(_ own: RedisConfiguration, isAnother: Bool, patience: Duration) {
     // On one thread, which so hears what is stored together with the answer to who has stored it.
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let connections = (0..<2).map { _ in
       Task { [weak self] in
         // So that many who try again do not connect more often.
         if isAnother { try? await Task.sleep(for: .milliseconds(100)) }
-        do { return try await RedisConnection.connect(own, for: self, on: loop) } catch {
+        do { return try await RedisConnection.connect(own, for: self, on: loop, patience) } catch {
           let reason = CarrierError.disconnected("\(own.host):\(own.port): \(error)")
           self?.end(error as? CarrierError ?? reason)
           throw error
@@ -52,6 +55,10 @@ final class RedisSession: EngineSession {
   }
 
   var hasEnded: Bool { state.withLock { $0.error != nil } }
+  var hasTimedOut: Bool { state.withLock { $0.hasTimedOut } }
+
+  /// The server has said nothing for too long.
+  func timeOut() { state.withLock { $0.hasTimedOut = true } }
 
   func end(_ error: CarrierError) {
     let (connections, topics) = state.withLock { state in
@@ -116,21 +123,26 @@ final class RedisSession: EngineSession {
   func hear(_ channel: ByteBuffer, _ content: ByteBuffer) {
     let parts = content.readableBytesView.split(
       separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, let place = Position(String(decoding: parts[0], as: UTF8.self)) else {
+    guard parts.count == 2, let place = Place(String(decoding: parts[0], as: UTF8.self)) else {
       return
     }
+    let position = place.position
     let key = String(buffer: channel)
     let (waiter, isNext) = state.withLock { state in
       guard var topic = state.topics[key] else { return (nil as Waiter?, false) }
       defer { state.topics[key] = topic }
-      let isNext = topic.place?.epoch == place.epoch
-      // What was read already.
-      if isNext, let read = topic.place, place <= read { return (nil, false) }
-      topic.heard = place
-      if !isNext { topic.place = nil } else if topic.waiter != nil { topic.place = place }
+      // It was read already.
+      if let read = topic.place, read.epoch == position.epoch, position <= read {
+        return (nil, false)
+      }
+      // Anybody may publish, and the server may drop what was published. So only the record that follows the last one is
+      // believed. For any other, the stream is read.
+      let isNext = topic.place.map { place.follows($0) } ?? false
+      topic.heard = max(topic.heard, position)
+      if !isNext { topic.place = nil } else if topic.waiter != nil { topic.place = position }
       return (topic.waiter.take(), isNext)
     }
-    waiter?.resume(returning: isNext ? [Record(position: place, bytes: Array(parts[1]))] : nil)
+    waiter?.resume(returning: isNext ? [Record(position: position, bytes: Array(parts[1]))] : nil)
   }
 
   /// Wakes who waits, and shows whether the server stands still. Returns whether the session lasts.
@@ -159,10 +171,26 @@ final class RedisSession: EngineSession {
 }
 
 extension Position {
-  /// Takes an epoch and a record's place.
+  /// Whether it is a place of the same record. An entry that no carrier has made has no epoch.
+  func isSame(as other: Position) -> Bool {
+    (number, part) == (other.number, other.part) && [0, other.epoch].contains(epoch)
+  }
+}
+
+/// The place of a record, and the one of the record before it.
+struct Place {
+  let position, before: Position
+
+  /// Takes an epoch and the two places.
   init?(_ text: String) {
     let parts = text.split { " -".contains($0) }.compactMap { UInt64($0) }
-    guard parts.count == 3 else { return nil }
-    self.init(epoch: parts[0], number: parts[1], part: parts[2])
+    guard parts.count == 5 else { return nil }
+    position = Position(epoch: parts[0], number: parts[1], part: parts[2])
+    before = Position(epoch: parts[0], number: parts[3], part: parts[4])
+  }
+
+  /// Whether no record is between a place and this one. A log without a record has no epoch yet.
+  func follows(_ other: Position) -> Bool {
+    before == other || before.number == 0 && other.number == 0
   }
 }

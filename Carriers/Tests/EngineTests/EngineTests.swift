@@ -92,6 +92,24 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
     #expect(broken.isEmpty)
   }
 
+  @Test(arguments: Engine.Kind.tested)
+  func aLogThatHasLostItsEndIsReadOn(_ kind: Engine.Kind) async throws {
+    var engine = try await Engine(kind)
+    let first = engine
+    let broken = try await CarrierConformance { try carrier(first) }.check(
+      save: {
+        try await engine.program.kill9()
+        try engine.copyStore()
+        engine = try await Engine(kind, again: engine)
+      },
+      restore: {
+        try await engine.program.kill9()
+        try engine.restoreStore()
+        engine = try await Engine(kind, again: engine)
+      })
+    #expect(broken.isEmpty)
+  }
+
   @Test(arguments: Engine.Kind.tested) func aLogThatIsGoneIsTold(_ kind: Engine.Kind) async throws {
     var engine = try await Engine(kind)
     let first = engine
@@ -124,14 +142,81 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
     let (one, site, _) = try presence("one")
     var reports = site.center.messages(of: .presence).makeAsyncIterator()
     let running = Task { await one.run() }
-    #expect(await reports.next() == .joined(one.own))
+    #expect(await reports.next() == .joined(one.own, isOwn: true))
     let (two, _, second) = try presence("two")
     let other = Task { await two.run() }
-    #expect(await reports.next() == .joined(two.own))
+    #expect(await reports.next() == .joined(two.own, isOwn: false))
     await second.close()
     #expect(await reports.next() == .left(two.own))
     for task in [running, other] { task.cancel() }
     await running.value
+    withExtendedLifetime(engine) {}
+  }
+
+  /// Ten processes, an engine that is away until all have noticed, and that comes back: with no key of theirs (NATS), or
+  /// with those that it has stored (Redis).
+  @Test(arguments: Engine.Kind.tested)
+  func anOutageIsNoDeparture(_ kind: Engine.Kind) async throws {
+    var engine = try await Engine(kind)
+    let first = engine
+    let left = Locked<[Presence.Member]>([])
+    let all = try (0..<10).map { number in
+      let own = try carrier(first)
+      let site = Site(own, "site \(number)", carrying: { _ in })
+      site.center.observe(.presence, owner: site) { _, report in
+        if case .left(let member) = report { left.withLock { $0.append(member) } }
+      }
+      let presence = Presence(
+        center: site.center, registry: own, name: site.name, expiry: .seconds(3))
+      return (site: site, presence: presence, carrier: own)
+    }
+    let running = all.map { member in Task { await member.presence.run() } }
+    try await eventually("all are here") { all.allSatisfy { $0.presence.members.count == 10 } }
+    try await engine.program.kill9()
+    try await eventually("all have noticed") { all.allSatisfy { $0.presence.problem != nil } }
+    engine = try await Engine(kind, again: engine)
+    try await eventually("all are back") { all.allSatisfy { $0.presence.problem == nil } }
+    // One that ends afterwards is the only one that has left.
+    running[0].cancel()
+    try await eventually("one has left") { left.withLock { $0.count } >= 9 }
+    #expect(left.withLock { $0.allSatisfy { $0 == all[0].presence.own } && $0.count == 9 })
+    for task in running {
+      task.cancel()
+      await task.value
+    }
+    for member in all { await member.carrier.close() }
+  }
+
+  /// More than a client's buffer in the server may have, and more than one read should return.
+  @Test(arguments: Engine.Kind.tested)
+  func manyLargeRecordsAreRead(_ kind: Engine.Kind) async throws {
+    let engine = try await Engine(
+      kind, configuration: kind == .redis ? "client-output-buffer-limit normal 1mb 0 0" : "")
+    let one = Site(try carrier(engine), "one", carrying: topics)
+    await one.start(topics: 1)
+    let text = String(repeating: "x", count: 60 << 10)
+    for number in 1...60 { one.center.post(.note, Note("one", number, text)) }
+    await one.until { $0.state?.sent == 60 }
+    let two = Site(try carrier(engine), "two") { $0.carry(.note, as: "note", from: .beginning) }
+    await two.start(topics: 1)
+    let seen = await two.until { $0.notes(of: "one").count >= 60 }
+    #expect(seen.notes(of: "one") == Array(1...60))
+    for site in [one, two] { await site.stop() }
+    withExtendedLifetime(engine) {}
+  }
+
+  /// A record that takes longer than the first time-out, to send and to read.
+  @Test(arguments: Engine.Kind.tested)
+  func aSlowConnectionTakesALargeRecord(_ kind: Engine.Kind) async throws {
+    let engine = try await Engine(kind)
+    let relay = try Relay(to: engine.port, rate: 80_000)
+    let one = Site(try carrier(engine, port: relay.port), "one", carrying: topics)
+    let two = Site(try carrier(engine, port: relay.port), "two", carrying: topics)
+    for site in [one, two] { await site.start(topics: 1) }
+    one.center.post(.note, Note("one", 1, String(repeating: "x", count: 900_000)))
+    let seen = await two.until { $0.notes(of: "one").count >= 1 }
+    #expect(seen.notes(of: "one") == [1])
+    for site in [one, two] { await site.stop() }
     withExtendedLifetime(engine) {}
   }
 

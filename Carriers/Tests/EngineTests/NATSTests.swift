@@ -161,11 +161,93 @@ struct NATSTests {
   @Test(arguments: [(6, nil), (8, 5)])
   func onlyWhatMayHaveBeenDroppedIsDoubted(_ place: UInt64, _ doubt: UInt64?) {
     let log = Log(prefix: "p", type: "note", keepsLatest: false)
-    var consumer = Consumer(log, "name", after: Position(epoch: 1, number: 5))
-    // Of what was before it began, the carriage knows.
-    #expect(consumer.doubt.take() == 0)
+    var consumer = Consumer(log, "name", after: Position(epoch: 1, number: 5), known: 5, first: 1)
+    #expect(consumer.doubt == nil)
     _ = consumer.take([1], place, 1, 0)
     #expect(consumer.doubt == doubt)
+  }
+
+  /// The stream has dropped many records since the last one of a quiet topic: all of other topics, as far as the topic was
+  /// read.
+  @Test(arguments: [(5, 900, 5), (899, 900, nil), (950, 900, nil)] as [(UInt64, UInt64, UInt64?)])
+  func aQuietTopicIsDoubtedFromWhereItWasRead(_ known: UInt64, _ first: UInt64, _ doubt: UInt64?) {
+    let log = Log(prefix: "p", type: "note", keepsLatest: false)
+    var consumer = Consumer(
+      log, "name", after: Position(epoch: 1, number: 5), known: known, first: first)
+    #expect(consumer.doubt == doubt)
+    // The drop is told once.
+    consumer.doubt = nil
+    _ = consumer.take([1], max(known + 1, first), 1, 0)
+    #expect(consumer.doubt == nil)
+  }
+
+  /// What other topics say pushes nothing of a quiet one out of the stream that was not read.
+  @Test func aQuietTopicHasNoGapAfterAReconnection() async throws {
+    let engine = try await engine(#""storage":"memory","max_msgs":50"#)
+    let relay = try Relay(to: engine.port)
+    let own = NATSCarrier(try NATSConfiguration(url: "nats://127.0.0.1:\(relay.port)"))
+    let both: (Carriage) -> Void = {
+      $0.carry(.note, as: "note"); $0.carry(.other, as: "other")
+    }
+    let (one, two) = (
+      Site(try carrier(engine), "one", carrying: both), Site(own, "two", carrying: both)
+    )
+    for site in [one, two] { await site.start(topics: 2) }
+    one.post(1...3)
+    await two.until { $0.notes(of: "one").count == 3 }
+    for number in 1...200 {
+      one.post(number...number, to: .other)
+      await two.until { $0.notes(of: "one", in: "other").last == number }
+    }
+    let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
+    try await eventually("the quiet topic is read to the end") {
+      own.known.withLock { $0[log] ?? 0 } > 190
+    }
+    for round in 0..<3 {
+      relay.cut()
+      one.post(4 + round...4 + round)
+      await two.until { $0.notes(of: "one").last == 4 + round }
+    }
+    // The next second's check comes before this one.
+    await two.until { $0.state?.received == 206 }
+    #expect(!two.seen.reports.contains { if case .gap = $0 { true } else { false } })
+    for site in [one, two] { await site.stop() }
+  }
+
+  /// What the server's rules forbid is told in its words, and holds up no other topic.
+  @Test func aRightThatIsMissingIsTold() async throws {
+    let engine = try await Engine(
+      .nats,
+      configuration: """
+        authorization { users: [
+          { user: me, password: "pass" }
+          { user: one, password: "pass", permissions: {
+            publish: { deny: ["multicast.log.note"] }
+            subscribe: { allow: ["_INBOX.one.>"] } } } ] }
+        """)
+    let one = Site(try carrier(engine, user: "one:pass", nats: { $0.inbox = "_INBOX.one" }), "one")
+    let two = Site(try carrier(engine, user: "me:pass"), "two")
+    for site in [one, two] { await site.start() }
+    one.post(1...3)
+    one.post(1...3, to: .other)
+    await two.until { $0.notes(of: "one", in: "other") == [1, 2, 3] }
+    await one.until { seen in
+      seen.reports.contains {
+        if case .refused("note", let reason) = $0 {
+          reason.contains("Permissions Violation")
+        } else {
+          false
+        }
+      }
+    }
+    #expect(one.carriage.condition.connection == .connected)
+    for site in [one, two] { await site.stop() }
+    // Without a right to its answers, it says so.
+    let mute = Site(try carrier(engine, user: "one:pass"), "mute")
+    mute.run()
+    await mute.until { $0.reports.contains { $0.reason?.contains("violation") ?? false } }
+    await mute.stop()
+    withExtendedLifetime(engine) {}
   }
 
   @Test func whatAStreamDropsUnreadIsTold() async throws {

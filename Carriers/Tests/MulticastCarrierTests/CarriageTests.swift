@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Multicast
 import MulticastCarrierTesting
 import Testing
@@ -33,7 +34,7 @@ private final class HookedCarrier: Carrier, Registry {
   }
   func register(
     _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
-  ) async throws -> [String: [UInt8]] {
+  ) async throws -> (values: [String: [UInt8]], wasKept: Bool) {
     try await hooks.withLock { $0.append }?([], Log(prefix: prefix, type: name, keepsLatest: false))
     return try await inner.register(value, as: name, in: prefix, expiry: expiry)
   }
@@ -92,6 +93,11 @@ private func limits(
         engine.empty()
       })
     #expect(emptied.isEmpty)
+    let saved = Locked<InMemoryCarrier.Engine.Saved?>(nil)
+    let restored = try await CarrierConformance { [engine] in InMemoryCarrier(engine) }.check(
+      save: { saved.withLock { $0 = engine.save() } },
+      restore: { if let saved = saved.withLock({ $0 }) { engine.restore(saved) } })
+    #expect(restored.isEmpty)
   }
 
   @Test func everybodyHearsEachMessageOnceInOrder() async throws {
@@ -141,6 +147,30 @@ private func limits(
       await two.until { $0.state?.isWell == true }
       #expect(engine.commands - before <= 8)
     }
+  }
+
+  /// How many threads this process has; nil where the system does not tell.
+  private var threads: Int? {
+    let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = status?.split(separator: "\n").first { $0.hasPrefix("Threads") }
+    return line.flatMap { Int($0.filter(\.isNumber)) }
+  }
+
+  @Test func manyTopicsThatSpeakAtOnceShareTheirThreads() async throws {
+    let one = Site(InMemoryCarrier(engine), "one") { carriage in
+      for number in 0..<2_000 { carriage.carry(Topic<Int>("t\(number)"), as: "t\(number)") }
+    }
+    await one.start(topics: 2_000)
+    var most = 0
+    for round in 1...3 {
+      for number in 0..<2_000 { one.center.post(Topic<Int>("t\(number)"), round) }
+      while one.carriage.condition.sent < UInt64(round * 2_000) {
+        most = max(most, threads ?? 0)
+        await Task.yield()
+      }
+    }
+    #expect(most < 100, "\(most) threads")
+    await one.stop()
   }
 
   // MARK: What waits
@@ -811,11 +841,11 @@ private func limits(
     site.center.observe(.presence, owner: site) { _, report in told.withLock { $0.append(report) } }
     let running = Task { await one.run() }
     var reports = messages.makeAsyncIterator()
-    #expect(await reports.next() == .joined(one.own))
+    #expect(await reports.next() == .joined(one.own, isOwn: true))
     // One that ends.
     let (two, _) = presence(InMemoryCarrier(engine), "two")
     let second = Task { await two.run() }
-    #expect(await reports.next() == .joined(two.own))
+    #expect(await reports.next() == .joined(two.own, isOwn: false))
     #expect(Set(one.members) == [one.own, two.own])
     second.cancel()
     #expect(await reports.next() == .left(two.own))
@@ -823,7 +853,7 @@ private func limits(
     let carrier = HookedCarrier(engine)
     let (three, _) = presence(carrier, "three")
     let third = Task { await three.run() }
-    #expect(await reports.next() == .joined(three.own))
+    #expect(await reports.next() == .joined(three.own, isOwn: false))
     await carrier.close()
     #expect(await reports.next() == .left(three.own))
     third.cancel()

@@ -90,13 +90,14 @@ private struct Simulation {
     store(Stored(place: end + 1, sender: sender, first: max(1, first), values: [0], isForged: true))
   }
 
-  private mutating func read(_ index: Int, isCalm: Bool) {
-    let limit = isCalm ? 32 : random.below(4)
+  private mutating func read(_ index: Int, isCalm: Bool, limit: Int? = nil) {
+    let limit = limit ?? (isCalm ? 32 : random.below(4))
     for record in log.filter({ $0.place > readers[index].place }).prefix(limit) {
       readers[index].place = record.place
       let hash = record.values.hashValue
       let finding = readers[index].inflow.take(
-        record.sender, first: record.first, count: record.values.count, hash: hash)
+        Frame.Sender(id: record.sender, name: ""), first: record.first, count: record.values.count,
+        hash: hash)
       switch finding {
       case .repeated: continue
       case .disputed: readers[index].disputed += 1
@@ -107,9 +108,27 @@ private struct Simulation {
     }
   }
 
+  private mutating func settle(_ index: Int) {
+    for (sender, missing) in readers[index].inflow.settle() {
+      readers[index].missing[sender.id, default: 0] += missing
+    }
+  }
+
+  /// The log is read again from an earlier place, as after a server has lost its end.
+  private mutating func rewind(_ index: Int) {
+    readers[index].inflow.rewind()
+    let end = readers[index].place
+    readers[index].place = max(0, end - random.below(40))
+    while readers[index].place < end { read(index, isCalm: true, limit: 1) }
+    readers[index].inflow.endRewind()
+  }
+
   /// Returns a sentence for each promise that was broken.
   mutating func run() -> [String] {
     for _ in 0..<600 {
+      let reader = random.below(readers.count)
+      if random.chance(3) { settle(reader) }
+      if !forges, !dropsOld, random.chance(2) { rewind(reader) }
       switch random.below(10) {
       case 0..<4: for _ in 0..<1 + random.below(5) { post(senders[random.below(3)]) }
       case 4..<7: _ = send(senders[random.below(3)], isCalm: false)
@@ -129,7 +148,10 @@ private struct Simulation {
         && outbox.add((0..<8).map { UInt8(truncatingIfNeeded: last >> (8 * $0)) }, to: sender)
       while send(sender, isCalm: true) {}
     }
-    for index in readers.indices { while readers[index].place < end { read(index, isCalm: true) } }
+    for index in readers.indices {
+      while readers[index].place < end { read(index, isCalm: true) }
+      for _ in 0..<2 { settle(index) }
+    }
     return readers.flatMap(check)
   }
 
@@ -158,6 +180,8 @@ private struct LatestSimulation {
     enum Event { case own(Int), cameIn }
     var rule = LatestRule()
     var value: Int?
+    /// The values of the others, in the order in which they came.
+    var heard: [Int] = []
     /// What the carriage has not heard yet, in the order of the center.
     var home: [Event] = []
     var waiting: [Int] = []
@@ -181,8 +205,6 @@ private struct LatestSimulation {
 
   init(seed: UInt64) { random = SplitMix(seed: seed) }
 
-  private func place(_ number: Int) -> Position { Position(epoch: 1, number: UInt64(number)) }
-
   private mutating func hear(_ index: Int) {
     guard !processes[index].home.isEmpty else { return }
     switch processes[index].home.removeFirst() {
@@ -194,8 +216,8 @@ private struct LatestSimulation {
   }
 
   private mutating func send(_ index: Int, isCalm: Bool) {
-    if let place = processes[index].acknowledgement.take() {
-      return processes[index].rule.noteStored(at: self.place(place))
+    if processes[index].acknowledgement.take() != nil {
+      return processes[index].rule.noteStored()
     }
     guard let value = processes[index].waiting.first else { return }
     let number = processes[index].sent + 1
@@ -214,7 +236,6 @@ private struct LatestSimulation {
     guard processes[index].place < log.count, !waits else { return }
     let record = log[processes[index].place]
     processes[index].place += 1
-    let place = place(processes[index].place)
     if record.process == index {
       if !record.isForged {
         guard record.number > processes[index].returned else { return }
@@ -224,8 +245,8 @@ private struct LatestSimulation {
       guard isOurs else { return }
     } else if record.isForged {
       return
-    } else if processes[index].rule.isAhead(of: place) {
-      return
+    } else {
+      processes[index].heard.append(record.value)
     }
     // Somebody may post between the decision and the post.
     if random.chance(20) { post(index) }
@@ -268,6 +289,13 @@ private struct LatestSimulation {
     }
     let values = processes.map(\.value)
     let last = log.last { !$0.isForged }?.value
+    for (index, process) in processes.enumerated() {
+      let others = log.filter { $0.process != index && !$0.isForged }.map(\.value)
+      // A record that is sent again is skipped by its number.
+      let once = others.enumerated().filter { others.firstIndex(of: $1) == $0 }.map(\.element)
+      let heard = process.heard.enumerated().filter { process.heard.firstIndex(of: $1) == $0 }
+      if heard.map(\.element) != once { return ["\(index) has not heard all of the others"] }
+    }
     return !isStill
       ? ["not still"]
       : Set(values).count > 1 || values[0] != last

@@ -27,8 +27,12 @@ private final class HeldInflow {
   private var inflow: Inflow
   init(_ inflow: Inflow = Inflow()) { self.inflow = inflow }
   func take(_ sender: UInt64, first: UInt64, count: Int, hash: Int) -> Inflow.Finding {
-    inflow.take(sender, first: first, count: count, hash: hash)
+    inflow.take(Frame.Sender(id: sender, name: "s"), first: first, count: count, hash: hash)
   }
+  func settle() -> [UInt64] { inflow.settle().map(\.missing) }
+  func explainsDrop() -> Bool { inflow.explainsDrop(to: 99 << 24) }
+  func rewind() { inflow.rewind() }
+  func endRewind() { inflow.endRewind() }
 }
 
 @Suite struct OutboxTests {
@@ -146,16 +150,75 @@ private final class HeldInflow {
     #expect(inflow.take(1, first: 10, count: 2, hash: 0) == .repeated)
     #expect(inflow.take(1, first: 12, count: 1, hash: 1) == .repeated)
     #expect(inflow.take(1, first: 12, count: 1, hash: 9) == .disputed, "Other contents.")
-    #expect(inflow.take(1, first: 15, count: 1, hash: 2) == .new(missing: 2))
+    #expect(inflow.take(1, first: 15, count: 1, hash: 2) == .new(missing: 0), "A jump…")
+    #expect(inflow.take(1, first: 16, count: 1, hash: 3) == .new(missing: 2), "… is confirmed.")
     #expect(inflow.take(2, first: 1, count: 1, hash: 2) == .new(missing: 0), "Another sender.")
     #expect(inflow.take(1, first: 1 << 50, count: 1, hash: 3) == .disputed, "A false number.")
-    #expect(inflow.take(1, first: 16, count: 1, hash: 4) == .disputed, "The honest one is told…")
-    #expect(inflow.take(1, first: 17, count: 1, hash: 5) == .new(missing: 0), "… and goes on.")
+    #expect(inflow.take(1, first: 17, count: 1, hash: 4) == .disputed, "The honest one is told…")
+    #expect(inflow.take(1, first: 18, count: 1, hash: 5) == .new(missing: 0), "… and goes on.")
+  }
+
+  @Test func aForgedNumberReportsNothingAsMissing() {
+    let inflow = HeldInflow()
+    #expect(inflow.take(1, first: 10, count: 1, hash: 0) == .new(missing: 0))
+    #expect(inflow.take(1, first: 1 << 20, count: 1, hash: 1) == .new(missing: 0), "It is forged.")
+    #expect(inflow.settle().isEmpty)
+    #expect(inflow.take(1, first: 11, count: 1, hash: 2) == .disputed, "The honest one shows it.")
+    #expect(inflow.take(1, first: 12, count: 1, hash: 3) == .new(missing: 0))
+    #expect(inflow.settle().isEmpty && inflow.settle().isEmpty)
+  }
+
+  @Test func aJumpThatNoRecordContradictsIsBelieved() {
+    let inflow = HeldInflow()
+    #expect(inflow.take(1, first: 1, count: 1, hash: 0) == .new(missing: 0))
+    #expect(inflow.take(1, first: 5, count: 1, hash: 1) == .new(missing: 0))
+    #expect(inflow.take(1, first: 8, count: 1, hash: 2) == .new(missing: 0))
+    #expect(inflow.settle().isEmpty, "Another record may come.")
+    #expect(inflow.settle() == [5])
+    #expect(inflow.settle().isEmpty, "Once.")
+    #expect(inflow.take(1, first: 9, count: 1, hash: 3) == .new(missing: 0))
+  }
+
+  @Test func aLogThatIsReadAgainIsSkippedHoweverLongAgo() {
+    let inflow = HeldInflow()
+    for number in 1...1_000 as ClosedRange<UInt64> {
+      #expect(inflow.take(1, first: number, count: 1, hash: Int(number)) == .new(missing: 0))
+    }
+    inflow.rewind()
+    for number in 1...1_000 as ClosedRange<UInt64> {
+      #expect(inflow.take(1, first: number, count: 1, hash: Int(number)) == .repeated)
+    }
+    #expect(inflow.take(1, first: 1_001, count: 1, hash: 1_001) == .new(missing: 0))
+    #expect(inflow.take(2, first: 7, count: 1, hash: 7) == .new(missing: 0), "Another sender.")
+    inflow.endRewind()
+    // An honest sender is not silenced by a forged number that came before.
+    #expect(inflow.take(1, first: 5_000, count: 1, hash: 1) == .new(missing: 0))
+    #expect(inflow.take(1, first: 1_002, count: 1, hash: 1_002) == .disputed)
+  }
+
+  @Test func theNumbersTellADropUnlessASenderIsSilent() {
+    let inflow = HeldInflow()
+    for sender in 1...2 as ClosedRange<UInt64> {
+      _ = inflow.take(sender << 24, first: 1, count: 1, hash: 0)
+    }
+    // The own sender: nothing of it is missing here.
+    _ = inflow.take(99 << 24, first: 1, count: 1, hash: 0)
+    #expect(!inflow.explainsDrop(), "No number is missing.")
+    _ = inflow.take(1 << 24, first: 5, count: 1, hash: 5)
+    _ = inflow.take(1 << 24, first: 6, count: 1, hash: 6)
+    #expect(!inflow.explainsDrop(), "The other sender has said nothing since.")
+    for sender in 1...2 as ClosedRange<UInt64> {
+      _ = inflow.take(sender << 24, first: 9, count: 1, hash: 9)
+      _ = inflow.take(sender << 24, first: 10, count: 1, hash: 10)
+    }
+    #expect(inflow.explainsDrop())
+    #expect(!inflow.explainsDrop(), "Once.")
   }
 
   @Test func aLogThatWasEmptyIsWhole() {
     let inflow = HeldInflow(Inflow(isWhole: true))
-    #expect(inflow.take(1, first: 4, count: 1, hash: 0) == .new(missing: 3))
+    #expect(inflow.take(1, first: 4, count: 1, hash: 0) == .new(missing: 0))
+    #expect(inflow.take(1, first: 5, count: 1, hash: 1) == .new(missing: 3))
     let late = HeldInflow()
     #expect(late.take(1, first: 4, count: 1, hash: 0) == .new(missing: 0))
   }
@@ -197,6 +260,7 @@ private final class HeldInflow {
       #expect(throws: Frame.Malformed.self) { try Frame(Array(record.prefix(count))) }
     }
     #expect(throws: Frame.Malformed.self) { try Frame(record + [0]) }
+    #expect(throws: Frame.Malformed.self) { try Frame(record, limit: record.count - 1) }
     // Any bytes end in a frame or in an error.
     var random = SplitMix(seed: 1)
     for _ in 0..<20_000 {
@@ -207,6 +271,94 @@ private final class HeldInflow {
       if random.chance(20) { bytes.removeLast(random.below(bytes.count)) }
       if let frame = try? Frame(bytes) { #expect(frame.items.count <= bytes.count) }
     }
+  }
+}
+
+@Suite struct FrameLimitTests {
+  private func record(_ name: String, items: Int) -> [UInt8] {
+    Frame.write(
+      Frame.Sender(id: 1 << 24, name: name), version: 1, oldest: 1,
+      Outbox.Packed(
+        first: 1, items: Array(repeating: Frame.item(hops: 0, [:]) { _ in }, count: items)))
+  }
+
+  /// The next version puts what it adds behind the items, and says that this one can read it.
+  @Test func aFrameOfTheNextVersionIsRead() throws {
+    let record = record("next", items: 2)
+    var next = record + [1, 2, 3]
+    #expect(throws: Frame.Malformed.self, "This version adds nothing.") { try Frame(next) }
+    (next[2], next[3]) = (5, 4)
+    let frame = try Frame(next)
+    #expect(frame.sender.name == "next" && frame.items.count == 2)
+    // One that this version cannot read is reported as such.
+    next[3] = 5
+    let error = #expect(throws: Frame.Malformed.self) { try Frame(next) }
+    #expect(error?.description.contains("format 5") == true)
+  }
+
+  @Test func manyEmptyMessagesAreNotDecoded() throws {
+    #expect(try Frame(record("a", items: Frame.itemLimit)).items.count == Frame.itemLimit)
+    #expect(throws: Frame.Malformed.self) { try Frame(record("a", items: Frame.itemLimit + 1)) }
+  }
+
+  @Test func theNameOfASenderIsShortAndInOneLine() throws {
+    let long = String(repeating: "ä", count: 63)
+    #expect(try Frame(record(long, items: 1)).sender.name == long)
+    for name in [long + "a", "two\nlines", "\u{1B}[2J"] {
+      #expect(throws: Frame.Malformed.self) { try Frame(record(name, items: 1)) }
+      #expect(try Frame(record(Frame.Sender.name(name), items: 1)).items.count == 1)
+    }
+  }
+}
+
+@Suite struct CompanyTests {
+  private let start = ContinuousClock.now
+  private func member(_ id: String) -> Presence.Member {
+    Presence.Member(id: id, name: id, details: [:])
+  }
+  private func take(
+    _ company: inout Company, _ ids: String..., wasKept: Bool = true, at seconds: Int
+  ) -> [String] {
+    let present = Dictionary(uniqueKeysWithValues: ids.map { ($0, member($0)) })
+    let (joined, left) = company.take(
+      present, wasKept: wasKept, at: start + .seconds(seconds), expiry: .seconds(6))
+    return (joined.map { "+" + $0.id } + left.map { "-" + $0.id }).sorted()
+  }
+
+  @Test func processesJoinAndLeave() {
+    var company = Company()
+    var news = take(&company, "a", wasKept: false, at: 0)
+    #expect(news == ["+a"])
+    news = take(&company, "a", "b", at: 2)
+    #expect(news == ["+b"])
+    news = take(&company, "a", at: 4)
+    #expect(news == ["-b"] && company.members.count == 1)
+  }
+
+  @Test func afterAnOutageNoProcessHasLeftForOneExpiry() {
+    var company = Company()
+    var news = take(&company, "a", "b", "c", wasKept: false, at: 0)
+    company.noteOutage()
+    // The keys have expired meanwhile, and the others have not connected yet.
+    news = take(&company, "a", wasKept: false, at: 20)
+    #expect(news.isEmpty && company.members.count == 3)
+    news = take(&company, "a", "b", at: 22)
+    #expect(news.isEmpty)
+    news = take(&company, "a", "b", at: 26)
+    #expect(news == ["-c"], "It has not come back.")
+    news = take(&company, "a", at: 28)
+    #expect(news == ["-b"], "The outage is over.")
+  }
+
+  @Test func anEngineThatHasLostTheKeysHasLostThoseOfTheOthers() {
+    var company = Company()
+    var news = take(&company, "a", "b", wasKept: false, at: 0)
+    news = take(&company, "a", wasKept: false, at: 2)
+    #expect(news.isEmpty, "No call has failed, but the own key was gone.")
+    news = take(&company, "a", "b", at: 4)
+    #expect(news.isEmpty)
+    news = take(&company, "a", at: 9)
+    #expect(news == ["-b"])
   }
 }
 

@@ -97,7 +97,7 @@ struct Alone: Carrier, Registry {
 
   func register(
     _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
-  ) async throws -> [String: [UInt8]] {
-    value.map { [name: $0] } ?? [:]
+  ) async throws -> (values: [String: [UInt8]], wasKept: Bool) {
+    (value.map { [name: $0] } ?? [:], true)
   }
 }

@@ -8,6 +8,7 @@ import ServiceLifecycle
 enum Refusal: Error, Equatable {
   case noSuchRoom(String)
   case nameTaken(String)
+  case full
   case notHere
   case closing
 }
@@ -44,6 +45,7 @@ actor Chat: Service {
   nonisolated let center: MulticastCenter
   nonisolated let carriage: Carriage
   nonisolated let presence: Presence
+  private let streamLimit: Int
   private var rooms: [String: Room]
   private var connections: [ObjectIdentifier: Connection] = [:]
   private var address = ""
@@ -59,9 +61,11 @@ actor Chat: Service {
   private var node: String { presence.own.id }
 
   init(
-    name: String, rooms: [String], center: MulticastCenter, carriage: Carriage, presence: Presence
+    name: String, rooms: [String], center: MulticastCenter, carriage: Carriage, presence: Presence,
+    streamLimit: Int = 2_000
   ) {
     self.name = name
+    self.streamLimit = streamLimit
     self.presence = presence
     self.center = center
     self.carriage = carriage
@@ -94,6 +98,8 @@ actor Chat: Service {
     guard !isClosing else { throw .closing }
     guard let room = rooms[member.room] else { throw .noSuchRoom(member.room) }
     guard !roster.isTaken(by: member) else { throw .nameTaken(member.name) }
+    // So many streams leave room for other requests, such as the one for the server's health.
+    guard connections.count < streamLimit else { throw .full }
     var events = [
       ServerEvent("hello", Roster.Server(name: name, address: address)),
       ServerEvent("alone", isAlone), ServerEvent("servers", servers),
@@ -118,7 +124,7 @@ actor Chat: Service {
     }
     center.observe(.of(room: member.room), owner: connection) {
       (me: isolated Connection, topic) in
-      me.add(ServerEvent("topic", topic))
+      if topic.isSound(in: member.room) { me.add(ServerEvent("topic", topic)) }
     }
     return connection
   }
@@ -244,6 +250,10 @@ actor Chat: Service {
   func beat() {
     ticks += 1
     forgetWhoHasLeft()
+    // Rarer than presence is asked, so that a server that has just joined is known by then.
+    if ticks % Chat.ticksPerBeat == 0, presence.problem == nil {
+      roster.forgetGhosts(Set(presence.members.map(\.id) + [node]))
+    }
     if ticks % Chat.ticksPerRoll == 0 {
       tellRoll()
     } else if !came.isEmpty || !gone.isEmpty {

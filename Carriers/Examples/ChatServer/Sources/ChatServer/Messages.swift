@@ -26,6 +26,12 @@ struct RoomTopic: Codable, Sendable {
   let room: String
   let text: String
   let name: String
+
+  static let textLimit = 200
+  /// Whether a server may have sent it for a room, as ``Said/isSound``.
+  func isSound(in room: String) -> Bool {
+    self.room == room && text.utf8.count <= 4 * RoomTopic.textLimit && name.utf8.count <= 128
+  }
 }
 
 /// Somebody in a room. The browser's own id holds the name, and is shown to no other browser.

@@ -11,6 +11,8 @@ struct Roster {
   }
 
   private var nodes: [String: Node] = [:]
+  /// The servers that presence did not know at the last call.
+  private var doubted: Set<String> = []
   /// How many connections of a name there are in a room, and whose it is.
   private var rooms: [String: [String: (client: String, count: Int)]] = [:]
   /// The names of each room that have come or gone since they were told.
@@ -45,6 +47,13 @@ struct Roster {
     }
     for member in presence.gone { remove(member, from: presence.node) }
     for member in presence.came { add(member, to: presence.node) }
+  }
+
+  /// Forgets the servers that presence knew neither at the last call nor now: what they had posted came after their end.
+  mutating func forgetGhosts(_ present: Set<String>) {
+    let unknown = Set(nodes.keys).subtracting(present)
+    for node in unknown.intersection(doubted) { forget(node) }
+    doubted = unknown
   }
 
   mutating func forget(_ node: String) {

@@ -114,7 +114,7 @@ func routes(
     return Response(status: .accepted)
   }
   on(.post, "/rooms/:room/topic") { request, context in
-    let (member, text, _) = try await sent(request, context, limit: 200)
+    let (member, text, _) = try await sent(request, context, limit: RoomTopic.textLimit)
     try await chat.change(topic: text, as: member)
     return Response(status: .accepted)
   }
@@ -212,6 +212,7 @@ private struct PlainErrors<Context: RequestContext>: RouterMiddleware {
       return switch refusal {
       case .noSuchRoom(let room): answer(.notFound, "There is no room \(room).")
       case .nameTaken(let name): answer(.conflict, "\(name) is here already. Take another name.")
+      case .full: answer(.serviceUnavailable, "This server is full. Use another one.")
       case .notHere: answer(.forbidden, "Who is not in the room cannot speak there.")
       case .closing: answer(.serviceUnavailable, "This server ends. Use another one.")
       }

@@ -9,6 +9,47 @@ import Testing
 @testable import ChatServer
 
 @Suite(.timeLimit(.minutes(60))) struct PresenceTests {
+  /// What a server had posted may come after presence has reported its end.
+  @Test func aServerThatPresenceDoesNotKnowIsForgotten() {
+    var roster = Roster()
+    for node in ["here", "ghost"] {
+      let member = Member(room: "lobby", name: node, client: "client of \(node)")
+      roster.take(Attendance(node: node, server: node, address: "http://\(node)", came: [member]))
+    }
+    roster.forgetGhosts(["here"])
+    #expect(roster.names(in: "lobby") == ["ghost", "here"], "It may have just joined.")
+    roster.forgetGhosts(["here"])
+    #expect(roster.names(in: "lobby") == ["here"])
+    #expect(roster.servers.map(\.name) == ["here"])
+  }
+
+  @Test func aServerThatIsFullRefusesStreams() async throws {
+    let center = MulticastCenter(carrying: .carriage)
+    let carrier = InMemoryCarrier()
+    let chat = Chat(
+      name: "small", rooms: ["lobby"], center: center,
+      carriage: Carriage(center: center, carrier: carrier, name: "small", prefix: "chat"),
+      presence: Presence(center: center, registry: carrier, name: "small"), streamLimit: 2)
+    func join(_ name: String) async throws -> Connection {
+      try await chat.join(
+        Member(room: "lobby", name: name, client: "client of \(name)"), after: nil)
+    }
+    let first = try await join("a")
+    _ = try await join("b")
+    await #expect(throws: Refusal.full) { try await join("c") }
+    await chat.leave(first)
+    _ = try await join("c")
+  }
+
+  /// A value of the engine is checked as one of a browser is.
+  @Test func aTopicOfARoomIsChecked() {
+    #expect(RoomTopic(room: "a", text: "tea", name: "me").isSound(in: "a"))
+    #expect(!RoomTopic(room: "b", text: "tea", name: "me").isSound(in: "a"))
+    let long = String(repeating: "x", count: 10_000)
+    #expect(!RoomTopic(room: "a", text: long, name: "me").isSound(in: "a"))
+    #expect(!RoomTopic(room: "a", text: "tea", name: long).isSound(in: "a"))
+  }
+
   /// Ten thousand people join within fifty beats, at three servers: what all of them are told, and what the
   /// servers tell each other.
   @Test func tenThousandPeopleMayJoin() async throws {
@@ -26,7 +67,8 @@ import Testing
       let presence = Presence(center: center, registry: InMemoryCarrier(engine), name: name)
       chats.append(
         Chat(
-          name: name, rooms: ["lobby"], center: center, carriage: carriage, presence: presence))
+          name: name, rooms: ["lobby"], center: center, carriage: carriage, presence: presence,
+          streamLimit: 10_000))
       tasks.append(Task { await carriage.run() })
       tasks.append(Task { await presence.run() })
     }
