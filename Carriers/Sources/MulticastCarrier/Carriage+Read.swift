@@ -134,9 +134,8 @@ extension Carriage {
       let isSame = end.epoch == checked.epoch && checked <= end
       throw CarrierError.beganAnew(isSame ? checked : Position(epoch: end.epoch, number: 0))
     }
-    // The numbers of a sender tell what was dropped unread, unless he has said nothing since.
-    let isTold = reading.inflow.explainsDrop(to: id)
-    if !line.log.keepsLatest, try await !carrier.isComplete(line.log, since: checked), !isTold {
+    // The numbers of a sender tell what was dropped unread, unless he has said nothing since, or nothing before.
+    if !line.log.keepsLatest, try await !carrier.isComplete(line.log, since: checked) {
       tell(.gap(type: line.type, sender: nil, missing: nil))
     }
     reading.checked = position

@@ -93,13 +93,12 @@ public enum CarrierError: Error, Hashable, CustomStringConvertible {
 extension CarrierError {
   /// The same without passwords, which engines repeat in their refusals.
   package func without(_ secrets: [String]) -> Self {
-    func clean(_ text: String) -> String {
-      secrets.reduce(text) { $1.isEmpty ? $0 : $0.replacing($1, with: "…") }
-    }
-    return switch self {
-    case .disconnected(let reason): .disconnected(clean(reason))
-    case .refused(let reason): .refused(clean(reason))
-    default: self
+    secrets.filter { !$0.isEmpty }.reduce(self) { error, secret in
+      switch error {
+      case .disconnected(let text): .disconnected(text.replacing(secret, with: "…"))
+      case .refused(let text): .refused(text.replacing(secret, with: "…"))
+      default: error
+      }
     }
   }
 }
@@ -135,8 +134,7 @@ package final class Sessions<Session: EngineSession>: Sendable {
   package typealias Make = @Sendable (_ isAnother: Bool, _ patience: Duration) -> Session
 
   private let make: Make
-  private let state = Locked<(session: Session?, isClosed: Bool, patience: Duration)>(
-    (nil, false, .zero))
+  private let state = Locked((session: nil as Session?, isClosed: false, patience: Duration.zero))
 
   package init(_ make: @escaping Make) { self.make = make }
 

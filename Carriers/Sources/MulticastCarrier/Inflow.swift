@@ -34,8 +34,6 @@ struct Inflow {
   private var count: UInt64 = 0
   /// Whether the log was empty when this began: then all that senders have said comes here.
   private var isWhole: Bool
-  /// The count at the last settlement, and whether anything has been found missing since.
-  private var settled: (count: UInt64, hasGap: Bool) = (0, false)
 
   init(isWhole: Bool = false, senderLimit: Int = 1_000) {
     (self.isWhole, self.senderLimit) = (isWhole, senderLimit)
@@ -56,9 +54,7 @@ struct Inflow {
     var finding = Finding.new(missing: 0)
     if first == known.next {
       // It continues what a jump has begun: the jump is honest.
-      let missing = known.jump.take()?.missing ?? 0
-      if missing > 0 { settled.hasGap = true }
-      finding = .new(missing: missing)
+      finding = .new(missing: known.jump.take()?.missing ?? 0)
     } else if first > known.next, first - known.next <= Inflow.plausible {
       let (missing, from, _) = known.jump ?? (0, known.next, false)
       known.jump = (missing + first - known.next, from, false)
@@ -73,7 +69,8 @@ struct Inflow {
     return finding
   }
 
-  /// Believes the jumps that no record has contradicted since the settlement before: the senders, and how many of their messages are missing.
+  /// Believes the jumps that no record has contradicted since the settlement before. Returns how many messages of which
+  /// senders are missing.
   mutating func settle() -> [(sender: Frame.Sender, missing: UInt64)] {
     var missing: [(Frame.Sender, UInt64)] = []
     for (id, known) in senders {
@@ -81,17 +78,7 @@ struct Inflow {
       if jump.isOld { missing.append((known.sender, jump.missing)) }
       senders[id]?.jump = jump.isOld ? nil : (jump.missing, jump.from, true)
     }
-    if !missing.isEmpty { settled.hasGap = true }
     return missing
-  }
-
-  /// Whether the numbers of the senders tell all that the engine has dropped unread since the last call.
-  ///
-  /// They do unless a sender was silent: it may never speak again.
-  mutating func explainsDrop(to own: UInt64) -> Bool {
-    defer { settled = (count, false) }
-    return settled.hasGap
-      && senders.values.allSatisfy { $0.heard > settled.count || $0.sender.carriage == own }
   }
 
   /// The log is read again: skip what was read before, however long ago.

@@ -299,7 +299,9 @@ public struct CarrierConformance: Sendable {
     for site in sites { await site.start() }
     for number in 1...count {
       for site in sites { site.post(CollectionOfOne(number), to: .last) }
-      for site in sites { await site.until { ($0.state?.sent ?? 0) >= UInt64(number) } }
+      for site in sites {
+        while site.carriage.condition.sent < UInt64(number) { await Task.yield() }
+      }
     }
     try await checkAgreement(sites, prefix + "-shops", sent: count, &findings)
     for site in sites {

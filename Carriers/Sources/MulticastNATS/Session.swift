@@ -55,8 +55,7 @@ final class Session: EngineSession {
   ///   - patience: How long the server may say nothing.
   ///   - messageLimit: The size of the largest message, which the server tells.
   init(_ own: NATSConfiguration, isAnother: Bool, patience: Duration, messageLimit: Locked<Int>) {
-    let random = (0..<2).map { _ in "\(UInt64.random(in: 0 ... .max))." }.joined()
-    inbox = "\(own.inbox).\(random)"
+    inbox = "\(own.inbox).\(UUID())."
     (self.patience, self.messageLimit, secrets) = (patience, messageLimit, own.secrets)
     queue.async {
       // So that many who try again do not connect more often. What is published waits on the queue.

@@ -22,13 +22,12 @@ public final class RedisCarrier: Carrier, Registry {
   private static let read = """
     local all, size, isFull = {}, 0, 0
     for _, entry in ipairs(redis.call(ARGV[1], KEYS[1], ARGV[2], ARGV[3], 'COUNT', ARGV[4])) do
-      local fields = entry[2]
-      local record = fields[2]
+      local fields, record = entry[2], entry[2][2]
       if entry[1] == ARGV[2] or #record > tonumber(ARGV[6]) then record = '' end
       size = size + #record
       if size > tonumber(ARGV[5]) and size > #record then isFull = 1 break end
-      all[#all + 1] = (fields[4] or '0') .. ' ' .. entry[1] .. ' ' .. (fields[6] or '0-0')
-      all[#all + 1] = record
+      local place = (fields[4] or '0') .. ' ' .. entry[1] .. ' ' .. (fields[6] or '0-0')
+      all[#all + 1], all[#all + 2] = place, record
     end
     return {redis.call('TIME')[1], isFull, all}
     """
@@ -121,9 +120,7 @@ extension RedisCarrier {
   }
 
   /// Entries of a stream, and the server's time in milliseconds, as it numbers them.
-  private typealias Entries = (
-    time: UInt64, isFull: Bool, all: [(place: Place, bytes: [UInt8])]
-  )
+  private typealias Entries = (time: UInt64, isFull: Bool, all: [(place: Place, bytes: [UInt8])])
 
   /// - Parameter limit: The largest record whose contents are returned.
   private func ask(
@@ -177,14 +174,15 @@ extension RedisCarrier {
   /// Finds out what became of the record before a place, if it is not there.
   private func check(_ log: Log, _ position: Position, _ entries: Entries) async throws {
     let first = entries.all.first?.place
-    if let first, first.position.isSame(as: position) { return }
     let other = if let first { first.position } else { try await end(of: log) }
+    // An entry that no carrier has made has no epoch.
+    let isSame = [0, position.epoch].contains(other.epoch)
+    if isSame, (other.number, other.part) == (position.number, position.part) { return }
     // A stream expires when nothing was said for long: that loses nothing.
     let time = other.number > 0 ? other.number : entries.time
     let age = Int64(clamping: time) - Int64(clamping: position.number)
     let hasExpired = !log.keepsLatest && age >= Int64(configuration.expiry / .milliseconds(1))
-    let isSame = other > position && [0, position.epoch].contains(other.epoch)
-    guard isSame || hasExpired else {
+    guard isSame && other > position || hasExpired else {
       throw CarrierError.beganAnew(Position(epoch: other.epoch, number: 0))
     }
     // Another record was between the two. Without one, the server has lost its end in a crash, or has dropped what was read.

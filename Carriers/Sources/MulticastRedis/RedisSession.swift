@@ -170,13 +170,6 @@ final class RedisSession: EngineSession {
   }
 }
 
-extension Position {
-  /// Whether it is a place of the same record. An entry that no carrier has made has no epoch.
-  func isSame(as other: Position) -> Bool {
-    (number, part) == (other.number, other.part) && [0, other.epoch].contains(epoch)
-  }
-}
-
 /// The place of a record, and the one of the record before it.
 struct Place {
   let position, before: Position

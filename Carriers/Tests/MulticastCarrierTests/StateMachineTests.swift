@@ -30,7 +30,6 @@ private final class HeldInflow {
     inflow.take(Frame.Sender(id: sender, name: "s"), first: first, count: count, hash: hash)
   }
   func settle() -> [UInt64] { inflow.settle().map(\.missing) }
-  func explainsDrop() -> Bool { inflow.explainsDrop(to: 99 << 24) }
   func rewind() { inflow.rewind() }
   func endRewind() { inflow.endRewind() }
 }
@@ -194,25 +193,6 @@ private final class HeldInflow {
     // An honest sender is not silenced by a forged number that came before.
     #expect(inflow.take(1, first: 5_000, count: 1, hash: 1) == .new(missing: 0))
     #expect(inflow.take(1, first: 1_002, count: 1, hash: 1_002) == .disputed)
-  }
-
-  @Test func theNumbersTellADropUnlessASenderIsSilent() {
-    let inflow = HeldInflow()
-    for sender in 1...2 as ClosedRange<UInt64> {
-      _ = inflow.take(sender << 24, first: 1, count: 1, hash: 0)
-    }
-    // The own sender: nothing of it is missing here.
-    _ = inflow.take(99 << 24, first: 1, count: 1, hash: 0)
-    #expect(!inflow.explainsDrop(), "No number is missing.")
-    _ = inflow.take(1 << 24, first: 5, count: 1, hash: 5)
-    _ = inflow.take(1 << 24, first: 6, count: 1, hash: 6)
-    #expect(!inflow.explainsDrop(), "The other sender has said nothing since.")
-    for sender in 1...2 as ClosedRange<UInt64> {
-      _ = inflow.take(sender << 24, first: 9, count: 1, hash: 9)
-      _ = inflow.take(sender << 24, first: 10, count: 1, hash: 10)
-    }
-    #expect(inflow.explainsDrop())
-    #expect(!inflow.explainsDrop(), "Once.")
   }
 
   @Test func aLogThatWasEmptyIsWhole() {
