@@ -58,7 +58,7 @@ struct NATSTests {
     one.post(51...60)
     let seen = await two.until { $0.notes(of: "one").count >= 60 }
     #expect(seen.notes(of: "one") == Array(1...60) && seen.missing == 0)
-    #expect(!seen.reports.contains { $0.reason != nil })
+    #expect(seen.reports.compactMap(\.reason) == [])
     for site in [one, two] { await site.stop() }
     #expect(try consumers(engine).isEmpty)
   }

@@ -255,7 +255,7 @@ struct RedisTests {
     sites[0].post(0...0)
     await sites[1].until { $0.notes(of: "one") == [0] }
     try await ask(
-      engine, "eval", "redis.call('publish', KEYS[1], string.rep('x', 30000000))", "1",
+      engine, "eval", "redis.call('publish', KEYS[1], string.rep('x', 7000000))", "1",
       "multicast:log:note")
     await sites[1].until { seen in
       seen.reports.contains { $0.reason?.contains("as redis does") ?? false }
