@@ -123,21 +123,20 @@ final class RedisSession: EngineSession {
   func hear(_ channel: ByteBuffer, _ content: ByteBuffer) {
     let parts = content.readableBytesView.split(
       separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
-    guard parts.count == 2, let place = Place(String(decoding: parts[0], as: UTF8.self)) else {
-      return
-    }
-    let position = place.position
+    // Another version may tell a place in another way.
+    let place = parts.count == 2 ? Place(String(decoding: parts[0], as: UTF8.self)) : nil
+    let position = place?.position ?? Topic().heard
     let key = String(buffer: channel)
     let (waiter, isNext) = state.withLock { state in
       guard var topic = state.topics[key] else { return (nil as Waiter?, false) }
       defer { state.topics[key] = topic }
       // It was read already.
-      if let read = topic.place, read.epoch == position.epoch, position <= read {
+      if place != nil, let read = topic.place, read.epoch == position.epoch, position <= read {
         return (nil, false)
       }
       // Anybody may publish, and the server may drop what was published. So only the record that follows the last one is
       // believed. For any other, the stream is read.
-      let isNext = topic.place.map { place.follows($0) } ?? false
+      let isNext = topic.place.flatMap { place?.follows($0) } ?? false
       topic.heard = max(topic.heard, position)
       if !isNext { topic.place = nil } else if topic.waiter != nil { topic.place = position }
       return (topic.waiter.take(), isNext)

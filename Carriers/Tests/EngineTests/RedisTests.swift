@@ -160,6 +160,7 @@ struct RedisTests {
   @Test func aForgedPlaceDeafensNoReader() async throws {
     let engine = try await Engine(.redis)
     let sites = try await sites(engine, "one", "two")
+    try await ask(engine, "publish", "multicast:log:note", "no place\nof this version")
     var count = 0
     for place in ["18446744073709551615-0", "9999999999999-7"] {
       sites[0].post(count + 1...count + 3)
