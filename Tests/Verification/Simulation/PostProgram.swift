@@ -560,6 +560,8 @@ final class PostProgram: Program, @unchecked Sendable {
   }
 
   private func register(using random: inout SeededGenerator) {
+    // First, because another thread may end a home meanwhile.
+    let older = synchronized { Set(delayed.keys) }
     let list = lists.randomElement(using: &random)!
     var place = Place.lane
     var choice = [.narrow: 1, .targeting: 5][kind] ?? Int.random(in: 0..<6, using: &random)
@@ -570,7 +572,6 @@ final class PostProgram: Program, @unchecked Sendable {
     // Who has no home is called where the body runs.
     if kind == .named, list == .plain { place = .home(0) }
     if case .home(let home) = place, case .ended = homes[home] { place = .nowhere }
-    let older = synchronized { Set(delayed.keys) }
     let number = history.add(PostHistory.Registration(list: list, place: place))
     let receiver = Receiver(number, list, place, self)
     receiver.older = older
