@@ -58,19 +58,8 @@ extension ClientList {
       }
     }
     for (home, lists) in searches.values {
-      Task.detached { await findDeallocated(in: lists, at: home) }
-    }
-  }
-
-  /// Finds deallocated clients of lists in a home. A thread there may be unable to tell that it runs there: on a global queue, or
-  /// in an actor on a system whose runtime does not say.
-  static func findDeallocated(in lists: [ClientList], at home: Home) async {
-    await home.run {
-      for list in lists {
-        // First, so that another search may begin for a client that is deallocated during this one.
-        list.endSearch(in: home)
-        list.findDeallocated(in: list.boxes, from: home)
-      }
+      let search = Search(of: lists)
+      Task.detached { await home.run { search.run(at: home) } }
     }
   }
 
@@ -80,6 +69,26 @@ extension ClientList {
   /// Relaxed, because the number is only a limit for the time that this takes.
   final func findSomeDeallocated() {
     if count.load(ordering: .relaxed) <= 32 { findDeallocated(in: boxes) }
+  }
+}
+
+/// A search for deallocated clients of lists, in one home.
+///
+/// It owns the lists, and releases them as it runs. The task that brings it to the home ends some time later, and a topic whose list
+/// that task held would look as if it were in use.
+final class Search: Sendable {
+  private let lists: Locked<[ClientList]>
+
+  init(of lists: [ClientList]) { self.lists = Locked(lists) }
+
+  /// Runs the search. A thread in the home may be unable to tell that it runs there: on a global queue, or in an actor on a system
+  /// whose runtime does not say. So it is told.
+  func run(at home: Home) {
+    for list in lists.withLock({ lists in exchange(&lists, with: []) }) {
+      // First, so that another search may begin for a client that is deallocated during this one.
+      list.endSearch(in: home)
+      list.findDeallocated(in: list.boxes, from: home)
+    }
   }
 }
 

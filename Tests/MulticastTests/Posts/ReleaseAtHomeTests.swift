@@ -159,7 +159,7 @@ extension ReleaseAtHomeTests {
     visitor = nil
     #expect(list.findDeallocated(in: list.boxes) == false)
     #expect(list.boxes.registered == 1)
-    await ClientList.findDeallocated(in: [list], at: home)
+    await home.run { Search(of: [list]).run(at: home) }
     #expect(list.boxes.registered == 0)
   }
 }
