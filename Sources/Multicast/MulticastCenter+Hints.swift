@@ -7,7 +7,7 @@
       // A program may notify without clients very often, and the search reads every list and loads clients. So it is made only
       // until a hint has been printed for the call site.
       if StandardError.hasHinted(at: site) { return }
-      for list in registries.all.lazy.filter({ !($0 is TopicRegistry) }).flatMap(\.lists) {
+      for list in registries.all.lazy.compactMap(\.delegateList) {
         guard case .listener(let key) = list.subject, key is AnyClass, key != listener,
           let client = list.boxes.first(where: { $0.mayBeLoaded })?.load(), client is Listener
         else { continue }

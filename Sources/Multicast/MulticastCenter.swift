@@ -153,6 +153,8 @@ public final class MulticastCenter: Sendable {
 extension MulticastDelegate: ClientRegistry {
   var lists: [ClientList] { [clientList] }
 
+  var delegateList: ClientList? { clientList }
+
   func removeClient(_ client: AnyObject) -> Int { remove(object: client) ? 1 : 0 }
 }
 

@@ -5,8 +5,15 @@ protocol ClientRegistry: AnyObject, Sendable {
   /// The lists of clients, in order.
   var lists: [ClientList] { get }
 
+  var delegateList: ClientList? { get }
+
   /// Removes the registrations of a client. Returns their number.
   func removeClient(_ client: AnyObject) -> Int
+}
+
+extension ClientRegistry {
+  /// The clients of a listener protocol; nil for the topics of a message type, whose lists take time to collect.
+  var delegateList: ClientList? { nil }
 }
 
 /// Finds a center's registries by type, without a lock: a hash table whose entries are linked lists of nodes.
