@@ -471,7 +471,7 @@ public struct CarrierConformance: Sendable {
     findings.expect(
       seen.notes(of: "one") == Array(1...100), "After a restored log: \(seen.notes(of: "one"))")
     findings.expect(
-      seen.missing == 0, "After a restored log, \(seen.missing) are told to be missing.")
+      seen.missing == 0, "After a restored log, \(seen.missing) are reported as missing.")
     // The value that the log has lost is in it again.
     let late = Site(try make(), "late", prefix: prefix)
     await late.start()

@@ -21,7 +21,7 @@ public struct NATSConfiguration: Sendable {
   /// The path of a file with this client's certificate chain, and of one with its key.
   public var certificate: (chain: String, key: String)?
   /// The beginning of the subjects at which answers arrive. Give each user of the server one of his own, such as
-  /// `_INBOX.shop`, with the right to subscribe to `_INBOX.shop.>` alone: whoever may subscribe to `_INBOX.>` reads the
+  /// `_INBOX.shop`, with the right to subscribe to `_INBOX.shop.>` alone: a user who may subscribe to `_INBOX.>` reads the
   /// answers to all others.
   public var inbox = "_INBOX"
   /// What the connection is called in the servers' lists.

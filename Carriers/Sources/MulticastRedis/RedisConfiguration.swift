@@ -11,8 +11,8 @@ public struct RedisConfiguration: Sendable {
   public var certificate: (chain: String, key: String)?
   /// About how many records of a topic are kept, each of which has 1 to 500 messages.
   public var records = 10_000
-  /// How many records of a topic that keeps its latest are kept. A process that is slower hears of the last ones, and is told
-  /// how many it has missed.
+  /// How many records of a topic that keeps its latest are kept. A slower process receives the last ones, and a report
+  /// of how many it has missed.
   public var latestRecords = 64
   /// How long the log of a topic is kept that nobody says anything to. Latest values stay.
   public var expiry = Duration.seconds(86_400)

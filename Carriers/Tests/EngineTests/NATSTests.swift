@@ -175,7 +175,7 @@ struct NATSTests {
     var consumer = Consumer(
       log, "name", after: Position(epoch: 1, number: 5), known: known, first: first)
     #expect(consumer.doubt == doubt)
-    // The drop is told once.
+    // The drop is reported once.
     consumer.doubt = nil
     _ = consumer.take([1], max(known + 1, first), 1, 0)
     #expect(consumer.doubt == nil)
@@ -214,7 +214,7 @@ struct NATSTests {
     for site in [one, two] { await site.stop() }
   }
 
-  /// What the server's rules forbid is told in its words, and holds up no other topic.
+  /// A topic that the rules of the server forbid is reported in its words, and holds up no other topic.
   @Test func aRightThatIsMissingIsTold() async throws {
     let engine = try await Engine(
       .nats,
