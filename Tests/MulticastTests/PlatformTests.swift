@@ -210,3 +210,41 @@ import Testing
     #expect(value == nil)
   }
 }
+
+@Suite struct StripedCounterTests {
+  /// An object, because `#expect` copies what it takes apart.
+  private final class Counter: Sendable {
+    private let activities = StripedCounter()
+    var isZero: Bool { activities.isZero }
+    func begin() -> StripedCounter.Stripe { activities.begin() }
+    func end(_ stripe: StripedCounter.Stripe) -> Bool { activities.end(stripe) }
+    func setMark(_ isMarked: Bool) { activities.setMark(isMarked) }
+  }
+
+  private let counter = Counter()
+
+  @Test func onlyTheLastEndOfAMarkedStripeAsksForTheCount() {
+    let outer = counter.begin()
+    let inner = counter.begin()
+    #expect(!counter.end(inner))
+    #expect(!counter.isZero)
+    counter.setMark(true)
+    counter.setMark(true)
+    #expect(!counter.end(counter.begin()))
+    #expect(counter.end(outer))
+    #expect(counter.isZero)
+    counter.setMark(false)
+    #expect(!counter.end(counter.begin()))
+  }
+
+  /// Activities of several threads count until each has ended, in whichever stripe.
+  @Test func activitiesOfManyThreadsAreCounted() {
+    let stripes = Locked<[StripedCounter.Stripe]>([])
+    for _ in 0..<40 { onNewThread { stripes.withLock { $0.append(counter.begin()) } } }
+    for stripe in stripes.withLock({ $0 }) {
+      #expect(!counter.isZero)
+      #expect(!counter.end(stripe))
+    }
+    #expect(counter.isZero)
+  }
+}

@@ -257,8 +257,8 @@ extension PostOffice {
     var postFrame = PostFrame(office: ObjectIdentifier(self))
     // List and call site are those of the post, from `runPart` on.
     var frame = DeliveryFrame(list: ObjectIdentifier(self), site: CallSite())
-    beginFrame()
-    defer { endFrame() }
+    let stripe = activeFrames.begin()
+    defer { if activeFrames.end(stripe) { withLock { $0.checkWaiters() } } }
     return unsafe withUnsafeMutablePointer(to: &postFrame) { postFrame in
       unsafe withUnsafeMutablePointer(to: &frame) { frame in
         unsafe frame.pointee.postFrame = postFrame

@@ -36,8 +36,8 @@ extension PostOffice {
   private func wait(with waiter: Waiter, number: UInt64) {
     withLock { state in
       state.waiters[number] = waiter
-      // After the waiter is stored: a frame that ends later finds the bit, and one that has ended is not counted any more.
-      setAwaited(true)
+      // After the waiter is stored: a frame that ends later finds the mark, and one that has ended is not counted any more.
+      activeFrames.setMark(true)
       state.checkWaiters()
     }
   }
@@ -45,39 +45,9 @@ extension PostOffice {
   private func stopWaiting(_ number: UInt64) {
     let waiter = withLock { state in
       let waiter = state.waiters.removeValue(forKey: number)
-      if state.waiters.isEmpty { setAwaited(false) }
+      if state.waiters.isEmpty { activeFrames.setMark(false) }
       return waiter
     }
     waiter?.resume()
-  }
-}
-
-// MARK: - Frames
-
-extension PostOffice {
-  private static var isAwaited: UInt64 { 1 << 63 }
-
-  /// Whether a thread is delivering a post.
-  var hasActiveFrames: Bool {
-    activeFrames.load(ordering: .acquiring) & ~Self.isAwaited != 0
-  }
-
-  @inline(__always)
-  func beginFrame() { activeFrames.wrappingAdd(1, ordering: .relaxed) }
-
-  /// Ends a frame. If it was the last one, the tasks in ``settled(from:)`` may go on, which the end of the lock decides.
-  @inline(__always)
-  func endFrame() {
-    let old = activeFrames.wrappingAdd(.max, ordering: .acquiringAndReleasing).oldValue
-    if old == Self.isAwaited + 1 { withLock { $0.checkWaiters() } }
-  }
-
-  /// Notes whether a task waits for the center to settle. Called with the lock held.
-  func setAwaited(_ isAwaited: Bool) {
-    let isSet = activeFrames.load(ordering: .relaxed) & Self.isAwaited != 0
-    // The highest bit of a sum without its carry is flipped.
-    if isSet != isAwaited {
-      activeFrames.wrappingAdd(Self.isAwaited, ordering: .acquiringAndReleasing)
-    }
   }
 }

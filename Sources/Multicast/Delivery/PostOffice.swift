@@ -145,11 +145,11 @@ final class PostOffice: Sendable {
 
   let mainMailbox = Mailbox(.mainActor)
 
-  /// The number of frames in which threads deliver posts, as `post` is entered until it returns, and drains and `observe` do. A bit is
-  /// added to it while a task waits in ``settled(from:)``.
+  /// The number of frames in which threads deliver posts: `post` has one from its entry until it returns, and so have drains and
+  /// `observe`. It is marked while a task waits in ``settled(from:)``.
   ///
-  /// An atomic, because a post to listeners without a home does not take the office's lock.
-  let activeFrames = Atomic<UInt64>(0)
+  /// It is not in the state, because a post to listeners without a home does not take the office's lock.
+  let activeFrames = StripedCounter()
 
   private let state = Locked(State())
 
@@ -185,10 +185,10 @@ extension PostOffice {
 
   @inline(never)
   private func takeRest(_ state: inout State) -> Rest? {
-    if state.busy == 0, !state.waiters.isEmpty, !hasActiveFrames {
+    if state.busy == 0, !state.waiters.isEmpty, activeFrames.isZero {
       state.rest?.waiters = Array(state.waiters.values)
       state.waiters = [:]
-      setAwaited(false)
+      activeFrames.setMark(false)
     }
     return state.rest.take()
   }

@@ -1,6 +1,6 @@
 import MulticastPlatform
 
-/// Threads that look up and insert registries, and others that use topics, which come and go.
+/// Threads that look up and insert registries, that use topics, which come and go, and that count activities.
 final class RegistryProgram: Program, @unchecked Sendable {
   final class Registry: ClientRegistry {
     let key: Int
@@ -32,13 +32,15 @@ final class RegistryProgram: Program, @unchecked Sendable {
     [
       "ask", "find", "all", "observe", "observe", "observe", "cancel", "release", "remove",
       "remove",
-      "post", "post", "keep",
+      "post", "post", "keep", "overlap", "overlap", "count",
     ]
   }
 
   private var table = RegistryTable()
   private var found: [Registry?] = Array(repeating: nil, count: keys.count)
   private var center = MulticastCenter()
+  private let activities = StripedCounter()
+  private let lastActivity = Locked<StripedCounter.Stripe?>(nil)
   private var handlers: [Handler] = []
   private var heard: [[Int]] = []
   private var kept: [[(begin: Int, end: Int)]] = [[], [], []]
@@ -81,6 +83,16 @@ final class RegistryProgram: Program, @unchecked Sendable {
         if count != 1 { fault("\(count ?? 0) handlers were removed with their owner") }
       }
     case "post": post(topic)
+    case "overlap":
+      // The next activity begins before the last one ends, so that there is always one.
+      lastActivity.withLock { last in
+        let next = activities.begin()
+        if let last { _ = activities.end(last) }
+        last = next
+      }
+    case "count":
+      let isActive = lastActivity.withLock { $0 != nil }
+      if isActive, activities.isZero { fault("no activity is counted") }
     default: keep(topic % 3)
     }
   }
