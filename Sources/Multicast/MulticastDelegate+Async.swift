@@ -54,7 +54,7 @@ extension MulticastDelegate {
           called += 1
           try await body(client)
         })
-      if wasCalled == nil { clientList.remove(box) }
+      if wasCalled == nil { clientList.endRegistration(of: box) }
     }
     return called
   }

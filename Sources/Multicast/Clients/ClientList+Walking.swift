@@ -1,4 +1,4 @@
-// The walk over listeners, which every delivery makes that does not await. It reads an array of boxes that the caller owns,
+// The walk over listeners, which every delivery that does not await makes. It reads an array of boxes that the caller owns,
 // with no lock held, so a client may add and remove clients while it is called.
 
 extension ClientList {
@@ -16,7 +16,7 @@ extension ClientList {
       defer { index &+= 1 }
       switch try boxes.borrow(index, body) {
       case .called: called &+= 1
-      case .deallocated: boxes.borrow(index) { box in _ = remove(box) }
+      case .deallocated: boxes.borrow(index) { box in _ = endRegistration(of: box) }
       case .skipped: break
       }
     }

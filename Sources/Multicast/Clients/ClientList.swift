@@ -51,7 +51,7 @@ class ClientList: @unchecked Sendable {
     /// appended.
     private var limit = BoxIndex.largestCountWithoutTable
 
-    /// The boxes by home; nil if no post has needed it since the list has changed.
+    /// The boxes by home; nil if no post has needed it since the list changed.
     var roster: Roster?
 
     /// The addresses of the actors and queues in which a search for deallocated clients waits.
@@ -219,7 +219,9 @@ extension ClientList {
 
   /// Removes a client that the caller holds. Returns whether it was registered and is not being deinitialized. Amortized O(1).
   final func remove(_ client: AnyObject) -> Bool {
-    state.withLock { state in state.find(ObjectIdentifier(client).address) }.map { remove($0) }
+    state.withLock { state in state.find(ObjectIdentifier(client).address) }.map {
+      endRegistration(of: $0)
+    }
       ?? false
   }
 
@@ -239,7 +241,7 @@ extension ClientList {
   /// Ends the registration of a box, and releases what the box holds. Returns false if the registration had ended already. Call
   /// this with no lock held.
   @usableFromInline @inline(never) @discardableResult
-  final func remove(_ box: WeakBox) -> Bool {
+  final func endRegistration(of box: WeakBox) -> Bool {
     guard box.isRegistered, removing({ state in state.empty(box) }) else { return false }
     box.releaseContents()
     return true

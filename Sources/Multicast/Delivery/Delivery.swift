@@ -7,8 +7,8 @@
 // 1. Call.    Call the listeners without a home, on this thread, in the order of registration.
 // 2. Leave.   In one critical section of the office's lock, store the post if its topic keeps the latest message, and put one letter
 //             in the mailbox of every home concerned. Claim one home that is here instead: this thread calls its listeners.
-// 3. Drain.   As the office unlocks, a drain starts for each mailbox whose home is elsewhere: see Drain.swift. In the homes that are
-//             here, this thread handles what waits.
+//             As the office unlocks, a drain starts in each home that is elsewhere: see Drain.swift.
+// 3. Handle.  In the homes that are here, this thread handles the letters that wait, and calls the listeners of this post.
 // 4. Follow.  Deliver the posts that listeners have made during these calls, one after the other, in the same steps.
 //
 // Calls come before letters, and all letters are left under one lock, so that no listener sees an effect before its cause. Two
@@ -21,21 +21,22 @@
 //
 // Example. The main actor posts `.login`, which a log without a home, a screen of the main actor and a store on a queue observe:
 //
-//     post ─▶ 1. call log ─▶ 2. store: put letter ─▶ startDrain   ── queue ──▶ claimForDrain ─▶ call store ─▶ finish ─▶ idle
-//                               main actor: claim ─▶ 3. call screen ─▶ release ─▶ 4. posts of log and screen ─▶ finish ─▶ return
+//     post ─▶ 1. call log ─▶ 2. queue: put letter ─▶ startDrain   ── queue ──▶ claimForDrain ─▶ call store ─▶ finish ─▶ idle
+//                               main actor: claim ─▶ 3. call screen ─▶ release ─▶ finish ─▶ 4. posts of log and screen ─▶ return
 //
 // Who owns what:
 //
 // | object     | owners                                               | is destroyed                                             |
 // | ---------- | ---------------------------------------------------- | -------------------------------------------------------- |
-// | post       | the thread that delivers it; each letter of it; a    | where its last part is finished or its successor is      |
-// |            | topic's LatestMessage; the user's `Posted`           | stored, with no lock held: its body is client code       |
-// | roster     | its list, until that changes; each post for it;      | with its post, after the calls, or when the list changes |
-// |            | a `DeliveryState`                                    |                                                          |
+// | post       | the thread that delivers it; the frame that it       | where its last part is finished or its successor is      |
+// |            | follows; each letter of it; a topic's LatestMessage; | stored, with no lock held: its body is client code       |
+// |            | the user's `Posted`                                  |                                                          |
+// | roster     | its list, until that changes; each post for it       | with its post, after the calls, or when the list changes |
 // | box        | its list, while registered; each roster with it      | with no lock held: an id in it is client code            |
 // | mailbox    | the office's table; the boxes of its home; a drain   | after unlocking                                          |
 //
-// `DeliveryState` and the frames refer to these without retaining them, while the function that delivers owns the post.
+// A frame refers to the post that it is calling for without retaining it, and so does a `DeliveryState` to the mailboxes and groups of the
+// roster. The function that delivers owns the post, and the post its roster.
 
 import MulticastPlatform
 
@@ -46,7 +47,7 @@ extension PostOffice {
   @usableFromInline
   func post(_ post: consuming Post, from isolation: (any Actor)?) -> Posted {
     let chain = DeliveryChain()
-    var outermost: UnsafeMutablePointer<DeliveryFrame>?
+    var outermost: FramePointer?
     if !chain.isEmpty || multicast_is_awaiting(), let cause = Cause.current {
       guard admit(post, after: cause) else { return Posted(nil, clients: 0, of: self) }
       unsafe outermost = chain.outermostPost(of: ObjectIdentifier(self))
@@ -60,10 +61,11 @@ extension PostOffice {
     let isolation = isolation.map { ObjectIdentifier($0) }
     let post = unsafe Unmanaged.passRetained(consume post)
     return unsafe withFrame { frame in
-      let (waiting, clients) = unsafe frame.runPart(of: post) { post in
+      let (waiting, clients) = unsafe frame.withPost(post, isLetter: false) { post in
         let (clients, letters) = deliver(post, isFollower: false, from: isolation)
         return (letters > 0 ? post : nil, clients)
       }
+      unsafe Post.finish(post)
       return Posted(waiting, clients: clients, of: self)
     }
   }
@@ -83,7 +85,7 @@ extension PostOffice {
   private func deliver(
     _ post: Post, isFollower: Bool, from isolation: ObjectIdentifier?
   ) -> (clients: Int, letters: Int) {
-    post.trace(waited: isFollower, in: nil) { pass in
+    post.withPass(waited: isFollower, in: nil) { pass in
       var called = 0
       if case .homes = post.destination {
         let roster = post.roster
@@ -93,7 +95,7 @@ extension PostOffice {
       var delivery = DeliveryState()
       leave(post, &delivery, from: isolation)
       if let pass { delivery.reportLetters(of: post, to: pass) }
-      called += drain(delivery) { boxes in call(boxes, with: post, pass) }
+      called += handleHere(delivery) { boxes in call(boxes, with: post, pass) }
       return (called + delivery.listeners, delivery.letters)
     }
   }
@@ -116,79 +118,19 @@ extension PostOffice {
   }
 }
 
-// MARK: - 2. Leave
-
-extension PostOffice {
-  /// Stores a post if its topic keeps the latest message, and leaves letters in the homes concerned.
-  @inline(never)
-  private func leave(
-    _ post: Post, _ delivery: inout DeliveryState, from isolation: ObjectIdentifier?
-  ) {
-    // Before the lock is taken: a custom executor may run code of its own to answer, and a client may be released last.
-    switch post.destination {
-    case .homes: break
-    case .mainActor: delivery.setRoster(Roster(allOf: post.roster.boxes, in: mainMailbox))
-    // No caller of `delivered()` waits for a client that has been deallocated.
-    case .tasks: post.list.findDeallocated(in: post.roster.boxes)
-    }
-    unsafe delivery.roster(of: post)._withUnsafeGuaranteedRef { roster in
-      roster.forEachHome { _, mailbox in
-        if mailbox.isHere(from: isolation) { delivery.addHere(mailbox) }
-      }
-    }
-    withLock { state in
-      if let latest = unsafe post.latest {
-        delivery.releaseLater(unsafe latest._withUnsafeGuaranteedRef { $0.storePost(post, &state) })
-        // Take the list's roster again. A handler that has registered since the post was made has begun with an earlier message,
-        // and needs a letter of this one. One that registers later begins with this message. So each handler gets it
-        // exactly once. A home that was not asked whether it is here counts as elsewhere.
-        delivery.setRoster(post.list.roster)
-      }
-      if case .tasks = post.destination {
-        delivery.setRoster(state.rosterOfTasks(for: post.roster))
-      }
-      unsafe delivery.roster(of: post)._withUnsafeGuaranteedRef { roster in
-        state.putLetters(of: post, for: roster, &delivery)
-      }
-    }
-  }
-}
-
-extension PostOffice.State {
-  /// A roster in which the mailbox of a task is the home of each client.
-  fileprivate mutating func rosterOfTasks(for roster: Roster) -> Roster {
-    var groups: ContiguousArray<Roster.Group> = []
-    for box in roster.boxes {
-      let client = box.identity
-      if client == 0 { continue }
-      groups.append(Roster.Group(of: mailbox(ofClient: client), [box]))
-    }
-    return Roster(roster.boxes, withoutHome: [], homes: groups)
-  }
-
-  /// Puts letters of a post in the mailboxes of a roster.
-  @inline(__always)
-  mutating func putLetters(of post: Post, for roster: Roster, _ delivery: inout DeliveryState) {
-    roster.forEachHome { group, mailbox in
-      delivery.claimOrPut(post, for: group, in: mailbox, &self)
-    }
-    if delivery.letters > 0 { post.addParts(delivery.letters) }
-  }
-}
-
-// MARK: - 3. Drain
+// MARK: - 3. Handle
 
 extension PostOffice {
   /// Calls the listeners of the home that was claimed, after what waited there, and handles the letters in the other homes that
-  /// are here. The drains of homes that are elsewhere have been started as the lock was released.
+  /// are here.
   ///
   /// - Parameter call: Calls listeners at home.
   /// - Returns: The number of calls.
   @inline(__always)
-  func drain(_ delivery: borrowing DeliveryState, _ call: (Boxes) -> Int) -> Int {
+  func handleHere(_ delivery: borrowing DeliveryState, _ call: (Boxes) -> Int) -> Int {
     var called = 0
-    delivery.withClaim { mailbox, boxes, earlier in
-      if earlier > 0 { handleEarlier(earlier, in: mailbox) }
+    delivery.withClaim { mailbox, boxes in
+      delivery.withEarlier { earlier in handle(&earlier, in: mailbox) }
       called = call(boxes)
       change(mailbox) { $0.release() }
     }
@@ -196,28 +138,12 @@ extension PostOffice {
     return called
   }
 
-  /// Handles the letters that waited in a home when this thread claimed it.
-  @inline(never)
-  private func handleEarlier(_ count: Int, in mailbox: Mailbox) {
-    var batch = LetterQueue()
-    change(mailbox) { state in
-      state.take(count, into: &batch)
-      return .handleLetters
-    }
-    handle(&batch, in: mailbox)
-  }
-
   /// Handles the letters that wait in a home that is here, unless another thread has claimed it. Those that arrive later are for a
   /// drain, because a home that keeps receiving letters could keep this thread forever.
   @inline(never)
   private func handleWaiting(in mailbox: Mailbox) {
     var batch = LetterQueue()
-    let action = change(mailbox) { state in
-      guard state.claim() == .handleLetters else { return .nothing }
-      state.take(.max, into: &batch)
-      return .handleLetters
-    }
-    if action == .nothing { return }
+    if change(mailbox, { $0.claim(takingAllInto: &batch) }) == .nothing { return }
     handle(&batch, in: mailbox)
     change(mailbox) { $0.release() }
   }
@@ -228,11 +154,12 @@ extension PostOffice {
     unsafe withFrame { frame in
       while let letter = batch.popFirst() {
         let group = letter.group
-        // The frame finishes the letter's part of the post.
         let post = unsafe Unmanaged.passRetained(letter.post)
         _ = consume letter
-        unsafe frame.pointee.isLetter = true
-        unsafe frame.runPart(of: post) { post in callAtHome(group.boxes, with: post, in: mailbox) }
+        unsafe frame.withPost(post, isLetter: true) { post in
+          callAtHome(group.boxes, with: post, in: mailbox)
+        }
+        unsafe Post.finish(post)
         unsafe follow(frame)
       }
     }
@@ -240,7 +167,7 @@ extension PostOffice {
 
   /// Calls listeners in their home, and reports that as a pass of its own.
   func callAtHome(_ boxes: Boxes, with post: Post, in mailbox: Mailbox) {
-    post.trace(waited: true, in: mailbox) { pass in _ = call(boxes, with: post, pass) }
+    post.withPass(waited: true, in: mailbox) { pass in _ = call(boxes, with: post, pass) }
   }
 }
 
@@ -252,10 +179,10 @@ extension PostOffice {
   /// The center does not settle meanwhile, because the frame counts as a delivery.
   @inline(__always)
   func withFrame<Result: ~Copyable>(
-    _ body: (UnsafeMutablePointer<DeliveryFrame>) -> Result
+    _ body: (FramePointer) -> Result
   ) -> Result {
     var postFrame = PostFrame(office: ObjectIdentifier(self))
-    // List and call site are those of the post, from `runPart` on.
+    // List and call site are those of the post, from `withPost` on.
     var frame = DeliveryFrame(list: ObjectIdentifier(self), site: CallSite())
     let stripe = activeFrames.begin()
     defer { if activeFrames.end(stripe) { withLock { $0.checkWaiters() } } }
@@ -273,10 +200,12 @@ extension PostOffice {
 
   /// Delivers the posts that wait in a frame, and those that follow them.
   @inline(__always)
-  private func follow(_ frame: UnsafeMutablePointer<DeliveryFrame>) {
+  private func follow(_ frame: FramePointer) {
     while let (post, isLetter) = unsafe frame.pointee.postFrame?.pointee.takeFollower() {
-      unsafe frame.pointee.isLetter = isLetter
-      unsafe frame.runPart(of: post) { post in _ = deliver(post, isFollower: true, from: nil) }
+      unsafe frame.withPost(post, isLetter: isLetter) { post in
+        _ = deliver(post, isFollower: true, from: nil)
+      }
+      unsafe Post.finish(post)
     }
   }
 }

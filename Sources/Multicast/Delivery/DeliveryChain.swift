@@ -39,20 +39,22 @@ struct DeliveryFrame {
   }
 }
 
+typealias FramePointer = UnsafeMutablePointer<DeliveryFrame>
+
 /// The deliveries that are active on the current thread: a view of a variable of the thread, which points to the innermost frame.
 @safe
 struct DeliveryChain {
-  let innermost: UnsafeMutablePointer<UnsafeMutablePointer<DeliveryFrame>?>
+  let innermost: UnsafeMutablePointer<FramePointer?>
 
   init() {
     unsafe innermost = UnsafeMutableRawPointer(multicast_thread_slot())
-      .assumingMemoryBound(to: UnsafeMutablePointer<DeliveryFrame>?.self)
+      .assumingMemoryBound(to: FramePointer?.self)
   }
 
   var isEmpty: Bool { unsafe innermost.pointee == nil }
 
   /// Makes a frame the innermost one until it is popped. Its address must not change.
-  func push(_ frame: UnsafeMutablePointer<DeliveryFrame>) {
+  func push(_ frame: FramePointer) {
     unsafe frame.pointee.chain = innermost
     unsafe frame.pointee.outer = innermost.pointee
     unsafe innermost.pointee = frame
@@ -61,8 +63,8 @@ struct DeliveryChain {
   /// The first frame for which `body` returns true, innermost first.
   @discardableResult
   func first(
-    where body: (UnsafeMutablePointer<DeliveryFrame>) -> Bool
-  ) -> UnsafeMutablePointer<DeliveryFrame>? {
+    where body: (FramePointer) -> Bool
+  ) -> FramePointer? {
     var next = unsafe innermost.pointee
     while let frame = unsafe next {
       if unsafe body(frame) { return unsafe frame }
@@ -74,7 +76,7 @@ struct DeliveryChain {
   /// Calls `body` with the frames that have led to the code that runs now, innermost first.
   ///
   /// These are all frames, up to one of a letter. A thread that posts or observes in a home may find letters of other posts there,
-  /// and the frames outside are no reason for what the listeners do with those. If the letter's post is being delivered
+  /// and the frames outside have not caused what the listeners do with those. If the letter's post is being delivered
   /// further out, because the thread runs in several homes, its delivery is the frame that has led here.
   ///
   /// For example, a `notify` N calls a client that posts A, and this thread finds a letter in its home, whose listener runs now. If it
@@ -82,7 +84,7 @@ struct DeliveryChain {
   /// in a second home of this thread, the stack is N, A, letter of A, and this visits A and then N.
   ///
   /// - Returns: Whether the whole stack has been visited.
-  func forEachLeading(_ body: (UnsafeMutablePointer<DeliveryFrame>) -> Void) -> Bool {
+  func forEachLeading(_ body: (FramePointer) -> Void) -> Bool {
     var next = unsafe innermost.pointee
     while let frame = unsafe next {
       unsafe next = frame.pointee.outer
@@ -101,8 +103,8 @@ struct DeliveryChain {
   }
 
   private func frameDelivering(
-    _ post: Unmanaged<Post>?, from frames: UnsafeMutablePointer<DeliveryFrame>?
-  ) -> UnsafeMutablePointer<DeliveryFrame>? {
+    _ post: Unmanaged<Post>?, from frames: FramePointer?
+  ) -> FramePointer? {
     guard let post = unsafe post else { return nil }
     var next = unsafe frames
     while let frame = unsafe next {
@@ -123,8 +125,8 @@ struct DeliveryChain {
   }
 
   /// The outermost frame of an office's posts, in which further posts wait for their turn; nil if there is none.
-  func outermostPost(of office: ObjectIdentifier) -> UnsafeMutablePointer<DeliveryFrame>? {
-    var outermost: UnsafeMutablePointer<DeliveryFrame>?
+  func outermostPost(of office: ObjectIdentifier) -> FramePointer? {
+    var outermost: FramePointer?
     unsafe first { frame in
       if unsafe frame.pointee.postFrame?.pointee.office == office { unsafe outermost = frame }
       return false
@@ -133,7 +135,7 @@ struct DeliveryChain {
   }
 
   /// Whether a frame has led to the code that runs now.
-  func isLed(by outer: UnsafeMutablePointer<DeliveryFrame>) -> Bool {
+  func isLed(by outer: FramePointer) -> Bool {
     var isLed = false
     _ = unsafe forEachLeading { frame in if unsafe frame == outer { isLed = true } }
     return isLed

@@ -1,4 +1,4 @@
-/// What a thread knows of a post between the steps.
+/// What a thread knows of a post between the steps of its delivery.
 @safe
 struct DeliveryState: ~Copyable {
   /// The first of the homes that are here, which the thread tries to claim. Owned by the roster.
@@ -7,14 +7,11 @@ struct DeliveryState: ~Copyable {
   /// The listeners of the home that was claimed. Owned by the roster.
   private var claimed: Unmanaged<Roster.Group>?
 
-  /// The number of letters that waited in the home that was claimed. They come before the post.
-  private var earlier = 0
-
   /// The number of letters that were left, and of listeners that they are for.
   private(set) var letters = 0
   private(set) var listeners = 0
 
-  // Retained. As optional references, they would cost each post the release of nothing, three times.
+  // Retained. As optional references, they would cost each post three releases of nil.
 
   /// The roster to which the letters belong; nil if that is the post's, as usual.
   private var ownRoster: Unmanaged<Roster>?
@@ -26,6 +23,9 @@ struct DeliveryState: ~Copyable {
   private var more: Unmanaged<More>?
 
   private final class More {
+    /// The letters that waited in the home that was claimed. They come before the post.
+    var earlier = LetterQueue()
+
     /// The other homes that are here, and those of them in which a letter was left.
     var here: Set<ObjectIdentifier> = []
     var hereWithLetters: [Mailbox] = []
@@ -41,14 +41,29 @@ struct DeliveryState: ~Copyable {
     unsafe replaced?.release()
     unsafe more?.release()
   }
+
+  @inline(__always)
+  private func withMore(_ body: (More) -> Void) {
+    if let more = unsafe more { unsafe more._withUnsafeGuaranteedRef(body) }
+  }
+
+  @inline(never)
+  private mutating func makeMore(_ change: (More) -> Void) {
+    if unsafe more == nil { unsafe more = .passRetained(More()) }
+    withMore(change)
+  }
 }
 
 // MARK: - Leave
 
 extension DeliveryState {
-  /// Makes a roster the one to which the letters belong.
-  mutating func setRoster(_ roster: Roster) { unsafe ownRoster = .passRetained(roster) }
+  /// Makes a roster the one to which the letters belong. Called once at most: a post to the main actor or to tasks is not stored.
+  mutating func setRoster(_ roster: Roster) {
+    unsafe assert(ownRoster == nil)
+    unsafe ownRoster = .passRetained(roster)
+  }
 
+  /// Keeps the post that was replaced as the latest one until the delivery ends. Called once at most.
   mutating func releaseLater(_ post: Post?) {
     unsafe replaced = post.map { unsafe .passRetained($0) }
   }
@@ -66,49 +81,64 @@ extension DeliveryState {
     makeMore { $0.here.insert(ObjectIdentifier(mailbox)) }
   }
 
-  /// Claims a mailbox if it is the first one that is here, and puts a letter in any other one.
-  ///
-  /// Only one home is claimed. If all that are here were, no other thread could call in them while this one is calling in the first.
   @inline(__always)
-  mutating func claimOrPut(
-    _ post: Post, for group: Roster.Group, in mailbox: Mailbox, _ state: inout PostOffice.State
-  ) {
-    let count = group.boxes.registered
-    if count == 0 { return state.forgetIfIdle(mailbox) }
-    let isFirst = unsafe here?.toOpaque() == Unmanaged.passUnretained(mailbox).toOpaque()
-    if isFirst, state.change(mailbox, { $0.claim() }) == .handleLetters {
-      unsafe claimed = .passUnretained(group)
-      earlier = state.read(mailbox) { $0.letters.count }
-      return
-    }
-    var isHere = isFirst
+  func isFirstHere(_ mailbox: Mailbox) -> Bool {
+    unsafe here?.toOpaque() == Unmanaged.passUnretained(mailbox).toOpaque()
+  }
+
+  /// Notes that the first home that is here has been claimed, for the listeners of a group.
+  @inline(__always)
+  mutating func claimed(_ group: Roster.Group) { unsafe claimed = .passUnretained(group) }
+
+  mutating func makeEarlier(_ take: (inout LetterQueue) -> Void) { makeMore { take(&$0.earlier) } }
+
+  /// Notes a letter. Returns whether this thread runs in its home, so that no drain is needed: this thread handles the letter or,
+  /// if another thread has claimed the home, that one.
+  @inline(__always)
+  mutating func noteLetter(in mailbox: Mailbox, for count: Int) -> Bool {
+    letters += 1
+    listeners += count
+    var isHere = isFirstHere(mailbox)
     withMore { more in
       guard more.here.contains(ObjectIdentifier(mailbox)) else { return }
       more.hereWithLetters.append(mailbox)
       isHere = true
     }
-    // If another thread has claimed a home that is here, that thread handles the letter.
-    state.change(mailbox) { $0.put(Letter(post: post, group: group), isHere: isHere) }
-    letters += 1
-    listeners += count
-    if unsafe post.trace != nil {
-      let waiting = state.read(mailbox) { $0.letters.count }
-      makeMore { $0.reports.append((mailbox, count, waiting)) }
-    }
-    state.noteCrowd(in: mailbox)
+    return isHere
   }
+}
+
+// MARK: - Handle
+
+extension DeliveryState {
+  /// Passes the home that was claimed and its listeners to `body`.
+  @inline(__always)
+  func withClaim(_ body: (Mailbox, Boxes) -> Void) {
+    guard let claimed = unsafe claimed, let here = unsafe here else { return }
+    unsafe here._withUnsafeGuaranteedRef { mailbox in
+      unsafe claimed._withUnsafeGuaranteedRef { body(mailbox, $0.boxes) }
+    }
+  }
+
+  /// Passes the letters that waited in the home that was claimed to `body`.
+  @inline(__always)
+  func withEarlier(_ body: (inout LetterQueue) -> Void) { withMore { body(&$0.earlier) } }
 
   @inline(__always)
-  private func withMore(_ body: (More) -> Void) {
-    if let more = unsafe more { unsafe more._withUnsafeGuaranteedRef(body) }
+  func forEachOtherHome(_ body: (Mailbox) -> Void) {
+    withMore { $0.hereWithLetters.forEach(body) }
   }
+}
 
+// MARK: - Reports
+
+extension DeliveryState {
   @inline(never)
-  private mutating func makeMore(_ change: (More) -> Void) {
-    if unsafe more == nil { unsafe more = .passRetained(More()) }
-    withMore(change)
+  mutating func noteReport(of home: Mailbox, listeners: Int, waiting: Int) {
+    makeMore { $0.reports.append((home, listeners, waiting)) }
   }
 
+  /// Reports the letters that were left.
   func reportLetters(of post: Post, to pass: DeliveryPass) {
     // Each client's task is a home, and they are reported together.
     if case .tasks = post.destination {
@@ -119,22 +149,5 @@ extension DeliveryState {
         pass.reportLeft(for: home, clients: listeners, waiting: waiting)
       }
     }
-  }
-}
-
-// MARK: - Drain
-
-extension DeliveryState {
-  @inline(__always)
-  func withClaim(_ body: (Mailbox, Boxes, _ earlier: Int) -> Void) {
-    guard let claimed = unsafe claimed, let here = unsafe here else { return }
-    unsafe here._withUnsafeGuaranteedRef { mailbox in
-      unsafe claimed._withUnsafeGuaranteedRef { body(mailbox, $0.boxes, earlier) }
-    }
-  }
-
-  @inline(__always)
-  func forEachOtherHome(_ body: (Mailbox) -> Void) {
-    withMore { $0.hereWithLetters.forEach(body) }
   }
 }

@@ -8,15 +8,16 @@ extension PostOffice {
   /// The number of letters that a drain handles before it yields.
   private static var turn: Int { 100 }
 
-  /// The number of letters of other threads that a posting thread handles before a task goes on.
+  /// The number of letters of other threads that a posting thread handles before a task takes over.
   private static var foreignLetterLimit: Int { 1_000 }
 
   /// Starts a drain in a home. Called with no lock held, because it runs code of an executor.
   @inline(never)
   func startDrain(of mailbox: Mailbox) {
-    if case .postingThread = mailbox.kind {
+    if mailbox.isPostingThread {
+      // This thread is the home. A task takes over only if other threads keep posting.
       if !drainTurn(of: mailbox, Self.foreignLetterLimit) { return }
-    } else if isHeld(mailbox) {
+    } else if handOver(mailbox) {
       return
     }
     // Detached, because the task-local values of the thread that has left the first letter are not those of the others.
@@ -33,7 +34,7 @@ extension PostOffice {
       Task.detached(priority: priority) { [self] in await drainInTask(mailbox, in: mailbox.actor) }
     case .queue(let queue):
       queue.queue.async { [self] in if drainTurn(of: mailbox) { startDrain(of: mailbox) } }
-    case .task:
+    case .clientTask, .handlerTask:
       Task.detached(priority: priority) { [self] in _ = await drainAwaitingTurn(of: mailbox) }
     }
   }
@@ -42,7 +43,7 @@ extension PostOffice {
     while drainTurn(of: mailbox) { await Task.yield() }
   }
 
-  /// Handles letters in their home for a turn. Returns whether letters are left for another one.
+  /// Handles letters in their home for a turn. Returns whether letters wait for another turn.
   func drainTurn(of mailbox: Mailbox, _ turn: Int = turn) -> Bool {
     var batch = LetterQueue()
     var rest = turn
@@ -50,27 +51,18 @@ extension PostOffice {
     while action == .handleLetters {
       rest -= batch.count
       handle(&batch, in: mailbox)
-      if rest == 0 { return endTurn(of: mailbox) }
+      if rest == 0 { return change(mailbox) { $0.endTurn() } == .handleLetters }
       action = change(mailbox) { $0.takeNext(rest, into: &batch) }
     }
     return false
-  }
-
-  /// Releases a mailbox at the end of a turn. Returns whether letters are left, for which the caller goes on.
-  private func endTurn(of mailbox: Mailbox) -> Bool {
-    var isMore = false
-    change(mailbox) { state in
-      isMore = state.release() == .startDrain
-      return .nothing
-    }
-    return isMore
   }
 }
 
 // MARK: - Awaiting listeners
 
 extension PostOffice {
-  /// Calls and awaits the listener of one letter after the other for a turn. Returns whether letters are left for another one.
+  /// Calls and awaits the listener of one letter after the other for a turn. Returns whether letters wait for another
+  /// turn.
   func drainAwaitingTurn(of mailbox: Mailbox, _ turn: Int = .max) async -> Bool {
     var batch = LetterQueue()
     var rest = turn
@@ -78,11 +70,11 @@ extension PostOffice {
     while action == .handleLetters {
       if let letter = batch.popFirst() {
         let isolation =
-          mailbox.actor ?? letter.boxes.first?.home?.actor ?? letter.post.isolation
+          mailbox.actor ?? letter.group.boxes.first?.home?.actor ?? letter.post.isolation
         await handleAwaiting(consume letter, in: mailbox, isolation: isolation)
       }
       rest -= 1
-      if rest == 0 { return endTurn(of: mailbox) }
+      if rest == 0 { return change(mailbox) { $0.endTurn() } == .handleLetters }
       action = change(mailbox) { $0.takeNext(1, into: &batch) }
     }
     return false
@@ -93,12 +85,12 @@ extension PostOffice {
   private func handleAwaiting(
     _ letter: consuming Letter, in mailbox: Mailbox, isolation: isolated (any Actor)?
   ) async {
-    let box = letter.boxes.first
+    let box = letter.group.boxes.first
     let cause = letter.post.cause
     let post = unsafe Unmanaged.passRetained(letter.post)
     _ = consume letter
     await unsafe AwaitedCall.run(of: post, in: mailbox, by: self, cause: cause) {
-      if let box, box.isRegistered {
+      if let box {
         await callAwaiting(box, with: unsafe post.takeUnretainedValue(), in: mailbox)
       }
       // Inside the call: what the post holds may post in a `deinit`, and the call is the cause of that.
@@ -116,6 +108,6 @@ extension PostOffice {
     } else {
       _ = await post.callAwaiting(box)
     }
-    if box.load() == nil { post.list.remove(box) }
+    if box.load() == nil { post.list.endRegistration(of: box) }
   }
 }

@@ -18,35 +18,35 @@ final class LatestMessage: @unchecked Sendable {
   /// letter. A number that it does not see yet belongs to a post whose letter is behind that one.
   let newest = Atomic<UInt64>(0)
 
-  func post(_ office: inout PostOffice.State) -> Post? { unsafe stored }
+  func storedPost(_ state: inout PostOffice.State) -> Post? { unsafe stored }
 
   /// Numbers a post, and stores it unless it has been withdrawn. Returns the post that it replaces, to release without the lock.
   ///
-  /// A withdrawn post gets the number of the newest stored one, because it outdates none: a handler that begins with a stored
+  /// A withdrawn post gets the number of the newest stored one, because it makes none outdated: a handler that begins with a stored
   /// message has no letter of it.
   @inline(__always)
-  func storePost(_ post: Post, _ office: inout PostOffice.State) -> Post? {
+  func storePost(_ post: Post, _ state: inout PostOffice.State) -> Post? {
     if unsafe post.isWithdrawn {
       unsafe post.number = newest.load(ordering: .relaxed)
       return nil
     }
-    office.lastNumber += 1
-    unsafe post.number = office.lastNumber
-    newest.store(office.lastNumber, ordering: .relaxed)
-    return replace(with: post, &office)
+    state.lastNumber += 1
+    unsafe post.number = state.lastNumber
+    newest.store(state.lastNumber, ordering: .relaxed)
+    return replace(with: post, &state)
   }
 
   /// Replaces the stored post. Returns the previous one, to release without the lock.
-  func replace(with post: Post?, _ office: inout PostOffice.State) -> Post? {
+  func replace(with post: Post?, _ state: inout PostOffice.State) -> Post? {
     if unsafe hasEnded { return nil }
     return unsafe exchange(&stored, with: post)
   }
 
   /// Stores nothing any more: a stored post would keep its list alive, which owns this. Returns what was stored, to release
   /// without the lock.
-  func end(_ office: inout PostOffice.State) -> Post? {
+  func end(_ state: inout PostOffice.State) -> Post? {
     defer { unsafe hasEnded = true }
-    return replace(with: nil, &office)
+    return replace(with: nil, &state)
   }
 }
 
@@ -78,12 +78,14 @@ extension PostOffice {
     }
     if let post {
       unsafe withFrame { frame in
-        unsafe frame.runPart(of: .passRetained(post)) { post in
-          _ = drain(delivery) { boxes in
+        let post = unsafe Unmanaged.passRetained(post)
+        unsafe frame.withPost(post, isLetter: false) { post in
+          _ = handleHere(delivery) { boxes in
             callAtHome(boxes, with: post, in: mailbox)
             return boxes.count
           }
         }
+        unsafe Post.finish(post)
       }
     }
     return result

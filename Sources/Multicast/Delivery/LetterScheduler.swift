@@ -39,7 +39,7 @@ package struct HeldHome: Sendable {
       if let post, let message = post.said { note(unsafe post.trace?.delivery ?? 0, message) }
     }
     let isMore: Bool
-    if case .task = mailbox.kind {
+    if mailbox.isTask {
       showNext()
       isMore = await office.drainAwaitingTurn(of: mailbox, 1)
     } else {
@@ -53,9 +53,10 @@ package struct HeldHome: Sendable {
 }
 
 extension PostOffice {
-  /// Whether a scheduler decides when the next letter is handled. It is asked again for each later one.
-  func isHeld(_ mailbox: Mailbox) -> Bool {
-    guard let scheduler, !mailbox.isPostingThread else { return false }
+  /// Hands a home in which a letter waits over to a scheduler. Returns false if a drain may handle the letter as usual. The
+  /// scheduler is asked again for each later letter.
+  func handOver(_ mailbox: Mailbox) -> Bool {
+    guard let scheduler else { return false }
     change(mailbox) { state in
       state.unscheduleDrain()
       return .nothing

@@ -2,8 +2,6 @@
 struct Letter {
   let post: Post
   let group: Roster.Group
-
-  var boxes: Boxes { group.boxes }
 }
 
 typealias LetterQueue = WaitingQueue<Letter>
@@ -51,7 +49,7 @@ extension PostOffice.State {
     let wasBusy = unsafe mailbox.state.isBusy
     let action = unsafe transition(&mailbox.state)
     if unsafe wasBusy != mailbox.state.isBusy { noteBusy(mailbox, !wasBusy) }
-    if action == .startDrain { makeRest().drains.append(mailbox) }
+    if action == .startDrain { makeAfterUnlock().drains.append(mailbox) }
     return action
   }
 

@@ -91,11 +91,11 @@ class Post: ReferenceAndCount, @unchecked Sendable {
   var said: (any Sendable)? { nil }
 
   /// A post of the same message to one handler, which observes the topic now.
-  func copy(for roster: Roster) -> Post { self }
+  func copy(for roster: Roster) -> Post { fatalError("Only the posts of topics are stored.") }
 
   /// Reports a pass of this post over listeners, if the center is traced. `body` calls them.
   @inline(__always)
-  final func trace<Result>(
+  final func withPass<Result>(
     waited: Bool, in home: Home?, _ body: (DeliveryPass?) -> Result
   ) -> Result {
     guard let trace = unsafe trace else { return body(nil) }

@@ -16,7 +16,7 @@ struct PostFrame: ~Copyable {
   /// The posts that wait for the calls of this frame; nil if there have been none. Only the outermost frame of an office has
   /// followers. An inner one handles letters in the middle of another post, and what follows there would be nested in that.
   ///
-  /// Retained. As an optional reference, it would cost each post the release of nothing.
+  /// Retained. As an optional reference, it would cost each post a release of nil.
   private var followers: Unmanaged<Followers>?
 
   init(office: ObjectIdentifier) { self.office = office }
@@ -76,12 +76,17 @@ extension Post {
 }
 
 // Methods of pointers, because the calls that they make change the frame, too.
-extension UnsafeMutablePointer<DeliveryFrame> {
-  /// Runs one part of a post: makes the post that of this frame while `body` calls listeners, and then finishes the part.
+extension FramePointer {
+  /// Makes a post that of this frame while `body` calls its listeners. The caller then finishes that part of the post.
+  ///
+  /// - Parameter isLetter: See ``DeliveryFrame/isLetter``.
   @inline(__always)
-  func runPart<Result>(of post: Unmanaged<Post>, _ body: (Post) -> Result) -> Result {
+  func withPost<Result>(
+    _ post: Unmanaged<Post>, isLetter: Bool, _ body: (Post) -> Result
+  ) -> Result {
     let postFrame = unsafe pointee.postFrame.unsafelyUnwrapped
-    let result = unsafe post._withUnsafeGuaranteedRef { borrowed in
+    return unsafe post._withUnsafeGuaranteedRef { borrowed in
+      unsafe pointee.isLetter = isLetter
       unsafe pointee.list = ObjectIdentifier(borrowed.list)
       unsafe pointee.site = borrowed.site
       unsafe pointee.nested = 0
@@ -91,8 +96,6 @@ extension UnsafeMutablePointer<DeliveryFrame> {
       unsafe postFrame.pointee.setLastCause(borrowed.knownCause)
       return result
     }
-    unsafe Post.finish(post)
-    return result
   }
 
   /// The post of this frame as the cause of others; nil in the frame of a `notify`.

@@ -35,7 +35,7 @@ final class PostOffice: Sendable {
     var lastWaiter: UInt64 = 0
 
     /// What is left to do after unlocking; nil if that is nothing, as usual.
-    fileprivate var rest: Rest?
+    fileprivate var afterUnlock: AfterUnlock?
 
     /// The mailbox of the actor or the queue at an address, which the caller holds.
     @inline(__always)
@@ -54,7 +54,7 @@ final class PostOffice: Sendable {
     fileprivate mutating func insert(_ mailbox: Mailbox, at address: UInt) {
       // The address may have belonged to an object that is deallocated.
       if let old = mailboxes.updateValue(mailbox, forKey: address) {
-        makeRest().dropped.append(old)
+        makeAfterUnlock().dropped.append(old)
       }
       if mailboxes.count > limit { dropUnused() }
     }
@@ -65,7 +65,7 @@ final class PostOffice: Sendable {
         guard let index = mailboxes.index(forKey: key),
           isKnownUniquelyReferenced(&mailboxes.values[index])
         else { continue }
-        makeRest().dropped.append(mailboxes.remove(at: index).value)
+        makeAfterUnlock().dropped.append(mailboxes.remove(at: index).value)
       }
       limit = max(16, 2 * mailboxes.count)
     }
@@ -73,55 +73,53 @@ final class PostOffice: Sendable {
     /// The mailbox of a client's task.
     mutating func mailbox(ofClient client: UInt) -> Mailbox {
       if let mailbox = clientMailboxes[client] { return mailbox }
-      let mailbox = Mailbox(.task(client: client))
+      let mailbox = Mailbox(.clientTask(client))
       clientMailboxes[client] = mailbox
       return mailbox
     }
-
-    private mutating func removeMailbox(ofClient client: UInt) { clientMailboxes[client] = nil }
 
     /// Notes that a mailbox begins or ends to be busy.
     mutating func noteBusy(_ mailbox: Mailbox, _ isBusy: Bool) {
       busy += isBusy ? 1 : -1
       if isBusy { return }
-      if case .task(let client?, _) = mailbox.kind { removeMailbox(ofClient: client) }
+      if case .clientTask(let client) = mailbox.kind { clientMailboxes[client] = nil }
       checkWaiters()
     }
 
     /// Removes the mailbox of a client's task if nothing has been left there.
     mutating func forgetIfIdle(_ mailbox: Mailbox) {
-      if case .task(let client?, _) = mailbox.kind, !read(mailbox, { $0.isBusy }) {
-        removeMailbox(ofClient: client)
+      if case .clientTask(let client) = mailbox.kind, !read(mailbox, { $0.isBusy }) {
+        clientMailboxes[client] = nil
       }
     }
 
     /// Lets the end of the lock resume the tasks that wait, if the center has settled.
     mutating func checkWaiters() {
-      if busy == 0, !waiters.isEmpty { _ = makeRest() }
+      if busy == 0, !waiters.isEmpty { _ = makeAfterUnlock() }
     }
 
-    /// The mailboxes of this center, except the main actor's, and those of topics that keep their latest message.
+    /// The mailboxes of this center, except that of the main actor and those of topics that keep their latest message.
     fileprivate var mailboxesInUse: [Mailbox] {
       Array(mailboxes.values) + Array(clientMailboxes.values)
     }
 
     /// Reports after unlocking that many letters wait in a mailbox.
-    mutating func reportCrowd(in mailbox: Mailbox) { makeRest().crowded.append(mailbox) }
+    mutating func reportCrowd(in mailbox: Mailbox) { makeAfterUnlock().crowded.append(mailbox) }
 
     /// What is to be done after unlocking.
     @inline(never)
-    mutating func makeRest() -> Rest {
-      if let rest { return rest }
-      let rest = Rest()
-      self.rest = rest
-      return rest
+    mutating func makeAfterUnlock() -> AfterUnlock {
+      if let afterUnlock { return afterUnlock }
+      let afterUnlock = AfterUnlock()
+      self.afterUnlock = afterUnlock
+      return afterUnlock
     }
   }
 
   /// What a thread does after it has released the lock, because client code may run then.
   ///
   /// `@unchecked`: the thread that holds the office's lock uses it, and then the thread that has taken it from the state.
-  final class Rest: @unchecked Sendable {
+  final class AfterUnlock: @unchecked Sendable {
     /// Mailboxes in which it starts a drain.
     var drains: [Mailbox] = []
 
@@ -169,35 +167,35 @@ final class PostOffice: Sendable {
 
 extension PostOffice {
   /// Calls `body` with the lock held. Then does what `body` has noted for the time after unlocking: it starts drains, resumes tasks
-  /// that wait for the center to settle, and releases mailboxes.
+  /// that wait for the center to settle, prints that many letters wait, and releases mailboxes.
   ///
   /// Call this where client code may run. Starting a drain runs code of an executor, and the drain of handlers without a home calls
   /// them right here.
   @inline(__always)
   func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
-    let (result, rest) = state.withLock { state in
+    let (result, afterUnlock) = state.withLock { state in
       let result = body(&state)
-      return (result, state.rest == nil ? nil : takeRest(&state))
+      return (result, state.afterUnlock == nil ? nil : takeAfterUnlock(&state))
     }
-    if let rest { carryOut(rest) }
+    if let afterUnlock { carryOut(afterUnlock) }
     return result
   }
 
   @inline(never)
-  private func takeRest(_ state: inout State) -> Rest? {
+  private func takeAfterUnlock(_ state: inout State) -> AfterUnlock? {
     if state.busy == 0, !state.waiters.isEmpty, activeFrames.isZero {
-      state.rest?.waiters = Array(state.waiters.values)
+      state.afterUnlock?.waiters = Array(state.waiters.values)
       state.waiters = [:]
       activeFrames.setMark(false)
     }
-    return state.rest.take()
+    return state.afterUnlock.take()
   }
 
   @inline(never)
-  private func carryOut(_ rest: Rest) {
-    for mailbox in rest.drains { startDrain(of: mailbox) }
-    for waiter in rest.waiters { waiter.resume() }
-    for mailbox in rest.crowded { mailbox.reportCrowd() }
+  private func carryOut(_ afterUnlock: AfterUnlock) {
+    for mailbox in afterUnlock.drains { startDrain(of: mailbox) }
+    for waiter in afterUnlock.waiters { waiter.resume() }
+    for mailbox in afterUnlock.crowded { mailbox.reportCrowd() }
   }
 }
 
@@ -220,7 +218,7 @@ extension PostOffice {
 
   /// Makes the mailbox of an awaiting handler, whose task runs in an actor.
   func makeMailbox(ofTaskIn actor: (any Actor)?) -> Mailbox {
-    let mailbox = Mailbox(.task(client: nil, in: actor.map { WeakActor($0) }))
+    let mailbox = Mailbox(.handlerTask(in: actor.map { WeakActor($0) }))
     withLock { state in state.insert(mailbox, at: ObjectIdentifier(mailbox).address) }
     return mailbox
   }

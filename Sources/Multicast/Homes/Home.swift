@@ -3,8 +3,8 @@ import MulticastPlatform
 
 /// Where `post` calls a listener: an actor, a queue, or one of the two substitutes for a listener that has neither.
 ///
-/// An office owns one object for each home, and that object is the home's mailbox, too: see ``Home/mailbox``. This class is below
-/// it, so that boxes can have homes and know nothing of letters.
+/// An office owns one object for each home, and that object is the home's mailbox, too: see ``Home/mailbox``. This class is its
+/// superclass, so that boxes can have homes and know nothing of letters.
 ///
 /// `@unchecked`, because `Mailbox` inherits from it. The one property here is a constant.
 @usableFromInline
@@ -18,9 +18,11 @@ class Home: @unchecked Sendable {
 
     case queue(MarkedQueue)
 
-    /// A task that makes one awaited call after the other, in an actor if there is one: of the client with this identity, or, if
-    /// that is nil, of an awaiting handler.
-    case task(client: UInt?, in: WeakActor? = nil)
+    /// A task that makes one awaited call after the other, of the client with this identity.
+    case clientTask(UInt)
+
+    /// A task that makes one awaited call after the other, of an awaiting handler in its actor.
+    case handlerTask(in: WeakActor?)
 
     /// Whichever thread posts, for one call after the other. It is the home of those handlers of a topic that keeps its latest
     /// message that have no other home.
@@ -35,7 +37,7 @@ class Home: @unchecked Sendable {
   static let postingThread = Home(.postingThread)
 
   /// What reports name as the home of clients that a post awaits.
-  static let task = Home(.task(client: nil))
+  static let task = Home(.clientTask(0))
 }
 
 extension Home {
@@ -47,17 +49,16 @@ extension Home {
   final func presence(from isolation: ObjectIdentifier? = nil) -> Presence {
     switch kind {
     case .mainActor: MainActor.presence(from: isolation)
-    case .actor(let reference), .task(_, let reference?):
+    case .actor(let reference), .handlerTask(let reference?):
       reference.actor?.presence(from: isolation) ?? .ended
     case .queue(let queue): queue.presence
-    case .task, .postingThread: .here
+    case .clientTask, .handlerTask, .postingThread: .here
     }
   }
 
   /// Whether a post that is made on this thread calls the listeners of this home before it returns. A task makes its own calls.
   final func isHere(from isolation: ObjectIdentifier?) -> Bool {
-    if case .task = kind { return false }
-    return presence(from: isolation) == .here
+    !isTask && presence(from: isolation) == .here
   }
 
   /// Whether this thread may load and release the listeners of this home. Any thread may if the actor has been deallocated.
@@ -84,18 +85,26 @@ extension Home {
   final var actor: (any Actor)? {
     switch kind {
     case .mainActor: MainActor.shared
-    case .actor(let reference), .task(_, let reference?): reference.actor
-    case .queue, .task, .postingThread: nil
+    case .actor(let reference), .handlerTask(let reference?): reference.actor
+    case .queue, .clientTask, .handlerTask, .postingThread: nil
     }
   }
 
-  /// The address of the actor or queue; 0 if there is none. It is another one's address once that has been deallocated.
+  /// The address of the actor or queue; 0 if there is none. After that has been deallocated, the address may be that of another object.
   final var address: UInt {
     switch kind {
     case .mainActor: ObjectIdentifier(MainActor.shared).address
-    case .actor(let reference), .task(_, let reference?): reference.address
+    case .actor(let reference), .handlerTask(let reference?): reference.address
     case .queue(let queue): queue.address
-    case .task, .postingThread: 0
+    case .clientTask, .handlerTask, .postingThread: 0
+    }
+  }
+
+  /// Whether a task makes the calls, which this thread does not.
+  final var isTask: Bool {
+    switch kind {
+    case .clientTask, .handlerTask: true
+    case .mainActor, .actor, .queue, .postingThread: false
     }
   }
 
@@ -103,13 +112,13 @@ extension Home {
     if case .postingThread = kind { true } else { false }
   }
 
-  /// Whether this is the home of the actor or queue at an address. The caller holds that object, so the weak load releases
-  /// nothing last, and a lock may be held. The actor that this was made for may have been another one at the same address.
+  /// Whether this is the home of the actor or queue at an address. The caller holds that object, so the weak load does not drop
+  /// its last reference, and a lock may be held. The actor that this was made for may have been another one at the same address.
   final func isAt(_ address: UInt) -> Bool {
     switch kind {
     case .actor(let reference): reference.address == address && reference.actor != nil
     case .queue(let queue): queue.address == address
-    case .mainActor, .task, .postingThread: false
+    case .mainActor, .clientTask, .handlerTask, .postingThread: false
     }
   }
 }
@@ -121,7 +130,9 @@ extension Home: CustomStringConvertible {
     case .mainActor: "MainActor"
     case .actor(let reference): reference.actor.map { "\(type(of: $0))" } ?? "an actor"
     case .queue(let queue): queue.queue.label.isEmpty ? "queue" : "queue \(queue.queue.label)"
-    case .task(_, let reference): reference?.actor.map { "task in \(type(of: $0))" } ?? "task"
+    case .handlerTask(let reference?):
+      reference.actor.map { "task in \(type(of: $0))" } ?? "task"
+    case .clientTask, .handlerTask: "task"
     case .postingThread: "posting thread"
     }
   }

@@ -23,8 +23,8 @@ enum MailboxAction {
 ///              put: startDrain (once, until the drain has arrived), or nothing if the caller is here
 ///   idle ─────────────────────────────────▶ waiting ⟲ put: nothing
 ///    │ ▲                                     │    ▲
-///    │ │                  claim,             │    │ release, if letters wait: startDrain
-///    │ │                  claimForDrain:     │    │
+///    │ │                  claim,             │    │ release, endTurn, if letters wait: startDrain
+///    │ │                  claimForDrain:     │    │ (nothing, if a drain is still on its way)
 ///    │ │                  handleLetters      ▼    │
 ///    │ ╰─ release, takeNext, if none wait ── claimed ⟲ put, claim, claimForDrain: nothing
 ///    ╰─── claim: handleLetters ────────────▶ claimed ⟲ takeNext, if letters wait: handleLetters
@@ -82,6 +82,18 @@ extension MailboxState {
     return .handleLetters
   }
 
+  /// Claims the mailbox for a thread that runs in the home, and takes all letters into an empty batch. What arrives later is for a
+  /// drain.
+  mutating func claim(takingAllInto batch: inout WaitingQueue<Letter>) -> MailboxAction {
+    claim() == .nothing ? .nothing : takeAll(into: &batch)
+  }
+
+  /// Takes all letters into an empty batch. Only the thread that has claimed the mailbox does this.
+  mutating func takeAll(into batch: inout WaitingQueue<Letter>) -> MailboxAction {
+    take(.max, into: &batch)
+    return .handleLetters
+  }
+
   /// Claims the mailbox for a drain that has arrived, and takes its first batch.
   mutating func claimForDrain(_ limit: Int, into batch: inout WaitingQueue<Letter>)
     -> MailboxAction
@@ -90,8 +102,7 @@ extension MailboxState {
     return claim() == .nothing ? .nothing : takeNext(limit, into: &batch)
   }
 
-  /// Takes the first letters into an empty batch. Only the thread that has claimed the mailbox does this.
-  mutating func take(_ limit: Int, into batch: inout WaitingQueue<Letter>) {
+  private mutating func take(_ limit: Int, into batch: inout WaitingQueue<Letter>) {
     letters.move(limit, to: &batch)
     taken = batch.count
   }
@@ -112,4 +123,7 @@ extension MailboxState {
     taken = 0
     return letters.isEmpty ? .nothing : scheduleDrain()
   }
+
+  /// Ends the claim of a drain after a turn. Returns `handleLetters` if letters wait, for which the drain comes back.
+  mutating func endTurn() -> MailboxAction { release() == .startDrain ? .handleLetters : .nothing }
 }

@@ -70,9 +70,9 @@ extension HandlerBox {
     case await(Handler.Awaited, isLast: Bool)
   }
 
-  /// Decides what the caller does with a post, and notes that the handler has taken it.
+  /// Takes a post for the handler, and decides what the caller does with it. A handler that is called once ends with that.
   @inline(__always)
-  func action(for post: Post) -> Action {
+  func take(_ post: Post) -> Action {
     state.withLock { state in
       if state.handler.newestOnly && post.isOutdated { return .skip }
       // 0 for a topic that does not keep its latest message, so that nothing changes.
@@ -109,7 +109,7 @@ extension HandlerBox {
   /// Whether this handler is called where a handler with the given home would be called.
   func isAtHome(_ home: Home?) -> Bool {
     switch (self.home?.kind, home?.kind) {
-    case (.task(_, let actor), .task(_, let other)): actor?.actor === other?.actor
+    case (.handlerTask(let actor), .handlerTask(let other)): actor?.actor === other?.actor
     default: self.home === home
     }
   }
@@ -139,6 +139,7 @@ extension HandlerBox {
       // If the old handler has not taken the stored post, the letter of that post still waits in the home, and reaches the new
       // one.
       let mustBegin = latest == state.lastKept
+      // The new one has not taken it yet, so another replacement before that must not begin again.
       if mustBegin { state.lastKept = 0 }
       return Replacement(version: state.version, mustBegin: mustBegin, old: old)
     }

@@ -82,7 +82,7 @@ extension HandlerBox {
   func endFindingLeak(in list: TopicList) -> String? {
     let site = site
     let wasAlive = isAlive
-    list.remove(self)
+    list.endRegistration(of: self)
     guard wasAlive, !isAlive, !(type is any LibraryOwner.Type) else { return nil }
     let advice =
       type is any Actor.Type

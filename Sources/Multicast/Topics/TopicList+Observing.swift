@@ -44,9 +44,12 @@ extension TopicList {
   fileprivate func registerWithLatest(
     _ box: HandlerBox, among known: Boxes?, replacing old: HandlerBox?
   ) -> Registration {
-    registering(box) { latest in
+    guard let latest, let mailbox = box.home?.mailbox else {
+      return register(box, among: known, replacing: old)
+    }
+    return office.beginWithLatest(box, in: mailbox) { state in
       let registration = register(box, among: known, replacing: old)
-      return (registration, registration == .registered ? latest : nil)
+      return (registration, registration == .registered ? latest.storedPost(&state) : nil)
     }
   }
 
@@ -57,18 +60,14 @@ extension TopicList {
   /// that one.
   fileprivate func replaceHandler(of box: HandlerBox, with handler: Handler) -> UInt32? {
     guard box.isRegistered else { return nil }
-    let replacement = registering(box) { latest in
-      let replacement = box.replaceHandler(with: handler, latest: unsafe latest?.number)
-      return (replacement, replacement?.mustBegin == true ? latest : nil)
+    guard let latest, let mailbox = box.home?.mailbox else {
+      return box.replaceHandler(with: handler, latest: nil)?.version
+    }
+    let replacement = office.beginWithLatest(box, in: mailbox) { state in
+      let stored = latest.storedPost(&state)
+      let replacement = box.replaceHandler(with: handler, latest: unsafe stored?.number)
+      return (replacement, replacement?.mustBegin == true ? stored : nil)
     }
     return replacement?.version
-  }
-
-  /// Calls `change` with the topic's stored post. The handler begins with the post that `change` returns.
-  private func registering<Result: Sendable>(
-    _ box: HandlerBox, _ change: (_ latest: Post?) -> (Result, latest: Post?)
-  ) -> Result {
-    guard let latest, let mailbox = box.home?.mailbox else { return change(nil).0 }
-    return office.beginWithLatest(box, in: mailbox) { state in change(latest.post(&state)) }
   }
 }

@@ -33,7 +33,7 @@ final class TopicList: ClientList, @unchecked Sendable {
 
   /// The post of the latest message; nil if none is stored. Call this without the office's lock, and release the post without
   /// it.
-  var latestPost: Post? { latest.flatMap { latest in office.withLock { latest.post(&$0) } } }
+  var latestPost: Post? { latest.flatMap { latest in office.withLock { latest.storedPost(&$0) } } }
 
   /// Removes the latest message, and withdraws the posts of this thread that still wait to be stored. Returns the removed post:
   /// release it with no lock held.

@@ -43,7 +43,7 @@ public struct TopicObservation: Sendable {
   ///
   /// - Complexity: Amortized O(1).
   public func cancel() {
-    if target.box.cancel(version: version) { target.list?.list.remove(target.box) }
+    if target.box.cancel(version: version) { target.list?.list.endRegistration(of: target.box) }
   }
 }
 

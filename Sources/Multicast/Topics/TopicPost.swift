@@ -26,10 +26,10 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
 
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome {
     guard let owner = box.load() else { return .deallocated }
-    guard case .await(let call, let isLast) = box.handlerBox.action(for: self) else {
+    guard case .await(let call, let isLast) = box.handlerBox.take(self) else {
       return .skipped
     }
-    if isLast { list.remove(box) }
+    if isLast { list.endRegistration(of: box) }
     await call(owner, self)
     extendLifetime(owner)
     return .called
@@ -42,9 +42,9 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
 @usableFromInline
 func callHandler(in box: WeakBox, with post: Post) -> CallOutcome {
   guard let owner = box.load() else { return .deallocated }
-  guard case .call(let call, let isLast) = box.handlerBox.action(for: post) else { return .skipped }
+  guard case .call(let call, let isLast) = box.handlerBox.take(post) else { return .skipped }
   // Before the call, so that the handler is no longer registered while it runs.
-  if isLast { post.list.remove(box) }
+  if isLast { post.list.endRegistration(of: box) }
   call(owner, post)
   return .called
 }

@@ -6,7 +6,7 @@ final class TopicRegistry: Sendable {
   private struct State {
     var topics: [String: TopicReference] = [:]
 
-    /// The names of the topics that an object observes, by the object's address. They may include topics that it no longer
+    /// The names of the topics, without the first one, that an object observes, by the object's address. They may include topics that it no longer
     /// observes, and the object may be deallocated.
     ///
     /// Without them, `remove(_:)` would look for the object in every topic.
@@ -50,20 +50,16 @@ final class TopicRegistry: Sendable {
   /// lock.
   private let first: TopicReference
 
-  /// The list of the first topic.
-  private let firstList: TopicList
-
   private let state = Locked(State())
 
   init(first: TopicList) {
     self.first = TopicReference(first)
-    firstList = first
   }
 
   /// Returns the list of a topic; nil if the topic is not in use.
   @usableFromInline
   func find(_ name: String) -> TopicList? {
-    firstList.name == name ? firstList : state.withLock { $0.topics[name]?.list }
+    first.list.name == name ? first.list : state.withLock { $0.topics[name]?.list }
   }
 
   /// Returns a reference to the list of a topic. Makes the list if there is none.
@@ -74,14 +70,14 @@ final class TopicRegistry: Sendable {
   func refer<Message>(
     to topic: Topic<Message>, for owner: AnyObject?, from site: CallSite
   ) -> TopicReference {
-    if firstList.name == topic.name { return first }
+    if first.list.name == topic.name { return first }
     if state.withLock({ $0.count >= $0.limit }) { dropUnused() }
     return state.withLock { state in
       if let owner {
         state.observed[ObjectIdentifier(owner).address, default: []].insert(topic.name)
       }
       if let reference = state.topics[topic.name] { return reference }
-      let reference = TopicReference(TopicList(topic, office: firstList.office, site: site))
+      let reference = TopicReference(TopicList(topic, office: first.list.office, site: site))
       state.topics[topic.name] = reference
       return reference
     }
@@ -91,21 +87,23 @@ final class TopicRegistry: Sendable {
   var observedCount: Int { state.withLock { $0.observed.count } }
 
   /// The lists of all topics, beginning with the first one.
-  var topics: [TopicList] { [firstList] + state.withLock { $0.topics.values.map(\.list) } }
+  var topics: [TopicList] { [first.list] + state.withLock { $0.topics.values.map(\.list) } }
 
   /// Removes the topics that are not in use. Call this with no lock held.
   private func dropUnused() {
     // Handlers whose owners are deallocated keep a topic in use, so they are removed first. This is done without the lock,
-    // because a search may destroy an owner. A long list is searched only up to the first owner that may be alive, because that
-    // one keeps the topic in use anyway.
+    // because a search may destroy an owner. A long list is searched only up to the first owner that is alive, because that one
+    // keeps the topic in use anyway. Whether it is alive, only its home can tell.
     var hidden: [TopicList] = []
     for list in topics {
-      let boxes = list.boxes
-      if boxes.count > 32, let alive = boxes.firstIndex(where: { $0.mayBeAlive }) {
-        list.findDeallocated(in: Boxes(boxes[..<alive]))
-      } else if !list.findDeallocated(in: boxes) {
-        hidden.append(list)
+      var boxes = list.boxes
+      var isSearched = true
+      if boxes.count > 32, let first = boxes.firstIndex(where: { $0.mayBeAlive }) {
+        isSearched = boxes[first].mayBeLoaded
+        boxes = Boxes(boxes[..<first])
       }
+      isSearched = list.findDeallocated(in: boxes) && isSearched
+      if !isSearched { hidden.append(list) }
     }
     ClientList.findDeallocatedElsewhere(in: hidden)
     let dropped = state.withLock { state in state.dropUnused() }
@@ -123,6 +121,6 @@ extension TopicRegistry: ClientRegistry {
       (state.observed[address] ?? []).compactMap { name in state.topics[name]?.list }
     }
     defer { state.withLock { $0.forgetTopics(of: address) } }
-    return ([firstList] + lists).reduce(0) { count, list in count + list.removeAll(of: client) }
+    return ([first.list] + lists).reduce(0) { count, list in count + list.removeAll(of: client) }
   }
 }

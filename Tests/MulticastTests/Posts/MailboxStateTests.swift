@@ -52,9 +52,8 @@ import Testing
     var mailbox = MailboxState<Int>()
     var batch = WaitingQueue<Int>()
     for letter in 1...2 { _ = mailbox.put(letter, isHere: false) }
-    #expect(mailbox.claim() == .handleLetters)
+    #expect(mailbox.claim(takingAllInto: &batch) == .handleLetters)
     _ = mailbox.put(3, isHere: false)
-    mailbox.take(2, into: &batch)
     #expect(batch.all == [1, 2])
     #expect(mailbox.taken == 2)
     #expect(mailbox.letters.all == [3])
@@ -62,6 +61,17 @@ import Testing
     #expect(mailbox.release() == .nothing)
     #expect(mailbox.taken == 0)
     #expect(mailbox.isReady == true)
+  }
+
+  @Test func aThreadTakesNoLettersFromAClaimedMailbox() {
+    var mailbox = MailboxState<Int>()
+    var batch = WaitingQueue<Int>()
+    #expect(mailbox.claim() == .handleLetters)
+    #expect(mailbox.put(1, isHere: false) == .nothing)
+    #expect(mailbox.claim(takingAllInto: &batch) == .nothing)
+    #expect(batch.all == [])
+    #expect(mailbox.takeAll(into: &batch) == .handleLetters)
+    #expect(batch.all == [1])
   }
 
   // MARK: claimForDrain, takeNext
@@ -99,8 +109,7 @@ import Testing
     var mailbox = MailboxState<Int>()
     var batch = WaitingQueue<Int>()
     #expect(mailbox.put(1, isHere: false) == .startDrain)
-    #expect(mailbox.claim() == .handleLetters)
-    mailbox.take(.max, into: &batch)
+    #expect(mailbox.claim(takingAllInto: &batch) == .handleLetters)
     #expect(mailbox.release() == .nothing)
     #expect(mailbox.claimForDrain(.max, into: &batch) == .nothing)
     #expect(mailbox.isBusy == false)
@@ -119,6 +128,22 @@ import Testing
     #expect(mailbox.claimForDrain(1, into: &batch) == .handleLetters)
     #expect(batch.all == [2])
     #expect(mailbox.release() == .nothing)
+    #expect(mailbox.isBusy == false)
+  }
+
+  // MARK: endTurn
+
+  @Test func aDrainComesBackForTheLettersThatWaitAfterItsTurn() {
+    var mailbox = MailboxState<Int>()
+    var batch = WaitingQueue<Int>()
+    for letter in 1...2 { _ = mailbox.put(letter, isHere: false) }
+    #expect(mailbox.claimForDrain(1, into: &batch) == .handleLetters)
+    #expect(mailbox.endTurn() == .handleLetters)
+    // It is still scheduled.
+    #expect(mailbox.put(3, isHere: false) == .nothing)
+    #expect(mailbox.claimForDrain(.max, into: &batch) == .handleLetters)
+    #expect(batch.all == [2, 3])
+    #expect(mailbox.endTurn() == .nothing)
     #expect(mailbox.isBusy == false)
   }
 }

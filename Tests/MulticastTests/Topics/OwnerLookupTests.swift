@@ -1,3 +1,4 @@
+import Dispatch
 import TestSupport
 import Testing
 
@@ -172,5 +173,36 @@ import Testing
     }
     #expect(registry.observedCount <= 64)
     #expect(registry.topics.count <= 64)
+  }
+
+  /// Only the home of its handlers can tell that their owners have been deallocated, so it is searched there.
+  @Test func aTopicOfManyDeallocatedOwnersInAnotherHomeIsForgotten() async {
+    let queue = DispatchQueue(label: "home")
+    center.observe(Topic<Int>("first"), owner: owner) { _, _ in }
+    var passing = (0..<40).map { _ in Owner() }
+    for owner in passing {
+      center.observe(Topic<Int>("crowded"), owner: owner, on: queue) { _, _ in }
+    }
+    await waitForSearches(in: queue)
+    passing = []
+    // Topics are searched when their number, or that of the owners, has doubled.
+    for number in 0..<100 {
+      center.observe(Topic<Int>("early \(number)"), owner: owner) { _, _ in }
+    }
+    await waitForSearches(in: queue)
+    for number in 0..<300 {
+      center.observe(Topic<Int>("late \(number)"), owner: owner) { _, _ in }
+    }
+    #expect(!topics.contains { $0.name == "crowded" })
+  }
+
+  /// A search that has begun is over when something else has run in its home.
+  private func waitForSearches(in queue: DispatchQueue) async {
+    while topics.contains(where: \.isSearched) { await Task.yield() }
+    queue.sync {}
+  }
+
+  private var topics: [TopicList] {
+    center.registries.all.flatMap(\.lists).compactMap { $0 as? TopicList }
   }
 }

@@ -288,9 +288,10 @@ private final class WaitingWorker: WorkerProtocol {
       }
       place.queue.sync {}
     }
+    // Before the reader ends: afterwards, its thread may become that of the queue, and handle the letters that are left.
+    await center.settled()
     isOver.store(true, ordering: .releasing)
     await hasRead.wait()
-    await center.settled()
     #expect(ends.load(ordering: .relaxed) == 0)
   }
 

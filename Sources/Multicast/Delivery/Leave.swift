@@ -1,0 +1,96 @@
+// The second step of a delivery: see Delivery.swift.
+
+extension PostOffice {
+  /// Stores a post if its topic keeps the latest message, and leaves letters in the homes concerned.
+  @inline(never)
+  func leave(
+    _ post: Post, _ delivery: inout DeliveryState, from isolation: ObjectIdentifier?
+  ) {
+    // Before the lock is taken: a custom executor may run code of its own to answer, and a client may be released last.
+    switch post.destination {
+    case .homes: break
+    case .mainActor: delivery.setRoster(Roster(allOf: post.roster.boxes, in: mainMailbox))
+    // No caller of `delivered()` waits for a client that has been deallocated.
+    case .tasks: post.list.findDeallocated(in: post.roster.boxes)
+    }
+    unsafe delivery.roster(of: post)._withUnsafeGuaranteedRef { roster in
+      roster.forEachHome { _, mailbox in
+        if mailbox.isHere(from: isolation) { delivery.addHere(mailbox) }
+      }
+    }
+    withLock { state in
+      if let latest = unsafe post.latest {
+        delivery.releaseLater(unsafe latest._withUnsafeGuaranteedRef { $0.storePost(post, &state) })
+        // Take the list's roster again. A handler that has registered since the post was made has begun with an earlier message,
+        // and needs a letter of this one. One that registers later begins with this message. So each handler gets it
+        // exactly once. A home that was not asked whether it is here counts as elsewhere.
+        delivery.setRoster(post.list.roster)
+      }
+      if case .tasks = post.destination {
+        delivery.setRoster(state.rosterOfTasks(for: post.roster))
+      }
+      unsafe delivery.roster(of: post)._withUnsafeGuaranteedRef { roster in
+        state.putLetters(of: post, for: roster, &delivery)
+      }
+    }
+  }
+}
+
+extension PostOffice.State {
+  /// A roster in which the mailbox of a task is the home of each client.
+  fileprivate mutating func rosterOfTasks(for roster: Roster) -> Roster {
+    var groups: ContiguousArray<Roster.Group> = []
+    for box in roster.boxes {
+      let client = box.identity
+      if client == 0 { continue }
+      groups.append(Roster.Group(of: mailbox(ofClient: client), [box]))
+    }
+    return Roster(roster.boxes, withoutHome: [], homes: groups)
+  }
+
+  /// Puts letters of a post in the mailboxes of a roster, or claims one that is here.
+  @inline(__always)
+  mutating func putLetters(of post: Post, for roster: Roster, _ delivery: inout DeliveryState) {
+    roster.forEachHome { group, mailbox in
+      let count = group.boxes.registered
+      if count == 0 { return forgetIfIdle(mailbox) }
+      if !claim(mailbox, for: group, &delivery) {
+        putLetter(of: post, for: group, count, in: mailbox, &delivery)
+      }
+    }
+    if delivery.letters > 0 { post.addParts(delivery.letters) }
+  }
+
+  /// Claims a mailbox if it is the first one that is here, and takes the letters that wait there. Returns false if it is another
+  /// one, or if another thread has claimed it.
+  ///
+  /// Only one home is claimed. If this thread claimed all homes that are here, no other thread could call in them while this one
+  /// is calling in the first.
+  @inline(__always)
+  private mutating func claim(
+    _ mailbox: Mailbox, for group: Roster.Group, _ delivery: inout DeliveryState
+  ) -> Bool {
+    guard delivery.isFirstHere(mailbox), change(mailbox, { $0.claim() }) == .handleLetters else {
+      return false
+    }
+    delivery.claimed(group)
+    if !read(mailbox, { $0.letters.isEmpty }) {
+      delivery.makeEarlier { earlier in change(mailbox) { $0.takeAll(into: &earlier) } }
+    }
+    return true
+  }
+
+  @inline(__always)
+  private mutating func putLetter(
+    of post: Post, for group: Roster.Group, _ count: Int, in mailbox: Mailbox,
+    _ delivery: inout DeliveryState
+  ) {
+    let isHere = delivery.noteLetter(in: mailbox, for: count)
+    change(mailbox) { $0.put(Letter(post: post, group: group), isHere: isHere) }
+    if unsafe post.trace != nil {
+      delivery.noteReport(
+        of: mailbox, listeners: count, waiting: read(mailbox) { $0.letters.count })
+    }
+    noteCrowd(in: mailbox)
+  }
+}
