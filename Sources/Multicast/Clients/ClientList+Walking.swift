@@ -99,6 +99,6 @@ final class Search: Sendable {
   /// The listener has been deallocated, or removed. The walk removes it.
   case deallocated
 
-  /// The listener stays registered, but was not called.
+  /// The listener was not called. If it is registered, it stays so.
   case skipped
 }

@@ -6,7 +6,8 @@ extension PostOffice {
   func leave(
     _ post: Post, _ delivery: inout DeliveryState, from isolation: ObjectIdentifier?
   ) {
-    // Before the lock is taken: a custom executor may run code of its own to answer, and a client may be released last.
+    // Before the lock is taken, because client code may run: that of a custom executor, to answer, and the `deinit` of a client
+    // whose last owner releases it during the search.
     switch post.destination {
     case .homes: break
     case .mainActor: delivery.setRoster(Roster(allOf: post.roster.boxes, in: mainMailbox))

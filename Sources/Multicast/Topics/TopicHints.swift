@@ -13,8 +13,8 @@
         """, file: other.file, line: UInt(other.line))
     }
 
-    /// Prints a hint if the same call site has added a handler of the same owner before, or if a handler is to skip outdated
-    /// messages of a topic that does not keep its latest message.
+    /// Prints a hint if the same call site has added a handler of the same owner before, or if a handler is registered with
+    /// `newestOnly` for a topic that does not keep its latest message.
     func hintAtMistakes(
       in handler: Handler, of owner: AnyObject, hasID: Bool, at home: Home?, from site: CallSite
     ) {
