@@ -58,6 +58,10 @@ extension MulticastCenter {
   /// ) { ["id": $0.id] }
   /// ```
   ///
+  /// A topic's message belongs to no sender, so every message becomes a notification of this one. If a topic
+  /// has the messages of several senders, observe it with each of them as the owner, and post a notification
+  /// there for the sender's own messages.
+  ///
   /// The sender is the notification's object. The forward holds it weakly and ends with it, so `userInfo`
   /// must not capture it. Another forward of the same topic, sender, target and name replaces the first one,
   /// in its position in the order. In the sender's `deinit`, this registers nothing. Otherwise it does the
@@ -137,8 +141,8 @@ extension MulticastCenter {
 
   /// Posts a typed message of the main actor of a subject whenever a message is posted to a topic.
   ///
-  /// The forward holds the subject weakly and ends with it. In the subject's `deinit`, this registers
-  /// nothing. Otherwise it does the same as a forward without a subject.
+  /// If `transform` returns nil, for a message that is not the subject's, the forward posts nothing. The
+  /// forward holds the subject weakly and ends with it. In the subject's `deinit`, this registers nothing. Otherwise it does the same as a forward without a subject.
   ///
   /// - Parameters:
   ///   - topic: The topic.
@@ -214,8 +218,8 @@ extension MulticastCenter {
 
   /// Posts an asynchronous typed message of a subject whenever a message is posted to a topic.
   ///
-  /// The forward holds the subject weakly and ends with it. In the subject's `deinit`, this registers
-  /// nothing. Otherwise it does the same as a forward without a subject.
+  /// If `transform` returns nil, for a message that is not the subject's, the forward posts nothing. The
+  /// forward holds the subject weakly and ends with it. In the subject's `deinit`, this registers nothing. Otherwise it does the same as a forward without a subject.
   ///
   /// - Parameters:
   ///   - topic: The topic.
