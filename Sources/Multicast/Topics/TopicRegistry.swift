@@ -50,16 +50,20 @@ final class TopicRegistry: Sendable {
   /// lock.
   private let first: TopicReference
 
+  /// The list of the first topic, which each post looks at. A list that the reference returns would be retained.
+  private let firstList: TopicList
+
   private let state = Locked(State())
 
   init(first: TopicList) {
     self.first = TopicReference(first)
+    firstList = first
   }
 
   /// Returns the list of a topic; nil if the topic is not in use.
   @usableFromInline
   func find(_ name: String) -> TopicList? {
-    first.list.name == name ? first.list : state.withLock { $0.topics[name]?.list }
+    firstList.name == name ? firstList : state.withLock { $0.topics[name]?.list }
   }
 
   /// Returns a reference to the list of a topic. Makes the list if there is none.
@@ -70,14 +74,14 @@ final class TopicRegistry: Sendable {
   func refer<Message>(
     to topic: Topic<Message>, for owner: AnyObject?, from site: CallSite
   ) -> TopicReference {
-    if first.list.name == topic.name { return first }
+    if firstList.name == topic.name { return first }
     if state.withLock({ $0.count >= $0.limit }) { dropUnused() }
     return state.withLock { state in
       if let owner {
         state.observed[ObjectIdentifier(owner).address, default: []].insert(topic.name)
       }
       if let reference = state.topics[topic.name] { return reference }
-      let reference = TopicReference(TopicList(topic, office: first.list.office, site: site))
+      let reference = TopicReference(TopicList(topic, office: firstList.office, site: site))
       state.topics[topic.name] = reference
       return reference
     }
@@ -87,7 +91,7 @@ final class TopicRegistry: Sendable {
   var observedCount: Int { state.withLock { $0.observed.count } }
 
   /// The lists of all topics, beginning with the first one.
-  var topics: [TopicList] { [first.list] + state.withLock { $0.topics.values.map(\.list) } }
+  var topics: [TopicList] { [firstList] + state.withLock { $0.topics.values.map(\.list) } }
 
   /// Removes the topics that are not in use. Call this with no lock held.
   private func dropUnused() {
@@ -121,6 +125,6 @@ extension TopicRegistry: ClientRegistry {
       (state.observed[address] ?? []).compactMap { name in state.topics[name]?.list }
     }
     defer { state.withLock { $0.forgetTopics(of: address) } }
-    return ([first.list] + lists).reduce(0) { count, list in count + list.removeAll(of: client) }
+    return ([firstList] + lists).reduce(0) { count, list in count + list.removeAll(of: client) }
   }
 }
