@@ -105,6 +105,18 @@ import Testing
     #expect(numbers.all == [2])
   }
 
+  @Test func aWithdrawnMessageIsNotSkippedForAnOlderOne() {
+    let numbers = Numbers()
+    center.observe(topic, owner: owner, newestOnly: true) { _, number in numbers.add(number) }
+    center.post(topic, 1)
+    center.observe(Topic<String>(), owner: owner) { [center, topic] _, _ in
+      center.post(topic, 2)
+      center.removeLatest(of: topic)
+    }
+    center.post(Topic<String>(), "go")
+    #expect(numbers.all == [1, 2])
+  }
+
   /// A withdrawn message does not outdate the stored one: a new handler receives the stored one, and not the withdrawn one.
   @Test func aLateHandlerWithNewestOnlyBeginsWithTheStoredMessage() {
     let numbers = Numbers()
