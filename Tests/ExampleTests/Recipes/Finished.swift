@@ -5,7 +5,9 @@ nonisolated struct Progress: Sendable {
   let fraction: Double
 }
 nonisolated extension Topic where Message == Progress {
-  static var progress: Self { Topic("progress", keepsLatest: true) }
+  static var progress: Self {
+    Topic("progress", keepsLatest: true)
+  }
 }
 nonisolated extension Topic where Message == String {
   static var finished: Self { Topic("finished") }
@@ -16,10 +18,15 @@ nonisolated extension Topic where Message == String {
   private(set) var finished: [String] = []
 
   init(center: MulticastCenter) {
-    center.observe(.progress, owner: self, newestOnly: true, DownloadList.show)
-    center.observe(.finished, owner: self, DownloadList.finish)
+    center.observe(
+      .progress, owner: self, newestOnly: true,
+      DownloadList.show)
+    center.observe(
+      .finished, owner: self, DownloadList.finish)
   }
-  private func show(_ progress: Progress) { shown[progress.file] = progress.fraction }
+  private func show(_ progress: Progress) {
+    shown[progress.file] = progress.fraction
+  }
   private func finish(_ file: String) {
     shown[file] = nil
     finished.append(file)

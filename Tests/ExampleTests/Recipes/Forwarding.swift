@@ -23,22 +23,27 @@ extension ScrollDelegate {
     delegates.notify { $0.didScroll(to: offset) }
   }
   func shouldScrollToTop() -> Bool {
-    delegates.map { $0.shouldScrollToTop() }.allSatisfy { $0 }
+    delegates.map { $0.shouldScrollToTop() }
+      .allSatisfy { $0 }
   }
   func titleForScrollBar() -> String? {
-    delegates.map { $0.titleForScrollBar() }.compactMap { $0 }.first
+    delegates.map { $0.titleForScrollBar() }
+      .compactMap { $0 }.first
   }
 }
 
 @MainActor final class Toolbar: ScrollDelegate {
   private(set) var isCompact = false
 
-  func didScroll(to offset: Double) { isCompact = offset > 40 }
+  func didScroll(to offset: Double) {
+    isCompact = offset > 40
+  }
 }
 
 @MainActor final class ScrollScreen {
   let scrollView = ScrollView()
-  let forwarder = ScrollForwarder()  // the view holds its delegate weakly, so own the forwarder
+  // Own it, because the view holds its delegate weakly.
+  let forwarder = ScrollForwarder()
   let toolbar = Toolbar()
 
   init() {

@@ -5,7 +5,8 @@ import Multicast
 }
 
 @MainActor final class Compass {
-  private let listeners = MulticastDelegate<any HeadingListener>()
+  private let listeners =
+    MulticastDelegate<any HeadingListener>()
   private(set) var isRunning = false
 
   func add(_ listener: any HeadingListener) {
@@ -15,7 +16,11 @@ import Multicast
 
   /// The hardware calls this with each reading.
   func received(_ degrees: Double) {
-    let called = listeners.notify { $0.headingChanged(to: degrees) }
-    if called == 0 { isRunning = false }  // stop the hardware
+    let called = listeners.notify {
+      $0.headingChanged(to: degrees)
+    }
+    if called == 0 {
+      isRunning = false  // stop the hardware
+    }
   }
 }

@@ -7,12 +7,16 @@ nonisolated struct Veto: Error {
   func mayClose() throws(Veto)
 }
 
-@MainActor func close(in center: MulticastCenter) throws(Veto) {
-  try center.notify(CloseListener.self) { client throws(Veto) in try client.mayClose() }
+@MainActor
+func close(in center: MulticastCenter) throws(Veto) {
+  try center.notify(CloseListener.self) {
+    client throws(Veto) in try client.mayClose()
+  }
   // No client objects: close.
 }
 
-@MainActor func closeOrExplain(in center: MulticastCenter) -> String? {
+@MainActor
+func closeOrExplain(in center: MulticastCenter) -> String? {
   do {
     try close(in: center)
     return nil
