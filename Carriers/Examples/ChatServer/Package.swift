@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that users of the carriers never resolve what only this example needs.
+// A package of its own, so that users of the carriers do not resolve the dependencies of this example.
 let package = Package(
   name: "ChatServer",
   platforms: [.macOS(.v15)],

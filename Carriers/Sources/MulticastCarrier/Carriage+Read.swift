@@ -11,28 +11,29 @@ extension Carriage {
 
   private struct Reading {
     var position: Position?
-    /// Up to here, the log is as it was read, and nothing was dropped unread.
+    /// Up to this position, the log is as it was read, and the engine dropped nothing unread.
     var checked: Position?
     var checkTime = ContinuousClock.now
     var inflow = Inflow()
-    /// Where the log ended when this began or went back; nil once it is read to there.
+    /// The end of the log when this reading began or went back; nil after the reading has reached it.
     var end: Position?
-    /// Whether the values come that the topic had before this began. Then only the last one counts, which is kept until
-    /// the end is reached.
+    /// Whether the reading receives the values that the topic had before the reading began. Then only the last one
+    /// counts, which is kept until the end is reached.
     var isCatchingUp = false
     var last: Frame?
-    /// Whether the log is read again, because it has lost something or was made anew.
+    /// Whether the log is read again, because it has lost records or was created again.
     var isRereading = false
-    /// The hash of the last record that was handled, and of the last one that the log has while it is read again.
+    /// The hash of the last record that was handled, and of the last record of the log while it is read again.
     var handled, tail: Int?
-    /// How many records are asked for. Fewer after a loss, because the answer may have been too large for the engine.
+    /// The number of records to ask for. It is smaller after a loss, because the answer may have been too large for the
+    /// engine.
     var limit = Reading.limit
     var failures = 0
 
     static let limit = 32
   }
 
-  /// Reads once, and delivers. Returns false at the end.
+  /// Reads once, and delivers. Returns false when the line has ended.
   private func read(_ line: Line, _ reading: inout Reading) async -> Bool {
     do {
       guard let position = reading.position else {
@@ -71,7 +72,7 @@ extension Carriage {
       reading.handled = line.own.latest.withLock { $0.beginAnew() } ?? reading.handled
       tell(.beganAnew(type: line.type))
     } catch {
-      // Before the carrier is closed, its lines end.
+      // A line ends before its carrier is closed.
       guard !Task.isCancelled else { return false }
       if case CarrierError.disconnected = error { reading.limit = max(1, reading.limit / 2) }
       note(error, line, \.in)
@@ -86,7 +87,7 @@ extension Carriage {
     let beginning = Position(epoch: end.epoch, number: 0)
     let position =
       switch line.start {
-      // What is repeated shows if all that there is is read: it is not much.
+      // Reads all records of a topic that keeps its latest, which are few, so that repeated ones are recognized.
       case .end: line.log.keepsLatest ? beginning : end
       case .beginning: beginning
       case .after(let place): place
@@ -98,7 +99,7 @@ extension Carriage {
     tell(.began(type: line.type))
   }
 
-  /// The log is read up to where it ended when this began or went back.
+  /// Call this when the log has been read up to `reading.end`.
   private func reachEnd(_ line: Line, _ reading: inout Reading) async {
     guard reading.end.take() != nil, !Task.isCancelled else { return }
     if var last = reading.last.take() {
@@ -109,15 +110,16 @@ extension Carriage {
     guard reading.isRereading else { return }
     reading.isRereading = false
     reading.inflow.endRewind()
-    // The log ends with another value than the one that counts here: each process that has this one posts it again.
+    // The log ends with another value than the one that counts here, so each process that holds this one posts it
+    // again.
     let isBehind = reading.tail == nil || reading.tail != reading.handled
     if line.log.keepsLatest, isBehind { line.publishLatest(self, line) }
   }
 
-  /// Once a second if anything was read, and twice a minute otherwise: finds what no record shows.
+  /// Finds losses that no record shows. Does so once a second if anything was read, and twice a minute otherwise.
   ///
-  /// - Throws: `CarrierError.beganAnew`, if the log ends before the place that was read. The engine has lost its end, or
-  ///   another process has published a false place.
+  /// - Throws: `CarrierError.beganAnew` if the log ends before the position that was read. Either the engine has lost
+  ///   the log's end, or another process has published a false position.
   private func check(_ line: Line, _ reading: inout Reading) async throws {
     guard let checked = reading.checked, let position = reading.position, reading.end == nil,
       .now - reading.checkTime > .seconds(checked == position ? 30 : 1)
@@ -134,14 +136,15 @@ extension Carriage {
       let isSame = end.epoch == checked.epoch && checked <= end
       throw CarrierError.beganAnew(isSame ? checked : Position(epoch: end.epoch, number: 0))
     }
-    // The numbers of a sender tell what was dropped unread, unless he has said nothing since, or nothing before.
+    // A sender's numbers show which records were dropped unread, unless the sender has posted nothing since, or nothing
+    // before.
     if !line.log.keepsLatest, try await !carrier.isComplete(line.log, since: checked) {
       tell(.gap(type: line.type, sender: nil, missing: nil))
     }
     reading.checked = position
   }
 
-  /// Returns what is to be delivered of a record.
+  /// Returns the part of a record that is to be delivered.
   private func take(_ record: Record, of line: Line, _ reading: inout Reading) -> Frame? {
     var frame: Frame
     do throws(Frame.Malformed) {
@@ -163,7 +166,7 @@ extension Carriage {
       return nil
     case .disputed:
       let name = frame.sender.description.prefix(80).debugDescription
-      skip(line, "Somebody speaks in the name of \(name).")
+      skip(line, "Another process has written a record in the name of \(name).")
     case .new(let missing):
       if missing > 0, !isOwn {
         self.count(.gap(type: line.type, sender: "\(frame.sender)", missing: 0), missing)
@@ -187,7 +190,7 @@ extension Carriage {
     self.count(.skipped(type: line.type, reason: reason, count: 0), count)
   }
 
-  /// Posts what one record has brought, and returns when all handlers have run.
+  /// Posts the messages of one record, and returns when all handlers have run.
   func deliver<Message>(
     _ frame: Frame, of line: Line, to topic: Topic<Message>, _ codec: some MessageCodec<Message>
   ) async {
@@ -212,7 +215,7 @@ extension Carriage {
       CarriageContext.$current.withValue(context) { last = center.post(topic, message) }
     }
     await last?.delivered()
-    // An own value that is posted again is none of another process.
+    // An own value that is posted again does not count as received.
     if frame.sender.carriage != id {
       state.withLock { $0.condition.received += UInt64(bodies.count) }
     }

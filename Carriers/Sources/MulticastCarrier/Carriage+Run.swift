@@ -4,8 +4,8 @@ import Multicast
 import ServiceLifecycle
 
 extension Carriage: Service {
-  /// Carries until the task is cancelled, the service group shuts down, or the carriage is closed. Then sends what waits, and
-  /// ends.
+  /// Carries until the task is cancelled, the service group shuts down, or the carriage is closed. Then sends the
+  /// waiting messages, and returns.
   public func run() async {
     let lines = state.withLock { state in
       if state.isRunning || state.isClosed { return [Line]() }
@@ -26,16 +26,16 @@ extension Carriage: Service {
     await close()
   }
 
-  /// Sends what waits, for ten seconds or as the limits say, and ends.
+  /// Sends the waiting messages, for at most `Limits.closing`, and ends the carriage.
   ///
-  /// What is posted afterwards stays in this process, and is reported. It does not wait for handlers.
+  /// A message that is posted afterwards stays in this process, and is reported. `close()` does not wait for handlers.
   public func close() async {
-    // In a task that is not cancelled.
+    // A new task, because the caller's may have been cancelled.
     await Task { await end() }.value
   }
 
   private func end() async {
-    // What was posted before is heard before.
+    // This post arrives in each line's home after the messages that were posted before it.
     struct End: Sendable {}
     let topic = Topic<End>("MulticastCarrier.end of \(id)")
     let homes = state.withLock { $0.lines.values.map(\.home.queue) }
@@ -62,7 +62,7 @@ extension Carriage: Service {
     tick()
   }
 
-  /// Tells what has come up in a second. Returns whether there is more to come.
+  /// Posts the reports and the state of the last second. Returns whether the carriage is still open.
   @discardableResult
   private func tick() -> Bool {
     let (reports, now, old) = state.withLock { state in
@@ -75,7 +75,7 @@ extension Carriage: Service {
     return now.connection != .closed
   }
 
-  /// Tells a report. No lock is held.
+  /// Logs and posts a report. Call this without a lock held.
   func tell(_ report: CarriageReport) {
     switch report {
     case .connected, .began: logger.info("\(report)")

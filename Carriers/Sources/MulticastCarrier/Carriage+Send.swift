@@ -19,7 +19,7 @@ extension Carriage {
     return item
   }
 
-  /// At home, in the order of the center.
+  /// Call this in the line's home, in the order of the center.
   func heard<Message>(_ message: Message, of line: Line, _ codec: some MessageCodec<Message>) {
     let context = CarriageContext.current
     guard let mark = context.mark, mark.take(by: line) else {
@@ -29,13 +29,14 @@ extension Carriage {
     line.own.latest.withLock { $0.noteCameIn() }
   }
 
-  /// At home.
+  /// Call this in the line's home.
   func publish<Message>(
     _ message: Message, of line: Line, _ codec: some MessageCodec<Message>,
     _ context: CarriageContext
   ) {
     do throws(CarrierError) {
-      // What is refused anyway is not encoded, so that the carriage keeps up with who posts without an end.
+      // Do not encode a message that the outbox cannot take, so that the carriage keeps up with a sender that posts
+      // without a pause.
       guard state.withLock({ $0.outbox.hasRoom(for: 0) }) else { throw .full }
       let item = try encode(message, codec, context)
       guard state.withLock({ $0.outbox.reserve(item.count) }) else { throw .full }
@@ -58,10 +59,10 @@ extension Carriage {
     if starts { Task(executorPreference: line.home) { await self.send(line) } }
   }
 
-  /// Sends what waits to a topic, one record after the other. At home.
+  /// Sends the waiting messages of a topic, one record after the other. Call this in the line's home.
   private func send(_ line: Line) async {
-    // When the home has nothing more to add, or there is enough for a record: what is posted in one go shares records,
-    // and what is posted alone waits for nobody.
+    // Wait until the home adds nothing more, or a record is full: messages that are posted in a row share records, and
+    // a single message does not wait for others.
     var old = 0
     while let count = state.withLock({ $0.outbox.waiting(line.sender.id) }), count > old {
       old = count
@@ -102,12 +103,12 @@ extension Carriage {
     }
   }
 
-  // MARK: What is told of the engine
+  // MARK: Reports about the engine
 
-  /// In or out.
+  /// The direction: in or out.
   typealias Way = WritableKeyPath<(in: [String: String], out: [String: String]), [String: String]>
 
-  /// The engine has done what it was asked for, or has not: what is new of that is told.
+  /// The engine has or has not done what the carriage asked for. Reports a change of the connection or of a refusal.
   func note(_ error: (any Error)?, _ line: Line, _ way: Way) {
     let text: String? =
       switch error {
@@ -130,7 +131,8 @@ extension Carriage {
     if let news { tell(news) }
   }
 
-  /// Waits, longer and longer, up to 30 seconds, and each process for another time.
+  /// Waits, longer with each failure and up to 30 seconds, for a random time so that processes do not try again
+  /// together.
   static func pause(_ failures: inout Int) async {
     let time = min(30_000, 50 << min(failures, 10))
     failures += 1

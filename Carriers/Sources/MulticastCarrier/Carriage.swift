@@ -4,9 +4,9 @@ import Multicast
 
 /// Carries topics of a center to the centers of other processes, through the logs of an engine.
 ///
-/// What is posted to a carried topic here is delivered here at once, and waits, within limits, until the engine has
-/// stored it. Each process reads each log in order, as fast as its handlers take what it reads. What the engine drops
-/// before it was read is reported.
+/// A message that is posted to a carried topic is delivered in this process immediately. A copy waits, within limits,
+/// until the engine has stored it. Each process reads each log in order, as fast as its handlers take the messages. If
+/// the engine drops records before they were read, the carriage reports it.
 ///
 /// ```swift
 /// let center = MulticastCenter(carrying: .carriage)
@@ -15,29 +15,29 @@ import Multicast
 /// await carriage.run()
 /// ```
 ///
-/// May be used from any thread. It is a service of ServiceLifecycle. No lock is held while it encodes, sends, reports or
-/// posts.
+/// You can use a carriage from any thread. It is a service of ServiceLifecycle. It holds no lock while it encodes,
+/// sends, reports or posts.
 public final class Carriage: Sendable {
-  /// How much may wait to leave. What is posted beyond it stays in this process, and is reported.
+  /// How much may wait to leave. A message beyond that stays in this process, and is reported.
   public struct Limits: Sendable {
-    /// The bytes that may wait, of all topics together: 16 MiB.
+    /// The number of bytes that may wait, for all topics together: 16 MiB.
     public var waitingBytes = 16 << 20
-    /// The messages that may wait, of all topics together.
+    /// The number of messages that may wait, for all topics together.
     public var waitingMessages = 200_000
-    /// How long `close()` waits at most until what waits has left.
+    /// The longest time that `close()` waits for the waiting messages to leave.
     public var closing = Duration.seconds(10)
 
-    /// Creates the limits that a carriage has if it is given none.
+    /// Creates the default limits.
     public init() {}
   }
 
   /// Where a process begins to read.
   public enum Start: Sendable {
-    /// With what comes after it is there, and the latest message if the topic keeps it.
+    /// With the messages that arrive after it has begun, and the latest message if the topic keeps it.
     case end
-    /// With all that the engine has.
+    /// With all records that the engine holds.
     case beginning
-    /// Behind a place that was told by ``Carriage/position(of:)`` before, perhaps by an earlier process.
+    /// After a position that ``Carriage/position(of:)`` has returned, perhaps in an earlier process.
     case after(Position)
   }
 
@@ -47,23 +47,23 @@ public final class Carriage: Sendable {
     var lines: [String: Line] = [:]
     var topics: [String: Line] = [:]
     var condition = CarriageState()
-    /// What the engine refuses to give and to store, by type.
+    /// Why the engine refuses to return and to store records, by type.
     var refusals = (in: [String: String](), out: [String: String]())
     var told = CarriageState()
-    /// What is told once a second, and how often it has come.
+    /// The reports that are posted once a second, and how often each has occurred.
     var tally: [CarriageReport: UInt64] = [:]
     var carried: UInt64 = 0
     var isRunning = false
     var isClosed: Bool { condition.connection == .closed }
-    /// Those who wait until nothing waits to leave, or can.
+    /// The calls of `close()`, which wait until the outbox is empty or the engine cannot be reached.
     var closing: [Outbox.Turn] = []
-    /// Those who wait for the end.
+    /// The calls of `run()`, which wait for the carriage to end.
     var running: [Outbox.Turn] = []
 
-    /// Whether a line is carried still.
+    /// Whether a line is still carried.
     func carries(_ line: Line) -> Bool { lines[line.type]?.sender == line.sender }
 
-    /// Those whose wait is over.
+    /// Returns the callers whose wait is over.
     mutating func takeReady() -> [Outbox.Turn] {
       let isIdle = outbox.messages == 0 || condition.connection != .connected
       return (isClosed ? outbox.queue.map(\.turn) + running : outbox.admit())
@@ -92,14 +92,14 @@ public final class Carriage: Sendable {
   let limits: Limits
   let state: Locked<State>
 
-  /// Creates a carriage that does not run yet. What is posted to its topics waits.
+  /// Creates a carriage that does not run yet. Messages posted to its topics wait.
   ///
   /// - Parameters:
-  ///   - center: A center that was made with `carrying: .carriage`. It may have one carriage.
-  ///   - carrier: The engine's, for this carriage alone.
-  ///   - name: What this process is called. It is told to the others, cut off at 63 characters.
+  ///   - center: A center that was made with `carrying: .carriage`. Give it only one carriage.
+  ///   - carrier: The carrier of the engine, for this carriage alone.
+  ///   - name: The name of this process. Other processes receive it, cut off at 63 characters.
   ///   - prefix: The same in all processes of a team: up to 64 letters, digits, hyphens, underscores and single points.
-  ///   - limits: How much may wait.
+  ///   - limits: How much may wait to leave.
   ///   - logger: Logs each report.
   public init(
     center: MulticastCenter, carrier: any Carrier, name: String, prefix: String = "multicast",
@@ -112,25 +112,25 @@ public final class Carriage: Sendable {
     state = Locked(State(outbox: Outbox(limits: limits)))
   }
 
-  /// Changes the state, and then wakes those whose wait is over by that.
+  /// Changes the state, and then resumes the callers whose wait is over.
   func change<Result>(_ body: (inout State) -> Result) -> Result {
     let (result, ready) = state.withLock { state in (body(&state), state.takeReady()) }
     for turn in ready { turn.finish() }
     return result
   }
 
-  /// The state of this moment.
+  /// The current state.
   public var condition: CarriageState { state.withLock { $0.now } }
 
-  /// The place behind the last record of a topic that was handled here; nil before the first one.
+  /// The position after the last record of a topic that was handled here; nil before the first one.
   ///
-  /// Who stores it can go on there after a restart, with `carry(…, from: .after(position))`. What was being handled when a
-  /// process ended comes again.
+  /// Store it to go on there after a restart, with `carry(…, from: .after(position))`. Messages that were being handled
+  /// when the process ended come again.
   public func position(of type: String) -> Position? {
     state.withLock { $0.lines[type] }?.own.position.withLock(\.self)
   }
 
-  /// Counts what is told once a second.
+  /// Counts a report that is posted once a second.
   func count(_ report: CarriageReport, _ count: UInt64 = 1) {
     state.withLock { state in
       if case .kept = report { state.condition.kept += count }
@@ -148,11 +148,11 @@ extension Carriage {
   ///
   /// - Parameters:
   ///   - topic: The topic.
-  ///   - type: What it is called outside of the program: any text, of up to 200 bytes in which all but letters, digits,
-  ///     hyphens, underscores and single points inside count three times. A longer one, and one that is carried already,
-  ///     is reported as refused.
+  ///   - type: The topic's name outside the program: any text of up to 200 bytes, in which all but letters, digits,
+  ///     hyphens, underscores and single points inside count three times. If it is longer, or is carried already, the
+  ///     carriage reports a refusal.
   ///   - version: The version of the messages that this program writes.
-  ///   - oldestReader: The oldest version of a program that can read them; nil for `version`.
+  ///   - oldestReader: The oldest version of a program that can read the messages; nil for `version`.
   ///   - start: Where this process begins to read.
   public func carry<Message: Codable & Sendable>(
     _ topic: Topic<Message>, as type: String, version: UInt16 = 1, oldestReader: UInt16? = nil,
@@ -163,14 +163,14 @@ extension Carriage {
     )
   }
 
-  /// Carries a topic from now on, with its messages in the bytes of a codec.
+  /// Carries a topic from now on, with a codec of your own.
   ///
   /// - Parameters:
   ///   - topic: The topic.
-  ///   - type: What it is called outside of the program, as where a topic is carried in JSON.
+  ///   - type: The topic's name outside the program, as for a topic that is carried in JSON.
   ///   - version: The version of the messages that this program writes.
-  ///   - oldestReader: The oldest version of a program that can read them; nil for `version`.
-  ///   - codec: Makes bytes of messages, and messages of bytes.
+  ///   - oldestReader: The oldest version of a program that can read the messages; nil for `version`.
+  ///   - codec: Converts messages to bytes, and bytes to messages.
   ///   - start: Where this process begins to read.
   public func carry<Message>(
     _ topic: Topic<Message>, as type: String, version: UInt16 = 1, oldestReader: UInt16? = nil,
@@ -208,14 +208,15 @@ extension Carriage {
     }
     line.own.atEnd { [weak center] in
       observation.cancel()
-      // It may be another one before the topic is carried again, and would count as new then.
+      // The latest message may be replaced before the topic is carried again, and would count as new then.
       center?.removeLatest(of: topic)
     }
     if isRunning { startReading(line) }
   }
 
-  /// Carries a topic no longer. What waits to it stays here, and is reported; so is what is under way, which may leave. The
-  /// center forgets the latest message, as it does when the carriage ends.
+  /// Stops carrying a topic. Its waiting messages stay in this process, and are reported. A record on its way to the
+  /// engine is reported, too, although the engine may store it. The center forgets the latest message, as it does when
+  /// the carriage ends.
   public func stopCarrying(_ type: String) {
     guard let line = state.withLock({ $0.lines.removeValue(forKey: type) }) else { return }
     end(line, .notCarried)
@@ -226,20 +227,21 @@ extension Carriage {
     }
   }
 
-  /// Ends a line. What waits to it stays here.
+  /// Ends a line. Its waiting messages stay in this process.
   func end(_ line: Line, _ reason: CarrierError) {
     line.own.end()
     let kept = change { $0.outbox.forget(line.sender.id) }
     if kept > 0 { count(.kept(type: line.type, reason: reason, count: 0), kept) }
   }
 
-  /// Posts a message that is certain to leave, with the codec of its topic: waits for room, as long as the engine cannot be
-  /// reached if need be.
+  /// Posts a message that must leave, with the codec of its topic. Waits for room in the outbox, even while the engine
+  /// cannot be reached.
   ///
-  /// Returns when everybody in this process has had the message.
+  /// Returns when all handlers in this process have received the message.
   ///
-  /// - Throws: A `CarrierError`, or `CancellationError` while it waits. Then nobody gets the message; but
-  ///   `CarrierError.notCarried` and `.closed` may also come when this process alone has had it.
+  /// - Throws: A `CarrierError`, or a `CancellationError` if the task is cancelled while it waits. Then no handler
+  ///   receives the message. Only with `CarrierError.notCarried` and `.closed`, the handlers of this process may have
+  ///   received it.
   public func post<Message>(_ topic: Topic<Message>, _ message: Message) async throws {
     let name = "\(topic)"
     guard let line = state.withLock({ $0.topics[name] }),
@@ -253,7 +255,7 @@ extension Carriage {
       return state.outbox.reserve(item.count, or: turn)
     }
     if !hasRoom {
-      // Until its turn, or the end of the task or of the carriage.
+      // Returns at its turn, or when the task or the carriage ends.
       for await _ in room {}
       let isClosed = state.withLock { $0.isClosed }
       if isClosed || Task.isCancelled, change({ $0.outbox.leave(turn) }) {
@@ -265,7 +267,7 @@ extension Carriage {
     await CarriageContext.$current.withValue(context) {
       _ = await center.post(topic, message).delivered()
     }
-    // Nobody has heard it here: it is carried no longer.
+    // The mark is still there, so no handler of the line has heard the message: the topic is no longer carried.
     guard mark.take(by: line) else { return }
     change { $0.outbox.release(item.count) }
     throw CarrierError.notCarried

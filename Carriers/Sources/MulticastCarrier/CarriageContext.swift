@@ -1,10 +1,10 @@
 import Multicast
 import Synchronization
 
-/// What goes with a message from the post to the handlers, in this process and in the others.
+/// The values that travel with a message from the post to the handlers, in this process and in others.
 ///
-/// A center has to carry it, so that handlers in actors and queues have it, and so that a carriage can tell what it has
-/// brought from what is to leave: `MulticastCenter(carrying: .carriage)`.
+/// Create the center with `MulticastCenter(carrying: .carriage)`. The center then passes the context to handlers in
+/// actors and on queues, and a carriage can distinguish the messages that came in from those that are to leave.
 public struct CarriageContext: Sendable {
   /// The context of the post, or of the handler, that runs in this task.
   @TaskLocal public static var current = CarriageContext()
@@ -13,7 +13,7 @@ public struct CarriageContext: Sendable {
   public internal(set) var metadata: [String: String] = [:]
   /// The name of the process whose message set off this call; nil if no message of another process did.
   public internal(set) var sender: String?
-  /// How many messages in a row have set off each other across processes.
+  /// The number of messages in a row that have set off each other across processes.
   var hops: UInt16 = 0
   /// The message that a carriage posts with this context.
   var mark: Mark?
@@ -35,11 +35,12 @@ extension CarriedValue {
   public static var carriage: CarriedValue { CarriedValue(CarriageContext.$current) }
 }
 
-/// A message that a carriage posts itself, until it comes back to the carriage.
+/// Marks a message that a carriage posts itself, until the carriage receives it from the center.
 ///
-/// What the handlers of the message post has the same mark, and comes later: then the mark has been taken.
+/// Messages that the handlers post meanwhile have the same mark, but the carriage receives them later, when the mark
+/// has been taken.
 final class Mark: Sendable {
-  /// The bytes of a message that is to leave; nil if the message has come in.
+  /// The bytes of a message that is to leave; nil if the message came in.
   let item: [UInt8]?
   private let line: (carriage: UInt64, type: String)
   private let isTaken = Atomic(false)
@@ -48,7 +49,7 @@ final class Mark: Sendable {
     (self.item, self.line) = (item, (line.sender.carriage, line.type))
   }
 
-  /// Returns true once, to the line that has made it, or the next one of its topic.
+  /// Returns true once: to the line that has created the mark, or to the next line of the same topic.
   func take(by line: Line) -> Bool {
     (line.sender.carriage, line.type) == self.line && !isTaken.exchange(true, ordering: .relaxed)
   }

@@ -1,33 +1,34 @@
 import Multicast
 
-/// What a carriage tells its own process, on the topic `.carriage`.
+/// What a carriage reports in its own process, on the topic `.carriage`.
 public enum CarriageReport: Sendable, Hashable {
   /// The engine can be reached.
   case connected
-  /// The engine cannot be reached, for this reason. What is posted waits, and nothing comes in.
+  /// The engine cannot be reached, for this reason. Posted messages wait, and none come in.
   case disconnected(String)
-  /// The engine refuses to store or to give what is said to a topic, in its own words. It is asked again and again, and
-  /// what is posted waits.
+  /// The engine refuses to store or to return the records of a topic, in its own words. The carriage tries again and
+  /// again, and posted messages wait.
   case refused(type: String, reason: String)
-  /// From here on, all messages of a topic are received or told to be missing.
+  /// From here on, each message of the topic is received or reported as missing.
   case began(type: String)
-  /// Messages are missing for good. Without a count, some may be: the engine has dropped records that were not read.
+  /// Messages are missing for good. Without a count, the engine has dropped records unread, and some messages may be
+  /// missing.
   case gap(type: String, sender: String?, missing: UInt64?)
   /// The engine has lost the log of a topic.
   case beganAnew(type: String)
-  /// What was received could not be used, or is told in somebody else's name.
+  /// A record could not be used, or another process has written it in a sender's name.
   case skipped(type: String, reason: String, count: UInt64)
-  /// Messages have stayed in this process, though their topic is carried.
+  /// Messages have stayed in this process, although their topic is carried.
   case kept(type: String, reason: CarrierError, count: UInt64)
 }
 
-/// How it stands with a carriage: for health checks, metrics, and a word to the people at the screens.
+/// The state of a carriage, for health checks, metrics and a line on the screen.
 public struct CarriageState: Sendable, Equatable {
   /// Whether the engine can be reached.
   public enum Connection: Sendable, Equatable {
-    /// It can be reached.
+    /// The engine can be reached.
     case connected
-    /// It cannot be reached, for this reason.
+    /// The engine cannot be reached, for this reason.
     case disconnected(String)
     /// The carriage has ended.
     case closed
@@ -37,19 +38,19 @@ public struct CarriageState: Sendable, Equatable {
   public internal(set) var connection = Connection.disconnected("The carriage does not run yet.")
   /// What the engine refuses at the moment, by topic, in its own words.
   public internal(set) var refusals: [String: String] = [:]
-  /// How many messages wait to leave.
+  /// The number of messages that wait to leave.
   public internal(set) var waitingMessages = 0
-  /// How many bytes wait to leave.
+  /// The number of bytes that wait to leave.
   public internal(set) var waitingBytes = 0
-  /// How many messages the engine has stored for this process.
+  /// The number of messages that the engine has stored for this process.
   public internal(set) var sent: UInt64 = 0
-  /// How many messages of others have been handled.
+  /// The number of messages of other processes that have been handled.
   public internal(set) var received: UInt64 = 0
-  /// How many messages of others came a second time, and were skipped.
+  /// The number of messages of other processes that came a second time, and were skipped.
   public internal(set) var repeated: UInt64 = 0
-  /// How many messages of others are known to be missing for good.
+  /// The number of messages of other processes that are missing for good.
   public internal(set) var missing: UInt64 = 0
-  /// How many messages of this process have stayed in it.
+  /// The number of messages of this process that have stayed in it.
   public internal(set) var kept: UInt64 = 0
 
   /// Whether the engine can be reached and refuses nothing.
@@ -57,17 +58,18 @@ public struct CarriageState: Sendable, Equatable {
 }
 
 extension Topic where Message == CarriageReport {
-  /// What the carriages of a center report.
+  /// The reports of the carriages of a center.
   public static var carriage: Self { Topic("MulticastCarrier.report") }
 }
 
 extension Topic where Message == CarriageState {
-  /// The state of the carriage, once a second if it has changed.
+  /// The state of the carriage, posted once a second if it has changed.
   public static var carriageState: Self { Topic("MulticastCarrier.state", keepsLatest: true) }
 }
 
 extension CarriageReport {
-  /// The same with another count, without what differs from message to message if there is too much to tell each.
+  /// Returns the same report with another count. If it is brief, it leaves out the details that differ from message to
+  /// message.
   func with(_ count: UInt64, isBrief: Bool = false) -> Self {
     switch self {
     case .gap(let type, let sender, _):

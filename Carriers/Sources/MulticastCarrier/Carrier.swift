@@ -2,78 +2,79 @@ import Foundation
 
 /// An adapter to the logs of an engine: the one protocol that an engine conforms to.
 ///
-/// The engine numbers, stores and replays. The carrier connects, and connects again after each loss, until it is closed.
-/// No method blocks a thread of Swift's pool. Each throws `CarrierError.disconnected` when the engine cannot be reached, and
-/// `CarrierError.refused` when it refuses: who called tries again. After `close()`, each throws `CarrierError.closed`. One
-/// task at a time appends to a log, and one reads it.
+/// The engine numbers, stores and replays records. The carrier connects to it, and connects again after each loss,
+/// until it is closed. No method blocks a thread of Swift's pool. Each method throws `CarrierError.disconnected` if the
+/// engine cannot be reached, and `CarrierError.refused` if it refuses; the caller then tries again. After `close()`,
+/// each throws `CarrierError.closed`. One task at a time appends to a log, and one reads it.
 public protocol Carrier: Sendable {
   /// The size in bytes of the largest record that the engine takes.
   var recordLimit: Int { get }
 
-  /// Stores a record behind all that was stored before.
+  /// Stores a record at the end of a log.
   ///
-  /// - Parameter id: Digits and hyphens, the same when the same record is sent again. An engine that knows how to stores it
-  ///   once. Another carrier may use the same one, and both records are stored.
-  /// - Returns: The place behind the record.
-  /// - Throws: `CarrierError.tooLarge`, if the engine never takes a record of this size; then it has not stored it. After
-  ///   another error, it may have.
+  /// - Parameter id: Digits and hyphens, the same if the same record is sent again. An engine that supports identifiers
+  ///   stores it only once. Another carrier may use the same identifier; both records are stored then.
+  /// - Returns: The position after the record.
+  /// - Throws: `CarrierError.tooLarge` if the engine never stores a record of this size; then it has not stored it.
+  ///   After another error, it may have stored it.
   func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position
 
-  /// Returns the next records after a place, in order, as soon as there are any; none if nothing comes for a few seconds.
+  /// Returns the next records after a position, in order, as soon as there are any, or none if none arrive for a few
+  /// seconds.
   ///
-  /// - Parameter limit: How many records there may be, and in 16 KiB, how many bytes. A larger record comes alone.
-  /// - Throws: `CarrierError.beganAnew` if the log is another one than that of the position, or has lost its end, so that
-  ///   another record is at the position, or none.
+  /// - Parameter limit: The largest number of records, and, times 16 KiB, of bytes. A larger record is returned alone.
+  /// - Throws: `CarrierError.beganAnew` if the log is not the one of the position, or has lost its end, so that the
+  ///   position holds another record or none.
   func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record]
 
-  /// Returns the end of a log: the place behind its last record, or number 0 if it has none.
+  /// Returns the end of a log: the position after its last record, or number 0 if the log is empty.
   func end(of log: Log) async throws -> Position
 
-  /// Returns whether the engine can have dropped nothing of the topic behind a place before it was read here.
+  /// Returns false if the engine may have dropped records of the topic after a position before they were read here.
   ///
-  /// The log has been read from the position on. Each drop is told once.
+  /// The log has been read from the position on. Each drop is returned only once.
   func isComplete(_ log: Log, since position: Position) async throws -> Bool
 
-  /// Reads the log no longer, until the next `read`: its topic is carried no more.
+  /// Stops reading the log until the next `read`, because its topic is no longer carried.
   func release(_ log: Log)
 
-  /// Ends. Everything that waits throws.
+  /// Closes the carrier. Every call that waits throws.
   func close() async
 }
 
-/// Keys with an expiry, for ``Presence``: an ability of some carriers.
+/// Keys with an expiry, for ``Presence``. Some carriers offer them.
 public protocol Registry: Sendable {
-  /// Keeps a value under a name for a while, and returns all that is kept for the prefix, own value included.
+  /// Stores a value under a name for a while. Returns all values of the prefix, including this one.
   ///
-  /// - Parameter value: Nil to keep nothing under the name any more.
-  /// - Returns: The values, and whether the one that was kept under the name before was still there.
+  /// - Parameter value: Nil to remove the value.
+  /// - Returns: The values, and whether the name's previous value was still stored.
   func register(
     _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
   ) async throws -> (values: [String: [UInt8]], wasKept: Bool)
 }
 
-/// Why a message is not carried, or an engine does not do what it is asked for.
+/// Why a message is not carried, or an engine does not do what a carrier asks for.
 public enum CarrierError: Error, Hashable, CustomStringConvertible {
-  /// The engine takes no record of this size, or no outbox of this carriage has as much room.
+  /// The engine stores no record of this size, or the outbox of this carriage is smaller.
   case tooLarge(bytes: Int, limit: Int)
-  /// Too much waits already.
+  /// The outbox is full.
   case full
   /// The engine cannot be reached.
   case disconnected(String)
-  /// The engine refuses something, in its own words.
+  /// The engine refuses a request, in its own words.
   case refused(String)
-  /// The log was emptied or made anew, and begins after this place.
+  /// The log was emptied or created again, and begins after this position.
   case beganAnew(Position)
   /// The codec of the topic cannot encode the message.
   case notEncodable(String)
   /// The topic is not carried.
   case notCarried
-  /// Messages of several processes set off each other without an end.
+  /// Messages of several processes set off each other endlessly.
   case loop
   /// The carriage has been closed.
   case closed
 
-  /// A sentence for whoever operates the program.
+  /// A sentence for the operator of the program.
   public var description: String {
     switch self {
     case .tooLarge(let bytes, let limit):
@@ -91,7 +92,7 @@ public enum CarrierError: Error, Hashable, CustomStringConvertible {
 }
 
 extension CarrierError {
-  /// The same without passwords, which engines repeat in their refusals.
+  /// Returns the error without passwords, which engines repeat in their refusals.
   package func without(_ secrets: [String]) -> Self {
     secrets.filter { !$0.isEmpty }.reduce(self) { error, secret in
       switch error {
@@ -103,7 +104,7 @@ extension CarrierError {
   }
 }
 
-/// Takes apart an address of an engine, which is refused without what stands before its last `@`: it may be a password.
+/// Parses an address of an engine. Its error leaves out the text before the last `@`, which may be a password.
 package func address(
   _ url: String, _ schemes: [String], like example: String
 ) throws(CarrierError) -> URLComponents {
@@ -116,21 +117,22 @@ package func address(
   return parts
 }
 
-/// What a carrier has of an engine from a connection to its loss.
+/// The state that a carrier holds for one connection to an engine, until the connection is lost.
 package protocol EngineSession: AnyObject, Sendable {
-  /// Whether it is of no use any more.
+  /// Whether the session can no longer be used.
   var hasEnded: Bool { get }
   /// Whether the engine has not answered in time.
   var hasTimedOut: Bool { get }
-  /// Ends it. Whoever waits is told why.
+  /// Ends the session. Every call that waits throws the error.
   func end(_ error: CarrierError)
 }
 
-/// The session of a carrier: made when it is needed, and anew when it has ended, until the carrier is closed.
+/// The session of a carrier. It is created when it is needed, and again after it has ended, until the carrier is
+/// closed.
 package final class Sessions<Session: EngineSession>: Sendable {
   /// - Parameters:
-  ///   - isAnother: Whether there has been one before.
-  ///   - patience: How long the engine may say nothing.
+  ///   - isAnother: Whether there was a session before.
+  ///   - patience: How long the engine may be silent.
   package typealias Make = @Sendable (_ isAnother: Bool, _ patience: Duration) -> Session
 
   private let make: Make
@@ -140,15 +142,15 @@ package final class Sessions<Session: EngineSession>: Sendable {
 
   deinit { last?.end(.closed) }
 
-  /// The last one that was made.
+  /// The session that was created last.
   package var last: Session? { state.withLock { $0.session } }
 
-  /// Returns one that lasts.
+  /// Returns a session that has not ended.
   package func current() throws -> Session {
     try state.withLock { state in
       if state.isClosed { throw CarrierError.closed }
       if let session = state.session, !session.hasEnded { return session }
-      // A large record may take longer on a slow connection. With the same patience it would be sent again forever.
+      // A large record may take longer on a slow connection. With the same patience, it would be sent again and again.
       let isLate = state.session?.hasTimedOut == true
       state.patience = isLate ? min(state.patience * 2, .seconds(64)) : .seconds(8)
       let session = make(state.session != nil, state.patience)
@@ -157,7 +159,7 @@ package final class Sessions<Session: EngineSession>: Sendable {
     }
   }
 
-  /// Makes none any more. Returns the last one, which is to be ended.
+  /// Creates no more sessions. Returns the last one, which the caller ends.
   package func close() -> Session? {
     state.withLock { $0.isClosed = true }
     return last

@@ -1,6 +1,6 @@
-/// What one process has posted to one topic in a row: the contents of a record.
+/// The contents of a record: messages that one process has posted to one topic in a row.
 ///
-/// Numbers take seven bits a byte, the lowest first. Texts and bodies follow their size.
+/// Numbers take seven bits per byte, the lowest first. Texts and bodies follow their size.
 struct Frame {
   /// A process, from its start to its end, and one of its topics.
   struct Sender: Hashable, Sendable, CustomStringConvertible {
@@ -9,7 +9,7 @@ struct Frame {
     var carriage: UInt64 { id & ~Carriage.topicBits }
     var description: String { "\(name)#\(String(id, radix: 36))" }
 
-    /// A name as a frame has it: short, and in one line, because it is logged.
+    /// Returns the name that a frame contains: short, and in one line, because it is logged.
     static func name(_ text: String) -> String {
       let scalars = text.unicodeScalars.lazy.filter { $0.properties.generalCategory != .control }
       return String(String.UnicodeScalarView(scalars.prefix(63)))
@@ -17,7 +17,7 @@ struct Frame {
   }
 
   struct Item {
-    /// How many messages in a row have set off each other before it.
+    /// The number of messages in a row that have set off each other before this one.
     let hops: UInt16
     let metadata: [String: String]
     let body: ArraySlice<UInt8>
@@ -27,27 +27,27 @@ struct Frame {
     var description = "A record that no carriage has written."
   }
 
-  /// The most that a header takes.
+  /// The largest size of a header.
   static let headerLimit = 300
-  /// The most messages that a record has. This version writes fewer.
+  /// The largest number of messages in a record. This version writes fewer.
   static let itemLimit = 4_096
   private static let magic = Array("MC".utf8)
-  /// The format of this version, and the oldest one whose readers understand what this version writes. A later format
-  /// puts what it adds behind the items.
+  /// The format of this version, and the oldest version whose readers understand it. A later format appends its
+  /// additions after the items.
   private static let format: (own: UInt8, oldest: UInt8) = (4, 2)
 
   let sender: Sender
   let version: UInt16
-  /// The oldest version of a program that can read it.
+  /// The oldest version of a program that can read the record.
   let oldest: UInt16
-  /// The number of the first message among those of the sender to the topic.
+  /// The number of the first message, counted for the sender and the topic.
   let first: UInt64
   var items: [Item] = []
 
-  /// Takes bytes apart that another program may have written.
+  /// Parses bytes that another program may have written.
   ///
-  /// - Parameter limit: How many bytes a record may have. No more is looked at, because an empty item of three bytes takes a
-  ///   hundred times as much once it is decoded.
+  /// - Parameter limit: The largest size of a record. Larger ones are rejected, because an empty item of three bytes
+  ///   takes a hundred times as much memory after it is decoded.
   init(_ bytes: [UInt8], limit: Int = .max) throws(Malformed) {
     guard bytes.count <= limit else {
       throw Malformed(description: "A record of \(bytes.count) bytes, and \(limit) are the most.")
@@ -64,7 +64,7 @@ struct Frame {
     guard sender.name == Sender.name(sender.name) else { throw Malformed() }
     (version, oldest, first) = (try rest.number(), try rest.number(), try rest.number())
     let count: Int = try rest.number()
-    // An item takes three bytes at least.
+    // An item takes at least three bytes.
     guard first > 0, first < 1 << 62, (1...Frame.itemLimit).contains(count), count <= rest.count / 3
     else { throw Malformed() }
     items.reserveCapacity(count)
@@ -106,7 +106,7 @@ struct Frame {
   }
 }
 
-/// A hash of a record: that of an array would be made byte by byte.
+/// Returns a hash of a record. An array would hash byte by byte.
 func hash(_ record: [UInt8]) -> Int {
   var hasher = Hasher()
   unsafe record.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }

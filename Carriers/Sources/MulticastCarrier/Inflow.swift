@@ -1,45 +1,45 @@
-/// What has come in of a topic: finds what is repeated and what is missing, by the numbers of each sender.
+/// The records that have come in for a topic. Finds repeated and missing ones by the numbers of each sender.
 ///
-/// A value: it knows no engine, no lock and no clock.
+/// A value without an engine, a lock or a clock.
 struct Inflow {
   enum Finding: Equatable {
-    /// The record is new. So many messages before it are missing.
+    /// The record is new. This number of messages before it are missing.
     case new(missing: UInt64)
     /// The record has come before.
     case repeated
-    /// The record is new, but cannot follow what came before in its sender's name: another process speaks in it.
+    /// The record is new, but cannot follow the earlier ones in its sender's name, so another process has written it.
     case disputed
   }
 
   private struct Known {
     let sender: Frame.Sender
     var next: UInt64
-    /// The records that have come last, to tell a repeated one from one that another process has sent.
+    /// The latest records, which distinguish a repeated record from one that another process has sent.
     var recent: [(first: UInt64, hash: Int)] = []
     var heard: UInt64 = 0
-    /// A log that is read again repeats what is before this number.
+    /// A log that is read again repeats the messages before this number.
     var read: UInt64 = 0
     /// A jump of the numbers that no later record has confirmed: how many messages it skips, and before which number it
     /// began. A forged record makes such a jump, too.
     var jump: (missing: UInt64, from: UInt64, isOld: Bool)?
   }
 
-  /// A sender has one record under way. So what it repeats comes soon.
+  /// A sender has only one record on its way, so a repeated record comes soon.
   private static let recentCount = 16
-  /// A jump of more messages is not believed.
+  /// A larger jump is not believed.
   private static let plausible: UInt64 = 1 << 26
 
   private let senderLimit: Int
   private var senders: [UInt64: Known] = [:]
   private var count: UInt64 = 0
-  /// Whether the log was empty when this began: then all that senders have said comes here.
+  /// Whether the log was empty when the reading began, so that everything that senders have posted comes here.
   private var isWhole: Bool
 
   init(isWhole: Bool = false, senderLimit: Int = 1_000) {
     (self.isWhole, self.senderLimit) = (isWhole, senderLimit)
   }
 
-  /// Takes a record of a sender. A disputed one is delivered, too, so that no sender loses anything if it is forged.
+  /// Takes a record of a sender. A disputed record is delivered, too, because it may be the honest one.
   mutating func take(_ sender: Frame.Sender, first: UInt64, count: Int, hash: Int) -> Finding {
     self.count += 1
     if senders[sender.id] == nil, senders.count >= senderLimit { forget() }
@@ -53,13 +53,13 @@ struct Inflow {
     if end <= known.read { return .repeated }
     var finding = Finding.new(missing: 0)
     if first == known.next {
-      // It continues what a jump has begun: the jump is honest.
+      // It continues after a jump, so the jump is honest.
       finding = .new(missing: known.jump.take()?.missing ?? 0)
     } else if first > known.next, first - known.next <= Inflow.plausible {
       let (missing, from, _) = known.jump ?? (0, known.next, false)
       known.jump = (missing + first - known.next, from, false)
     } else {
-      // It continues what was before a jump: the jump was forged.
+      // It continues before a jump, so the jump was forged.
       if first == known.jump?.from { known.jump = nil }
       finding = .disputed
     }
@@ -69,8 +69,8 @@ struct Inflow {
     return finding
   }
 
-  /// Believes the jumps that no record has contradicted since the settlement before. Returns how many messages of which
-  /// senders are missing.
+  /// Believes the jumps that no record has contradicted since the previous call. Returns the senders, each with the
+  /// number of missing messages.
   mutating func settle() -> [(sender: Frame.Sender, missing: UInt64)] {
     var missing: [(Frame.Sender, UInt64)] = []
     for (id, known) in senders {
@@ -81,13 +81,13 @@ struct Inflow {
     return missing
   }
 
-  /// The log is read again: skip what was read before, however long ago.
+  /// Call this before the log is read again: everything that was read before is skipped, however old it is.
   mutating func rewind() {
     for (id, known) in senders { senders[id]?.read = known.next }
   }
 
-  /// The log is read up to where it was when it was read again. From here on, a low number is no repetition, but a forged
-  /// high one before it, which would take the next messages from an honest sender.
+  /// Call this when the log has been read again up to its end at that time. From then on, a low number is not a
+  /// repetition. Instead, a high number before it was forged, and would hide the next messages of an honest sender.
   mutating func endRewind() { for id in Array(senders.keys) { senders[id]?.read = 0 } }
 
   /// Forgets the half of the senders that have been silent for the longest time.

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A value that one thread at a time may use.
+/// A value that only one thread at a time can use.
 ///
-/// The thread sanitizer understands its lock on every system. On Linux, it understands nothing of `Mutex`.
+/// The thread sanitizer understands this lock on every system. On Linux, it does not understand `Mutex`.
 package final class Locked<State: Sendable>: @unchecked Sendable {
   // Unchecked, because the compiler does not know that `withLock` is the only access to the value.
   private var state: State

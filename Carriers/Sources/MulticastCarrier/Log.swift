@@ -2,9 +2,9 @@
 public struct Log: Sendable, Hashable {
   /// The beginning of all names of a team of processes: letters, digits, points, hyphens and underscores.
   public let prefix: String
-  /// What the topic is called outside of the program: any text.
+  /// The topic's name outside the program: any text.
   public let type: String
-  /// Whether only its last records matter, and have to stay for as long as the engine lives.
+  /// Whether only the log's last records matter, which must stay as long as the engine runs.
   public let keepsLatest: Bool
 
   /// Creates the description of a log.
@@ -12,9 +12,9 @@ public struct Log: Sendable, Hashable {
     (self.prefix, self.type, self.keepsLatest) = (prefix, type, keepsLatest)
   }
 
-  /// The type in letters, digits, hyphens, underscores, single points inside of it, and `=XX` for every other byte.
+  /// The type in letters, digits, hyphens, underscores and single points inside it, with `=XX` for every other byte.
   ///
-  /// Two types that differ have names that differ.
+  /// Different types have different names.
   public var name: String {
     let name = type.utf8.reduce(into: "") { name, byte in
       switch Unicode.Scalar(byte) {
@@ -33,15 +33,15 @@ public struct Log: Sendable, Hashable {
   }
 }
 
-/// A place in a log: behind one of its records, or at its beginning.
+/// A position in a log: after one of its records, or at its beginning.
 ///
-/// A log that was made anew has another epoch. Who stores a position can go on there after a restart.
+/// A log that was created again has another epoch. Store a position to go on there after a restart.
 public struct Position: Sendable, Hashable, Codable {
-  /// Which of the logs that have had this name.
+  /// Identifies one of the logs that have had this name.
   public let epoch: UInt64
-  /// The place, as the engine counts. 0 is the beginning.
+  /// The position, as the engine counts. 0 is the beginning.
   public let number: UInt64
-  /// The place among those of the same number, where the engine counts so.
+  /// The position among several records of the same number, if the engine counts that way.
   public let part: UInt64
 
   /// Creates a position.
@@ -51,15 +51,15 @@ public struct Position: Sendable, Hashable, Codable {
 }
 
 extension Position: Comparable {
-  /// Returns whether one is before the other, in the same log.
+  /// Returns whether one position is before the other, in the same log.
   public static func < (one: Position, other: Position) -> Bool {
     (one.number, one.part) < (other.number, other.part)
   }
 }
 
-/// What an engine has stored at once.
+/// A record: bytes that an engine has stored in one step.
 public struct Record: Sendable {
-  /// The place behind it.
+  /// The position after the record.
   public let position: Position
   /// Its contents.
   public let bytes: [UInt8]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How the messages of a topic become bytes. It is called on several threads at once.
+/// Converts the messages of a topic to bytes and back. Several threads may call it at the same time.
 public protocol MessageCodec<Message>: Sendable {
   /// The messages of the topic.
   associatedtype Message: Sendable
@@ -8,9 +8,9 @@ public protocol MessageCodec<Message>: Sendable {
   /// Appends the bytes of a message.
   func encode(_ message: Message, into bytes: inout [UInt8]) throws
 
-  /// Makes one message of each body, in order: those of one record, which anybody may have written.
+  /// Returns one message for each body of a record, in order. Any process may have written the record.
   ///
-  /// If it throws, or returns another number of messages, it is called for each body alone.
+  /// If it throws, or returns another number of messages, it is called again for each body alone.
   func decode(_ bodies: [ArraySlice<UInt8>]) throws -> [Message]
 }
 
@@ -27,7 +27,7 @@ public struct JSONCodec<Message: Codable & Sendable>: MessageCodec {
     bytes.append(contentsOf: try encoder.encode(message))
   }
 
-  /// Decodes them as one array: a decoder costs as much as a small message.
+  /// Decodes all bodies as one array, because a decoder costs as much as a small message.
   public func decode(_ bodies: [ArraySlice<UInt8>]) throws -> [Message] {
     let array = bodies.reduce(into: Array("[".utf8)) { $0 += $1 + Array(",".utf8) }
     return try decoder.decode([Message].self, from: Data(array.dropLast() + Array("]".utf8)))

@@ -1,46 +1,46 @@
 import DequeModule
 
-/// What waits to leave: messages in the order of their posts, until the engine has acknowledged them.
+/// The messages that wait to leave, in the order of their posts, until the engine has acknowledged them.
 ///
-/// One record of a topic at a time is under way. So what is sent again is never behind what came later, and what is
-/// posted meanwhile shares the next record. A value: it knows no engine, no lock and no clock.
+/// Only one record of a topic is on its way at a time. Therefore a record that is sent again never follows a later one,
+/// and messages that are posted meanwhile share the next record. A value without an engine, a lock or a clock.
 struct Outbox {
   /// Messages that share a record.
   struct Packed {
-    /// The number of the first message among those of the sender.
+    /// The number of the first message, counted for the sender.
     let first: UInt64
     let items: [[UInt8]]
-    /// The number of the last one.
+    /// The number of the last message.
     var last: UInt64 { first + UInt64(items.count) - 1 }
   }
 
-  /// Ends when it is somebody's turn.
+  /// A caller that waits for its turn. The stream ends when the turn comes.
   typealias Turn = AsyncStream<Never>.Continuation
 
   private struct Lane {
     var items: Deque<[UInt8]> = []
-    /// The number of the first one.
+    /// The number of the first message.
     var first: UInt64 = 1
-    /// Whether somebody sends, or is about to.
+    /// Whether a task sends the messages, or is about to.
     var isSending = false
-    /// How many are under way, in one record.
+    /// The number of messages on their way, in one record.
     var underWay = 0
-    /// How many leave in a record of their own each.
+    /// The number of messages that each leave in their own record.
     var alone = 0
   }
 
-  /// A record has at most these messages, and these bytes if it has several.
+  /// The largest number of messages in a record, and of bytes if it has several messages.
   static let recordMessages = 500
   static let recordBytes = 64 << 10
-  /// What each message costs in addition to its bytes.
+  /// The cost of each message in addition to its bytes.
   static let overhead = 64
 
   let limits: Carriage.Limits
-  /// By the sender's number, which is another one each time that a topic is carried.
+  /// By the sender's number, which is a new one each time a topic is carried.
   private var lanes: [UInt64: Lane] = [:]
   private(set) var messages = 0
   private(set) var bytes = 0
-  /// Who waits for room, each for a message of a size, in the order in which they came.
+  /// The callers that wait for room, in order, each with the size of its message.
   private(set) var queue: Deque<(size: Int, turn: Turn)> = []
 
   init(limits: Carriage.Limits) { self.limits = limits }
@@ -49,7 +49,7 @@ struct Outbox {
     messages < limits.waitingMessages && bytes + size + Outbox.overhead <= limits.waitingBytes
   }
 
-  /// Takes room for a message, which is added later or released. Returns whether there was any.
+  /// Reserves room for a message, which the caller then adds or releases. Returns whether there was room.
   mutating func reserve(_ size: Int) -> Bool {
     guard hasRoom(for: size) else { return false }
     messages += 1
@@ -57,21 +57,21 @@ struct Outbox {
     return true
   }
 
-  /// Takes room, or a place in the queue for it. Returns whether there was room.
+  /// Reserves room, or enters the queue for it. Returns whether there was room.
   mutating func reserve(_ size: Int, or turn: Turn) -> Bool {
     if queue.isEmpty, reserve(size) { return true }
     queue.append((size, turn))
     return false
   }
 
-  /// Gives room to those in the queue whose turn it is.
+  /// Reserves room for the first callers in the queue that fit, and returns them.
   mutating func admit() -> [Turn] {
     var admitted: [Turn] = []
     while let next = queue.first, reserve(next.size) { admitted.append(queue.removeFirst().turn) }
     return admitted
   }
 
-  /// Leaves the queue. Returns false if it has room, because it was somebody's turn.
+  /// Leaves the queue. Returns false if the caller's turn has come, so that room is reserved for it.
   mutating func leave(_ turn: Turn) -> Bool {
     queue.firstIndex { $0.turn == turn }.map { queue.remove(at: $0) } != nil
   }
@@ -81,21 +81,22 @@ struct Outbox {
     bytes -= size + Outbox.overhead
   }
 
-  /// Adds a message that has room. Returns whether nobody sends for the topic yet: then the caller does.
+  /// Adds a message for which room is reserved. Returns true if no task sends for the topic yet; the caller must then
+  /// start one.
   mutating func add(_ item: [UInt8], to sender: UInt64) -> Bool {
     lanes[sender, default: Lane()].items.append(item)
     defer { lanes[sender]?.isSending = true }
     return lanes[sender]?.isSending == false
   }
 
-  /// How many messages of the topic wait; nil if all that waits is enough for a record.
+  /// The number of messages of the topic that wait; nil if there are enough for a record.
   func waiting(_ sender: UInt64) -> Int? {
     let count = lanes[sender]?.items.count ?? 0
     return count < Outbox.recordMessages && bytes < Outbox.recordBytes ? count : nil
   }
 
-  /// What the topic sends next, and again until it is finished; nil if there is nothing, and then nobody sends for it any
-  /// more.
+  /// Returns the next messages to send, and the same ones until `finish`. If there are none, it returns nil, and the
+  /// caller must stop sending.
   mutating func next(_ sender: UInt64) -> Packed? {
     guard let lane = lanes[sender], !lane.items.isEmpty else {
       lanes[sender]?.isSending = false
@@ -113,7 +114,7 @@ struct Outbox {
     return Packed(first: lane.first, items: Array(lane.items.prefix(count)))
   }
 
-  /// The engine has stored what was sent, or never will.
+  /// Call this when the engine has stored the messages that were sent, or never will.
   mutating func finish(_ sender: UInt64) {
     guard var lane = lanes.removeValue(forKey: sender) else { return }
     for item in lane.items.prefix(lane.underWay) { release(item.count) }
@@ -123,14 +124,14 @@ struct Outbox {
     lanes[sender] = lane
   }
 
-  /// Sends each message of the record on its own: one of them is too large.
+  /// Sends each message of the record in its own record, because one of them is too large.
   mutating func split(_ sender: UInt64) {
     let count = lanes[sender]?.underWay ?? 0
     lanes[sender]?.alone = count
     lanes[sender]?.underWay = 0
   }
 
-  /// Forgets a topic that is carried no longer. Returns how much of it does not leave any more.
+  /// Forgets a topic that is no longer carried. Returns the number of its messages that will not leave.
   mutating func forget(_ sender: UInt64) -> UInt64 {
     guard let lane = lanes.removeValue(forKey: sender) else { return 0 }
     for item in lane.items { release(item.count) }

@@ -2,7 +2,7 @@ import Foundation
 import Multicast
 import ServiceLifecycle
 
-/// Who is here: the processes of a team, as keys with an expiry in the engine.
+/// Reports which processes of a team are running, as keys with an expiry in the engine.
 ///
 /// ```swift
 /// let presence = Presence(center: center, registry: carrier, name: "north")
@@ -10,17 +10,18 @@ import ServiceLifecycle
 /// let group = ServiceGroup(services: [carriage, presence], …)  // the last one ends first
 /// ```
 ///
-/// A process that ends is reported to have left within a third of the expiry, one that is killed when its key has expired.
-/// While the engine cannot be reached, no process is reported to join or leave. After that, and after the engine has lost
-/// the keys, no process is reported to have left for one expiry, in which each process keeps its key again.
+/// A process that ends is reported to have left within a third of the expiry. One that is killed is reported when its
+/// key has expired. While the engine cannot be reached, no process is reported to join or leave. After that, and after
+/// the engine has lost the keys, no process is reported to have left for one expiry, in which each process stores its
+/// key again.
 public final class Presence: Service {
   /// A process.
   public struct Member: Codable, Sendable, Hashable {
-    /// Another one after each start.
+    /// The identity of the process, which is new after each start.
     public let id: String
-    /// What it is called.
+    /// The name of the process.
     public let name: String
-    /// What it tells of itself.
+    /// What the process publishes about itself.
     public let details: [String: String]
   }
 
@@ -33,15 +34,16 @@ public final class Presence: Service {
   private let state = Locked<(company: Company, problem: String?)>(
     (Company(), "It does not run yet."))
 
-  /// Creates the presence of this process, which begins when it runs.
+  /// Creates the presence of this process, which begins when `run()` is called.
   ///
   /// - Parameters:
-  ///   - center: Where it is told who comes and goes.
+  ///   - center: The center that receives the reports.
   ///   - registry: The carrier of the carriage, or another one.
-  ///   - name: What this process is called.
-  ///   - details: What it tells of itself, such as an address.
+  ///   - name: The name of this process.
+  ///   - details: What this process publishes about itself, such as an address.
   ///   - prefix: The same in all processes of a team.
-  ///   - expiry: How long a process may be silent. It speaks three times as often. NATS keeps the expiry of who was first.
+  ///   - expiry: How long a process may be silent. It stores its key three times in that time. NATS keeps the expiry of
+  ///     the first process.
   public init(
     center: MulticastCenter, registry: any Registry, name: String, details: [String: String] = [:],
     prefix: String = "multicast", expiry: Duration = .seconds(6)
@@ -52,15 +54,15 @@ public final class Presence: Service {
     (self.center, self.registry, self.prefix, self.expiry) = (center, registry, prefix, expiry)
   }
 
-  /// Those who are here, this process included once the engine knows it.
+  /// The processes that are running. They include this one after the engine has stored its key.
   public var members: [Member] {
     state.withLock { $0.company.members.values.sorted { $0.id < $1.id } }
   }
 
-  /// Why nobody is told to come or go at the moment; nil if all is well.
+  /// Why no process is reported to join or leave at the moment; nil if there is no problem.
   public var problem: String? { state.withLock { $0.problem } }
 
-  /// Is here until the task is cancelled or the service group shuts down.
+  /// Keeps this process present until the task is cancelled or the service group shuts down.
   public func run() async {
     await cancelWhenGracefulShutdown {
       while !Task.isCancelled {
@@ -68,7 +70,7 @@ public final class Presence: Service {
         try? await Task.sleep(for: self.expiry / 3)
       }
     }
-    // In a task that is not cancelled. If it fails, the key expires.
+    // A new task, because the caller's may have been cancelled. If it fails, the key expires.
     await Task {
       _ = try? await registry.register(nil, as: own.id, in: prefix, expiry: expiry)
     }.value
@@ -97,19 +99,19 @@ public final class Presence: Service {
   }
 }
 
-/// The processes that are here, by what the engine returns. A value: it knows no engine, no lock and no clock.
+/// The processes that are running, according to the engine. A value without an engine, a lock or a clock.
 struct Company {
   private(set) var members: [String: Presence.Member] = [:]
   /// Whether the engine could not be reached since the last answer.
   private var wasAway = false
-  /// Before this time, a process whose key is missing may be about to keep it again.
+  /// Until this time, a process whose key is missing may be about to store it again.
   private var grace: ContinuousClock.Instant?
 
   mutating func noteOutage() { wasAway = true }
 
-  /// Takes the members whose keys the engine has, and returns which have joined and left.
+  /// Takes the members whose keys the engine has stored, and returns the ones that have joined and left.
   ///
-  /// - Parameter wasKept: Whether the own key was still there. If it was not, the engine has lost the others' as well.
+  /// - Parameter wasKept: Whether the own key was still stored. If not, the engine has lost the other keys, too.
   mutating func take(
     _ present: [String: Presence.Member], wasKept: Bool, at now: ContinuousClock.Instant,
     expiry: Duration
@@ -124,15 +126,15 @@ struct Company {
   }
 }
 
-/// What a `Presence` tells its own process.
+/// What a `Presence` reports in its own process.
 public enum PresenceReport: Sendable, Hashable {
-  /// A process is here. Each process reports itself, too.
+  /// A process has joined. Each process reports itself, too.
   case joined(Presence.Member, isOwn: Bool)
-  /// A process has ended, or has not been heard of for a while.
+  /// A process has ended, or its key has expired.
   case left(Presence.Member)
 }
 
 extension Topic where Message == PresenceReport {
-  /// Who comes and goes.
+  /// The reports about processes that join and leave.
   public static var presence: Self { Topic("MulticastCarrier.presence") }
 }

@@ -1,7 +1,7 @@
 import Multicast
 import MulticastCarrier
 
-/// What every carrier has to do, as a test of an engine: for whoever writes another one.
+/// Checks the rules that every carrier follows. Use it as a test if you write a carrier for another engine.
 ///
 /// ```swift
 /// @Test func conforms() async throws {
@@ -10,13 +10,13 @@ import MulticastCarrier
 /// }
 /// ```
 ///
-/// What never happens is waited for without an end: give the test a limit of time.
+/// It waits without a limit for what a carrier must do, so give the test a time limit.
 public struct CarrierConformance: Sendable {
   private let make: @Sendable () throws -> any Carrier
-  /// New for each check, so that an engine may be checked again.
+  /// New for each instance, so that an engine can be checked again.
   private let prefix = "conformance-\(UInt32.random(in: 0 ... .max))"
 
-  /// - Parameter make: Makes a carrier of the engine that runs.
+  /// - Parameter make: Creates a carrier for the running engine.
   public init(_ make: @escaping @Sendable () throws -> any Carrier) { self.make = make }
 
   private func log(_ type: String, keepsLatest: Bool = false) -> Log {
@@ -32,7 +32,7 @@ public struct CarrierConformance: Sendable {
 
   /// Checks the carrier.
   ///
-  /// - Returns: A sentence for each thing that it does not do.
+  /// - Returns: A sentence for each rule that the carrier breaks.
   public func check() async throws -> [String] {
     var findings = Findings()
     let (one, two) = (try make(), try make())
@@ -53,7 +53,7 @@ public struct CarrierConformance: Sendable {
     return findings.broken
   }
 
-  /// Returns when the engine can be reached: a carrier connects by itself.
+  /// Returns when the engine can be reached. The carrier connects by itself.
   private func reached(_ carrier: any Carrier) async throws {
     while true {
       do { return _ = try await carrier.end(of: log("reached")) } catch CarrierError.disconnected {
@@ -67,7 +67,7 @@ public struct CarrierConformance: Sendable {
   ) async throws {
     let log = log("log")
     let start = try await one.end(of: log)
-    // Any bytes, none, and as many as it takes.
+    // Arbitrary bytes, no bytes, and as many bytes as the engine takes.
     let bytes: [[UInt8]] =
       [
         (0...255).map { UInt8($0) }, Array("\r\n$5\r\n".utf8), [],
@@ -77,33 +77,36 @@ public struct CarrierConformance: Sendable {
     for (number, record) in bytes.enumerated() {
       places.append(try await one.append(record, to: log, id: "first-\(number)"))
     }
-    findings.expect(places == places.sorted(), "The places of a log do not grow.")
-    findings.expect(Set(places).count == places.count, "Two records have one place.")
+    findings.expect(places == places.sorted(), "The positions of a log do not grow.")
+    findings.expect(Set(places).count == places.count, "Two records have one position.")
     let end = try await two.end(of: log)
     findings.expect(
       Set(places.map(\.epoch)).count == 1, "A log has another epoch after an append.")
     findings.expect(start.number == 0, "A log without records does not end at its beginning.")
-    findings.expect(end == places.last, "The end of a log is not the place of its last record.")
+    findings.expect(end == places.last, "The end of a log is not the position of its last record.")
     let all = try await read(two, log, after: start, count: bytes.count)
     findings.expect(all.map(\.bytes) == bytes, "Records are read changed or out of order.")
-    findings.expect(all.map(\.position) == places, "A place is another one where it is read.")
+    findings.expect(
+      all.map(\.position) == places,
+      "A record is read with another position than it was stored with.")
     let complete = try await two.isComplete(log, since: start)
-    findings.expect(complete, "A log that dropped nothing is said not to be complete.")
-    // From any place, in small pieces.
+    findings.expect(complete, "A log that dropped nothing is reported as incomplete.")
+    // From different positions, a few records at a time.
     for index in [0, 50, places.count - 2] {
       let some = try await two.read(log, after: places[index], limit: 3)
       findings.expect(
         !some.isEmpty && some.count <= 3
           && some.map(\.position) == Array(places[(index + 1)...].prefix(some.count)),
-        "Reading after a place gives other records.")
+        "A read after a position returns other records.")
     }
-    // Somebody who waits.
+    // A read that waits for the next record.
     async let waiting = read(two, log, after: end, count: 1)
     let last = try await one.append([1, 2, 3], to: log, id: "last")
     let record = try await waiting[0]
     findings.expect(
-      record.bytes == [1, 2, 3] && record.position == last, "Who waits gets another.")
-    // Too large, and then another one.
+      record.bytes == [1, 2, 3] && record.position == last,
+      "A read that waits returns another record.")
+    // A record that is too large, and then a small one.
     let large = [UInt8](repeating: 0, count: one.recordLimit + 1)
     do {
       _ = try await one.append(large, to: log, id: "large")
@@ -114,7 +117,7 @@ public struct CarrierConformance: Sendable {
     _ = try await one.append([4], to: log, id: "small")
     let next = try await read(two, log, after: last, count: 1)
     findings.expect(next.map(\.bytes) == [[4]], "A record that is too large is stored.")
-    // What is sent again, as after a lost acknowledgement, is stored once or twice, in a row.
+    // A record that is sent again, as after a lost acknowledgement, is stored once or twice, in a row.
     for _ in 0..<2 { _ = try await one.append([5], to: log, id: "again") }
     _ = try await one.append([6], to: log, id: "behind")
     var behind: [[UInt8]] = []
@@ -125,15 +128,16 @@ public struct CarrierConformance: Sendable {
       place = records.last?.position ?? place
     }
     findings.expect(
-      [[[5], [6]], [[5], [5], [6]]].contains(behind), "What is sent again: \(behind)")
-    // A place in a log that is no more.
+      [[[5], [6]], [[5], [5], [6]]].contains(behind), "After a record was sent again: \(behind)")
+    // A position in a log that no longer exists.
     let wrong = Position(epoch: place.epoch &+ 1, number: place.number, part: place.part)
     do {
       _ = try await two.read(log, after: wrong, limit: 32)
-      findings.expect(false, "A place of another epoch is believed.")
+      findings.expect(false, "A position of another epoch is accepted.")
     } catch CarrierError.beganAnew(let beginning) {
       let first = try await read(two, log, after: beginning, count: 1)
-      findings.expect(first.map(\.bytes) == [bytes[0]], "A log that began anew is not read whole.")
+      findings.expect(
+        first.map(\.bytes) == [bytes[0]], "A log that began again is not read from its beginning.")
     }
   }
 
@@ -167,7 +171,7 @@ public struct CarrierConformance: Sendable {
       let records = try await read(two, log, after: beginning, count: 2)
       findings.expect(
         records.map(\.bytes) == [Array(name.utf8), Array("after".utf8)],
-        "The topic \(name.debugDescription) is not carried apart.")
+        "The topic \(name.debugDescription) shares a log with another topic.")
       one.release(log)
       two.release(log)
     }
@@ -198,22 +202,22 @@ public struct CarrierConformance: Sendable {
   ) async throws {
     let expiry = Duration.seconds(2)
     var (all, wasKept) = try await one.register([1], as: "one", in: prefix, expiry: expiry)
-    findings.expect(all == ["one": [1]] && !wasKept, "A value that is kept is not there.")
+    findings.expect(all == ["one": [1]] && !wasKept, "A stored value is missing.")
     (all, wasKept) = try await two.register([2, 3], as: "two", in: prefix, expiry: expiry)
-    findings.expect(!wasKept, "A value is said to have been kept that was not.")
-    findings.expect(all["two"] == [2, 3], "A second value is not there.")
+    findings.expect(!wasKept, "A new value is reported as stored before.")
+    findings.expect(all["two"] == [2, 3], "A second value is missing.")
     (_, wasKept) = try await one.register([4], as: "one", in: prefix, expiry: expiry)
-    findings.expect(wasKept, "A value that was kept is said not to have been.")
+    findings.expect(wasKept, "A stored value is reported as new.")
     (all, _) = try await one.register(nil, as: "two", in: prefix, expiry: expiry)
-    findings.expect(all == ["one": [4]], "A value that is kept no more is there: \(all)")
-    // It expires.
+    findings.expect(all == ["one": [4]], "A removed value is returned: \(all)")
+    // Wait until it expires.
     repeat {
       (all, _) = try await two.register([5], as: "two", in: prefix, expiry: expiry)
     } while all
       .count > 1
-    findings.expect(all == ["two": [5]], "The value that is kept on has expired.")
+    findings.expect(all == ["two": [5]], "A value that was stored again has expired.")
     (_, wasKept) = try await one.register([6], as: "one", in: prefix, expiry: expiry)
-    findings.expect(!wasKept, "A value that has expired is said to have been kept.")
+    findings.expect(!wasKept, "An expired value is reported as stored before.")
   }
 
   private func checkClosing(
@@ -224,10 +228,12 @@ public struct CarrierConformance: Sendable {
     async let waiting = two.read(log, after: end, limit: 32)
     await two.close()
     do {
-      // It may have returned none just before.
-      if try await !waiting.isEmpty { findings.expect(false, "Nothing was there to be read.") }
+      // The read may have returned no records just before.
+      if try await !waiting.isEmpty {
+        findings.expect(false, "A read returned a record after the end of a log.")
+      }
     } catch CarrierError.closed {} catch {
-      findings.expect(false, "Who reads a carrier that is closed gets \(error).")
+      findings.expect(false, "A read from a closed carrier throws \(error).")
     }
     for way in 0..<3 {
       do {
@@ -245,7 +251,7 @@ public struct CarrierConformance: Sendable {
     await one.close()
   }
 
-  /// Two carriers use the same identifier, as a carrier can that has guessed it.
+  /// Two carriers use the same identifier, as an attacker could that has guessed it.
   private func checkIdentifiers(_ findings: inout Findings) async throws {
     let (one, two) = (try make(), try make())
     try await reached(one)
@@ -292,9 +298,10 @@ public struct CarrierConformance: Sendable {
     await two.close()
   }
 
-  /// Three processes post to a topic that keeps its latest message, at the same moments.
+  /// Three processes post to a topic that keeps its latest message, at the same time.
   private func checkLatestUnderLoad(_ findings: inout Findings) async throws {
-    // Together fewer than the 64 records that a log of latest values keeps, so that none may be dropped, however slow a reader is.
+    // Together fewer than the 64 records that a log of latest values keeps, so that none may be dropped, however slow a
+    // reader is.
     let count = 20
     let sites = try (0..<3).map { Site(try make(), "shop \($0)", prefix: prefix + "-shops") }
     for site in sites { await site.start() }
@@ -319,7 +326,7 @@ public struct CarrierConformance: Sendable {
     }
   }
 
-  /// What a program may do in any order: it carries a topic twice, and closes before it stops running.
+  /// What a program may do in any order: it carries a topic twice, and closes the carriage while it runs.
   private func checkLife(_ findings: inout Findings) async throws {
     let sites = [
       Site(try make(), "point", prefix: prefix + ".a"),
@@ -346,7 +353,7 @@ public struct CarrierConformance: Sendable {
     }
   }
 
-  /// Three processes whose connections fail: before, in, and after what they do.
+  /// Three processes whose connections fail before, during and after their operations.
   private func checkCarriages(_ findings: inout Findings) async throws {
     let count = 200
     let carriers = try (0..<3).map { FaultyCarrier(try make(), seed: UInt64($0) &+ 7) }
@@ -372,13 +379,14 @@ public struct CarrierConformance: Sendable {
         findings.expect(
           false, "\(site.name) has not heard all of \(other.name), each once, in order.")
       }
-      findings.expect(seen.missing == 0, "\(site.name) was told that \(seen.missing) are missing.")
+      findings.expect(
+        seen.missing == 0, "\(site.name) received reports of \(seen.missing) missing messages.")
     }
     try await checkAgreement(sites, prefix, sent: count + count / 10, &findings)
     for site in sites { await site.stop() }
   }
 
-  /// All have the same latest value, once all have read the whole log.
+  /// All processes have the same latest value after all have read the whole log.
   private func checkAgreement(
     _ sites: [Site], _ prefix: String, sent: Int, _ findings: inout Findings
   ) async throws {
@@ -392,7 +400,7 @@ public struct CarrierConformance: Sendable {
       place = try await carrier.read(log, after: place, limit: 32).last?.position ?? place
     }
     for site in sites {
-      // Nothing tells that a record of its own has come back.
+      // No report shows that a process has read its own record.
       while site.carriage.position(of: "last").map({ $0 < place }) ?? true {
         try await Task.sleep(for: .milliseconds(5))
       }
@@ -404,9 +412,9 @@ public struct CarrierConformance: Sendable {
 
   // MARK: With an engine that ends
 
-  /// Checks that carriers come back, and lose nothing that the engine keeps.
+  /// Checks that carriers connect again, and lose nothing that the engine keeps.
   ///
-  /// - Parameter restart: Ends the engine, and starts it again at its address, with what it has stored.
+  /// - Parameter restart: Stops the engine, and starts it again at its address with the data that it has stored.
   public func check(restart: () async throws -> Void) async throws -> [String] {
     var findings = Findings()
     let (one, two) = (
@@ -425,7 +433,7 @@ public struct CarrierConformance: Sendable {
       }
       findings.expect(
         !seen.reports.contains { if case .gap = $0 { true } else { false } },
-        "\(site.name) was told of a gap after a restart.")
+        "\(site.name) received a report of a gap after a restart.")
       findings.expect(
         seen.notes(of: "one") == Array(1...200) && seen.notes(of: "two") == Array(1...100),
         "\(site.name) has not heard all, each once, in order, after a restart.")
@@ -435,11 +443,11 @@ public struct CarrierConformance: Sendable {
     return findings.broken
   }
 
-  /// Checks that an engine that has lost its last records, as after a failover or from a copy, loses nothing else.
+  /// Checks that an engine that has lost its last records, as after a failover or a restored copy, loses nothing else.
   ///
   /// - Parameters:
-  ///   - save: Makes a copy of all that the engine has stored.
-  ///   - restore: Takes the engine back to the copy, with its clock as it is.
+  ///   - save: Copies all data of the engine.
+  ///   - restore: Takes the engine back to the copy, without changing its clock.
   public func check(
     save: () async throws -> Void, restore: () async throws -> Void
   ) async throws -> [String] {
@@ -448,7 +456,7 @@ public struct CarrierConformance: Sendable {
       Site(try make(), "one", prefix: prefix), Site(try make(), "two", prefix: prefix)
     )
     for site in [one, two] { await site.start() }
-    // So many records that none of the first ones is remembered by its contents.
+    // Enough records that none of the first ones is remembered by its contents.
     for number in 1...40 {
       one.post(number...number)
       await two.until { $0.notes(of: "one").last == number }
@@ -465,14 +473,15 @@ public struct CarrierConformance: Sendable {
     await two.until { $0.notes(of: "one", in: "last") == [1, 2] }
     for site in [one, two] { await site.until { $0.state?.waitingMessages == 0 } }
     try await restore()
-    // More records than were lost: their places are those of the lost ones, where an engine counts.
+    // Write more records than were lost, so that they take the positions of the lost ones if the engine counts
+    // positions.
     for number in 61...100 { one.post(number...number) }
     let seen = await two.until { $0.notes(of: "one").last == 100 }
     findings.expect(
       seen.notes(of: "one") == Array(1...100), "After a restored log: \(seen.notes(of: "one"))")
     findings.expect(
       seen.missing == 0, "After a restored log, \(seen.missing) are reported as missing.")
-    // The value that the log has lost is in it again.
+    // The value that the log had lost is in it again.
     let late = Site(try make(), "late", prefix: prefix)
     await late.start()
     await late.until { $0.notes(of: "one", in: "last").last == 2 }
@@ -483,9 +492,9 @@ public struct CarrierConformance: Sendable {
     return findings.broken
   }
 
-  /// Checks that a log that was emptied is told, and that all goes on.
+  /// Checks that a log that was emptied is reported, and that messages are carried afterwards.
   ///
-  /// - Parameter empty: Takes from the engine all that it has stored.
+  /// - Parameter empty: Deletes all data of the engine.
   public func check(empty: () async throws -> Void) async throws -> [String] {
     var findings = Findings()
     let (one, two) = (
@@ -502,15 +511,15 @@ public struct CarrierConformance: Sendable {
       $0.notes(of: "one").count >= 20 && $0.reports.contains(.beganAnew(type: "note"))
     }
     findings.expect(
-      seen.notes(of: "one") == Array(1...20), "After a log began anew: \(seen.notes(of: "one"))")
-    // The latest value is there again.
+      seen.notes(of: "one") == Array(1...20), "After a log began again: \(seen.notes(of: "one"))")
+    // The log contains the latest value again.
     two.post(21...21, to: .other)
     one.post(4...4, to: .last)
     for site in [one, two] {
       await site.until {
         $0.reports.contains(.beganAnew(type: "last")) && $0.notes(of: "one", in: "last").contains(4)
       }
-      // What it tells again has left.
+      // The values that this process posts again have left.
       await site.until { $0.state?.waitingMessages == 0 }
     }
     one.post(5...5, to: .last)

@@ -1,30 +1,30 @@
 import Foundation
 import MulticastCarrier
 
-/// A real engine of a test, on a port of this machine that nobody else uses.
+/// A real engine for a test, on a port of this machine that no other program uses.
 public struct Engine: Sendable {
-  /// Which engine.
+  /// The kinds of engines.
   public enum Kind: String, Sendable, CaseIterable {
     /// `nats-server`
     case nats
     /// `redis-server`
     case redis
 
-    /// Those that tests run with: all, or the one that the environment's `ENGINE` names.
+    /// The engines that tests use: all of them, or the one that the environment variable `ENGINE` names.
     public static var tested: [Self] {
       ProcessInfo.processInfo.environment["ENGINE"].flatMap(Self.init).map { [$0] } ?? allCases
     }
   }
 
-  /// Which engine.
+  /// The kind of the engine.
   public let kind: Kind
   /// The running program.
   public let program: Program
-  /// Its port.
+  /// The engine's port.
   public let port: Int
   private let store: Store
 
-  /// A folder, until nobody needs it any more.
+  /// A folder that is deleted with its last owner.
   private final class Store: Sendable {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("Store-\(UUID())").path
     init() throws {
@@ -34,12 +34,12 @@ public struct Engine: Sendable {
     deinit { for path in [path, copy] { try? FileManager.default.removeItem(atPath: path) } }
   }
 
-  /// Starts an engine that stores on disk: JetStream, or an append-only file.
+  /// Starts an engine that stores its data on disk: JetStream, or an append-only file.
   ///
   /// - Parameters:
-  ///   - port: The port of an earlier one, with an empty store.
-  ///   - old: An earlier one that has ended, to start it again with its port and its store.
-  ///   - configuration: What else is in its configuration file, with `PORT` for its port.
+  ///   - port: The port of an earlier engine, to start one there with an empty store.
+  ///   - old: An earlier engine that has ended, to start it again with its port and its store.
+  ///   - configuration: More lines for its configuration file, with `PORT` for its port.
   public init(
     _ kind: Kind, port: Int? = nil, again old: Engine? = nil, configuration: String = ""
   ) async throws {
@@ -62,7 +62,7 @@ public struct Engine: Sendable {
       guard text.lowercased().contains("address already in use") else {
         throw Program.Failure(description: text)
       }
-      // Somebody else has it for now.
+      // Another program has the port at the moment.
       chosen = try port ?? Engine.freePort()
       program = try Engine.start(kind, chosen, configuration)
       return false
@@ -95,26 +95,26 @@ public struct Engine: Sendable {
     }
   }
 
-  /// Copies what it has stored. It has ended.
+  /// Copies the store. Call this after the engine has ended.
   public func copyStore() throws {
     try FileManager.default.copyItem(atPath: store.path, toPath: store.copy)
   }
 
-  /// Takes what it has stored back to the copy. It has ended.
+  /// Restores the copy of the store. Call this after the engine has ended.
   public func restoreStore() throws {
     try FileManager.default.removeItem(atPath: store.path)
     try FileManager.default.moveItem(atPath: store.copy, toPath: store.path)
   }
 
-  /// Its address.
+  /// The address of the engine.
   public var url: String { "\(kind)://127.0.0.1:\(port)" }
 
   private static let given = Locked<Set<Int>>([])
 
-  /// A port that nobody uses now.
+  /// Returns a port that no program uses now.
   ///
-  /// It is none of those that systems choose for connections. Otherwise one of them might have it when an
-  /// engine comes back.
+  /// It is not one of the ports that systems choose for connections. Otherwise, a connection could take it before an
+  /// engine starts again.
   public static func freePort() throws -> Int {
     for _ in 0..<1_000 {
       let port = Int.random(in: 10_000..<30_000)

@@ -1,7 +1,7 @@
 import MulticastCarrier
 import Synchronization
 
-/// A generator of random numbers that a seed repeats.
+/// A generator of random numbers that repeats them for the same seed.
 package struct SplitMix: RandomNumberGenerator, Sendable {
   private var state: UInt64
   package init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
@@ -29,7 +29,7 @@ package final class FaultyCarrier: Carrier, Registry {
     random = Locked(SplitMix(seed: seed))
   }
 
-  /// Fails no more.
+  /// From now on, no call fails.
   package func calm() { isCalm.store(true, ordering: .relaxed) }
 
   private func fail(_ percent: Int, _ what: String) throws {

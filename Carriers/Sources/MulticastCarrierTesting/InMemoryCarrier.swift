@@ -3,7 +3,7 @@ import Synchronization
 
 /// A carrier over logs in memory.
 public final class InMemoryCarrier: Carrier, Registry {
-  /// Logs that all carriers share which are made with it.
+  /// Logs that several carriers can share.
   public final class Engine: Sendable {
     fileprivate struct State {
       var logs: [Log: [Record]] = [:]
@@ -16,7 +16,7 @@ public final class InMemoryCarrier: Carrier, Registry {
       var waiters: [(Int, Log, CheckedContinuation<Void, Never>)] = []
       var number = 0
 
-      /// Takes those who wait for a log, or all.
+      /// Removes and returns the reads that wait for a log, or all of them.
       mutating func takeWaiters(_ isMeant: (Int, Log) -> Bool) -> [CheckedContinuation<Void, Never>]
       {
         defer { waiters.removeAll { isMeant($0.0, $0.1) } }
@@ -27,10 +27,10 @@ public final class InMemoryCarrier: Carrier, Registry {
     fileprivate let length: Int
     fileprivate let state = Locked(State())
 
-    /// - Parameter length: How many records of a topic are kept.
+    /// - Parameter length: The number of records that are kept for each topic.
     public init(length: Int = 10_000) { self.length = length }
 
-    /// Whether nobody can reach it.
+    /// Whether no carrier can reach the engine.
     public var isDown: Bool {
       get { state.withLock { $0.isDown } }
       set {
@@ -42,10 +42,10 @@ public final class InMemoryCarrier: Carrier, Registry {
       }
     }
 
-    /// How often carriers have asked it for something.
+    /// The number of requests that carriers have made.
     public var commands: Int { state.withLock { $0.commands } }
 
-    /// Loses all that it has stored.
+    /// Deletes all records.
     public func empty() {
       let waiters = state.withLock { state in
         (state.logs, state.last, state.values) = ([:], [:], [:])
@@ -55,18 +55,18 @@ public final class InMemoryCarrier: Carrier, Registry {
       for waiter in waiters { waiter.resume() }
     }
 
-    /// What an engine has stored at a moment.
+    /// The data that an engine held at a moment.
     public struct Saved: Sendable {
       fileprivate let logs: [Log: [Record]]
       fileprivate let last: [Log: UInt64]
     }
 
-    /// Returns what it has stored.
+    /// Returns a copy of the data.
     public func save() -> Saved {
       state.withLock { Saved(logs: $0.logs, last: $0.last) }
     }
 
-    /// Loses all that it has stored since a moment, as a server that is restored from a copy.
+    /// Goes back to a copy of the data, as a server that is restored from a backup.
     public func restore(_ saved: Saved) {
       let waiters = state.withLock { state in
         (state.logs, state.last, state.values) = (saved.logs, saved.last, [:])
@@ -78,7 +78,7 @@ public final class InMemoryCarrier: Carrier, Registry {
 
   private let engine: Engine
   private let isClosed = Atomic(false)
-  /// 1 MiB, or what was given.
+  /// The value given to `init`, or 1 MiB.
   public let recordLimit: Int
 
   /// Creates a carrier over an engine of its own, or a shared one.
@@ -115,7 +115,7 @@ public final class InMemoryCarrier: Carrier, Registry {
     return position
   }
 
-  /// Waits until there are records, the engine goes, or the carrier is closed.
+  /// Waits until there are records, the engine cannot be reached, or the carrier is closed.
   public func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
     while true {
       let records = try use { state in
@@ -170,12 +170,12 @@ public final class InMemoryCarrier: Carrier, Registry {
   /// Does nothing.
   public func release(_ log: Log) {}
 
-  /// Returns whether the place is still in the log, or next to its first record.
+  /// Returns whether the position is still in the log, or just before its first record.
   public func isComplete(_ log: Log, since position: Position) async throws -> Bool {
     try use { ($0.logs[log]?.first?.position.number ?? 0) <= position.number + 1 }
   }
 
-  /// Keeps a value for a while.
+  /// Stores a value for a while.
   public func register(
     _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
   ) async throws -> (values: [String: [UInt8]], wasKept: Bool) {
@@ -187,7 +187,7 @@ public final class InMemoryCarrier: Carrier, Registry {
     }
   }
 
-  /// Ends what waits in this carrier.
+  /// Ends all calls that wait in this carrier.
   public func close() async {
     isClosed.store(true, ordering: .relaxed)
     let waiters = engine.state.withLock { $0.takeWaiters { _, _ in true } }

@@ -1,23 +1,23 @@
 import Foundation
 import MulticastCarrier
 
-/// A program that a test has started, with a folder of its own. It is killed when the test lets it go.
+/// A program that a test has started, with its own folder. It is killed when the test releases this object.
 public final class Program: Sendable {
   private let process: Locked<Process>
   private let folder: URL
 
-  /// Why a program is not there.
+  /// The error of a program that could not start or has failed.
   public struct Failure: Error, CustomStringConvertible {
-    /// What it has written.
+    /// The text that the program has written.
     public let description: String
   }
 
   /// Starts a program.
   ///
   /// - Parameters:
-  ///   - path: The program. Without a slash, it is looked for as in a shell.
-  ///   - arguments: Its arguments. `FOLDER` in them stands for its folder.
-  ///   - files: Texts that are written to its folder before, with `FOLDER` replaced in them.
+  ///   - path: The program. If the path contains no slash, the program is searched for as in a shell.
+  ///   - arguments: The program's arguments, with `FOLDER` for its folder.
+  ///   - files: Texts that are written to its folder first, with `FOLDER` replaced.
   public init(_ path: String, _ arguments: [String], files: [String: String] = [:]) throws {
     let process = Process()
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Carriers-\(UUID())")
@@ -46,31 +46,31 @@ public final class Program: Sendable {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  /// The path of a file in its folder.
+  /// Returns the path of a file in the program's folder.
   public func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
-  /// The text of a file in its folder: `out` and `err` are what it has written.
+  /// Returns the text of a file in the program's folder. `out` and `err` contain what the program has written.
   public func text(_ name: String) -> String {
     (try? String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)) ?? ""
   }
 
-  /// The names of the files in its folder.
+  /// The names of the files in the program's folder.
   public var files: [String] {
     (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
   }
 
-  /// Whether it runs.
+  /// Whether the program runs.
   public var isRunning: Bool { exitStatus == nil }
 
-  /// Its status, or the number of the signal that has ended it; nil as long as it runs.
+  /// The status of the program, or the number of the signal that has ended it; nil while it runs.
   ///
-  /// The system is asked. For Foundation, a program runs as long as anything that it has started.
+  /// Asks the system, because Foundation considers a program running as long as a child process of it runs.
   private var exitStatus: Int32? {
     process.withLock { process in
       var end = unsafe siginfo_t()
       let status = unsafe waitid(
         P_PID, id_t(process.processIdentifier), &end, WEXITED | WNOHANG | WNOWAIT)
-      // Foundation may have asked for its end before.
+      // Foundation may have collected its status before.
       guard status == 0 else { return process.isRunning ? nil : process.terminationStatus }
       guard unsafe end.si_signo != 0 else { return nil }
       #if canImport(Darwin)
@@ -81,35 +81,35 @@ public final class Program: Sendable {
     }
   }
 
-  /// Sends it a signal, if it runs.
+  /// Sends a signal to the program, if it runs.
   public func signal(_ signal: Int32) {
     if isRunning { _ = process.withLock { kill($0.processIdentifier, signal) } }
   }
 
-  /// Waits for its end.
+  /// Waits until the program has ended.
   public func end() async throws {
     try await eventually("the program ends") { !self.isRunning }
   }
 
-  /// Waits for its end.
+  /// Waits until the program has ended.
   ///
   /// - Returns: Its status, or the number of the signal that has ended it.
   public func status() async throws -> Int32 {
     while true {
       try await end()
-      // Foundation may be about to take it.
+      // Foundation may be about to collect it.
       if let exitStatus { return exitStatus }
     }
   }
 
-  /// Kills it, and waits for its end.
+  /// Kills the program, and waits until it has ended.
   public func kill9() async throws {
     signal(SIGKILL)
     try await end()
   }
 }
 
-/// Waits for something that has to happen, however slow the machine is: the limit ends a test that hangs.
+/// Waits for something that must happen, however slow the machine is. The limit only ends a test that hangs.
 nonisolated(nonsending) public func eventually(
   _ what: String, within limit: Duration = .seconds(1_200),
   _ holds: nonisolated(nonsending) () async throws -> Bool

@@ -4,20 +4,20 @@ import Synchronization
 
 /// Stands between carriers and an engine, and cuts or silences their connections.
 public final class Relay: Sendable {
-  /// Two sockets, and whether what comes is thrown away.
+  /// Two sockets, and whether received bytes are discarded.
   private final class Pair: Sendable {
     let client, server: Int32
     let isSilent = Atomic(false)
-    /// How many bytes it lets through in a second.
+    /// The number of bytes that it forwards in a second.
     let rate: Int
-    /// How many of its threads have ended. The sockets are others' once both have.
+    /// The number of its threads that have ended. After both have ended, the system may reuse the sockets' numbers.
     private let ended = Locked(0)
 
     init(_ client: Int32, _ server: Int32, _ rate: Int) {
       (self.client, self.server, self.rate) = (client, server, rate)
     }
 
-    /// Copies until one side ends, on a thread of its own. The second one to end closes both.
+    /// Copies until one side ends, on its own thread. The second thread that ends closes both sockets.
     func copy(from source: Int32, to target: Int32) {
       Thread.detachNewThread {
         var bytes = [UInt8](repeating: 0, count: 65_536)
@@ -50,14 +50,14 @@ public final class Relay: Sendable {
     }
   }
 
-  /// Where carriers connect to it.
+  /// The port to which carriers connect.
   public let port: Int
   private let listener: Int32
   private let pairs = Locked<[Pair]>([])
 
   /// - Parameters:
   ///   - target: The engine's port.
-  ///   - rate: How many bytes each direction of a connection lets through in a second.
+  ///   - rate: The number of bytes that each direction of a connection forwards in a second.
   public init(to target: Int, rate: Int = .max) throws {
     port = try Engine.freePort()
     listener = try unsafe Relay.socket(port) { unsafe bind($0, $1, $2) }
@@ -111,7 +111,7 @@ public final class Relay: Sendable {
   /// Ends all connections.
   public func cut() { for pair in take() { pair.end() } }
 
-  /// Lets nothing more through the connections that stand, and does not end them.
+  /// Forwards no more bytes through the present connections, without ending them.
   public func silence() { for pair in take() { pair.isSilent.store(true, ordering: .relaxed) } }
 
   private func take() -> [Pair] {

@@ -20,9 +20,9 @@ extension Topic where Message == Note {
   package static var last: Self { Topic("last", keepsLatest: true) }
 }
 
-/// One process of several: a center with its carriage, and all that it has heard.
+/// One of several processes: a center with its carriage, and everything that it has received.
 package final class Site: Sendable {
-  /// What has happened at a site.
+  /// What a site has received.
   package struct Seen: Sendable {
     /// By the topic's name.
     package private(set) var heard: [String: [Note]] = [:]
@@ -42,7 +42,7 @@ package final class Site: Sendable {
     package var began: Int {
       reports.count { if case .began = $0 { true } else { false } }
     }
-    /// How many messages were told to be missing, in the note topic.
+    /// The number of messages of the note topic that were reported as missing.
     package var missing: UInt64 {
       reports.reduce(0) { if case .gap("note", _, let count?) = $1 { $0 + count } else { $0 } }
     }
@@ -60,7 +60,7 @@ package final class Site: Sendable {
   private let state = Locked(State())
   private let task = Locked<Task<Void, Never>?>(nil)
 
-  /// Carries three topics in JSON: two, and one that keeps its latest.
+  /// Carries three topics in JSON: two topics of events, and one that keeps its latest message.
   package convenience init(
     _ carrier: any Carrier, _ name: String, limits: Carriage.Limits = .init(),
     prefix: String = "multicast", from start: Carriage.Start = .end
@@ -101,16 +101,16 @@ package final class Site: Sendable {
     for waiter in done { waiter.done.resume(returning: seen) }
   }
 
-  /// Forgets what it has heard.
+  /// Forgets everything that the site has received.
   package func forget() { state.withLock { $0.seen = Seen() } }
 
-  /// Forgets what was reported to it.
+  /// Forgets the reports that the site has received.
   package func forgetReports() { state.withLock { $0.seen.reports = [] } }
 
-  /// What it has seen by now.
+  /// What the site has received until now.
   package var seen: Seen { state.withLock { $0.seen } }
 
-  /// Returns when something has been seen.
+  /// Returns when the site has received what a condition requires.
   @discardableResult
   package func until(_ holds: @escaping @Sendable (Seen) -> Bool) async -> Seen {
     await withCheckedContinuation { done in
@@ -123,7 +123,7 @@ package final class Site: Sendable {
     }
   }
 
-  /// Runs, and returns when it reads so many topics.
+  /// Runs, and returns when the site reads this number of topics.
   package func start(topics: Int = 3) async {
     run()
     await until { $0.began >= topics }
@@ -133,14 +133,14 @@ package final class Site: Sendable {
     task.withLock { $0 = Task { [carriage] in await carriage.run() } }
   }
 
-  /// Sends what waits, and ends.
+  /// Sends the waiting messages, and ends.
   package func stop() async {
     let task = task.withLock { $0.take() }
     task?.cancel()
     await task?.value
   }
 
-  /// Closes the carriage, and waits until it runs no longer.
+  /// Closes the carriage, and waits until it no longer runs.
   package func close() async {
     await carriage.close()
     await task.withLock { $0.take() }?.value
@@ -151,7 +151,7 @@ package final class Site: Sendable {
   }
 }
 
-/// Runs sites, and ends them after a body.
+/// Runs sites, and stops them after a body.
 package func withSites(_ sites: Site..., body: () async throws -> Void) async throws {
   for site in sites { await site.start() }
   do { try await body() } catch {

@@ -3,17 +3,18 @@ import MulticastCarrier
 
 /// A carrier over the streams of NATS JetStream, with the official C client.
 ///
-/// All topics of a prefix share a stream, with a subject for each. Topics that keep their latest have a stream of their
-/// own, which keeps the last 64 records of each of them forever, and what processes tell of themselves has a third
-/// one. A stream that is not there is made. One of the servers is used, and another one when it is lost.
+/// All topics of a prefix share a stream, with a subject for each. Topics that keep their latest message share a second
+/// stream, which keeps the last 64 records of each topic forever. The processes' own values, for ``Presence``, are in a
+/// third one. A stream that does not exist is created. One of the servers is used, and another one after that
+/// connection is lost.
 public final class NATSCarrier: Carrier, Registry {
   private let configuration: NATSConfiguration
   private let sessions: Sessions<Session>
   private let messageLimit: Locked<Int>
-  /// Up to which number of its stream each topic was read, records of other topics included.
+  /// The number of its stream up to which each topic was read, including the records of other topics.
   let known = Locked<[Log: UInt64]>([:])
-  /// What identifiers are made with, so that no other process can guess one and have the server drop a record for it, and
-  /// the last identifier that was sent for each topic.
+  /// The key that identifiers are made with, so that no other process can guess one and make the server drop a record
+  /// as repeated; and the last identifier that was sent for each topic.
   private let secrets = Locked<(key: [UInt64], sent: [Log: String])>((NATSCarrier.newKey, [:]))
 
   /// Creates a carrier, which connects when it is used.
@@ -23,12 +24,12 @@ public final class NATSCarrier: Carrier, Registry {
     sessions = Sessions { Session(configuration, isAnother: $0, patience: $1, messageLimit: limit) }
   }
 
-  /// Ends. What was not acknowledged by then may have been stored or not.
+  /// Closes the carrier. Records that were not acknowledged before may have been stored or not.
   public func close() async { await sessions.close()?.close() }
 
   // MARK: - Streams
 
-  /// The state of a stream, which is made if there is none.
+  /// Returns the state of a stream, and creates the stream if it does not exist.
   private func stream(
     _ name: String, _ subjects: String, _ limits: String, _ session: Session,
     asking body: String = ""
@@ -54,7 +55,7 @@ public final class NATSCarrier: Carrier, Registry {
     return answer
   }
 
-  /// Returns the place of the topic's last record.
+  /// Returns the position of the topic's last record.
   public func end(of log: Log) async throws -> Position {
     let session = try sessions.current()
     let stream = try await stream(log, session)
@@ -68,14 +69,14 @@ public final class NATSCarrier: Carrier, Registry {
 
   private static var newKey: [UInt64] { (0..<2).map { _ in .random(in: 0 ... .max) } }
 
-  /// Makes a code of a name. The seed of a hasher is another one in each process; the key is, too, even where a program is
-  /// told to use the same seed always.
+  /// Makes a code of a name. A hasher has another seed in each process. The key differs, too, so that the codes differ
+  /// even if a program always uses the same seed.
   private func code(of name: String, _ key: [UInt64]) -> String {
     let codes = key.map { UInt(bitPattern: [key.description, "\($0)", name].hashValue) }
     return codes.map { String($0, radix: 36) }.joined(separator: "-")
   }
 
-  /// The server's `max_payload`, less 1 KiB for what stands before a record.
+  /// The server's `max_payload`, less 1 KiB for the headers of a record.
   public var recordLimit: Int { messageLimit.withLock(\.self) - 1_024 }
 
   /// Stores a record, and waits for the server's acknowledgement.
@@ -88,7 +89,7 @@ public final class NATSCarrier: Carrier, Registry {
       guard record.count <= limit else {
         throw CarrierError.tooLarge(bytes: record.count, limit: limit)
       }
-      // The server knows identifiers of the whole stream.
+      // The server compares identifiers in the whole stream.
       let name = "\(log.name)-\(id)"
       let (key, isFirst) = secrets.withLock { secrets in
         (secrets.key, secrets.sent.updateValue(name, forKey: log) != name)
@@ -103,13 +104,13 @@ public final class NATSCarrier: Carrier, Registry {
       }
       return Position(epoch: stream.epoch, number: number, part: mark(record))
     } catch {
-      // Perhaps the stream was deleted or changed: it is looked at before the next attempt.
+      // The stream may have been deleted or changed, so look at it before the next attempt.
       session.streams.withLock { $0[log.stream] = nil }
       throw error
     }
   }
 
-  /// Reads with a consumer of the server's, which is made anew where it is lost.
+  /// Reads with a consumer of the server. If the server loses the consumer, creates another one.
   public func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
     let session = try sessions.current()
     if session.reads(log, at: position) {
@@ -122,7 +123,7 @@ public final class NATSCarrier: Carrier, Registry {
       throw CarrierError.beganAnew(Position(epoch: stream.epoch, number: 0))
     }
     let first = stream.state?.first_seq ?? 0
-    // The numbers of records that a failover or a restored store has lost are given to other records.
+    // After a failover or a restored store, the numbers of lost records are given to other records.
     if position.number >= max(first, 1), position.part > 0 {
       let last = try await session.ask(
         "STREAM.MSG.GET." + log.stream, #"{"seq":\#(position.number)}"#)
@@ -147,7 +148,7 @@ public final class NATSCarrier: Carrier, Registry {
     return try await session.read(log, limit: limit, with: consumer)
   }
 
-  /// Asks for the stream's first record, if one may have been dropped.
+  /// Asks for the stream's first record, if a record may have been dropped.
   public func isComplete(_ log: Log, since position: Position) async throws -> Bool {
     let session = try sessions.current()
     guard let doubt = session.takeDoubt(log) else { return true }
@@ -163,7 +164,7 @@ public final class NATSCarrier: Carrier, Registry {
 
   // MARK: - Keys with an expiry
 
-  /// Keeps a value as the only record of a subject. Names are letters, digits, hyphens and underscores.
+  /// Stores a value as the only record of a subject. Names are letters, digits, hyphens and underscores.
   public func register(
     _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
   ) async throws -> (values: [String: [UInt8]], wasKept: Bool) {
@@ -193,7 +194,7 @@ public final class NATSCarrier: Carrier, Registry {
   }
 }
 
-/// What JetStream answers to all that it is asked here.
+/// The answers of JetStream to all requests that are made here.
 struct Answer: Decodable {
   struct Refusal: Decodable {
     let code: Int
@@ -218,16 +219,16 @@ struct Answer: Decodable {
   let message: Message?
   let config: Configuration?
 
-  /// A number for the time at which a stream was made.
+  /// A number for the time at which a stream was created.
   var epoch: UInt64 { sum((created ?? "").utf8) }
 
-  /// The place of a message.
+  /// Returns the position of a message.
   func position(_ epoch: UInt64) -> Position {
     let bytes = message?.data.map(Array.init) ?? []
     return Position(epoch: epoch, number: message?.seq ?? 0, part: mark(bytes))
   }
 
-  /// The size of the largest record that a stream takes.
+  /// The size of the largest record that the stream stores.
   var recordLimit: Int { config?.max_msg_size.flatMap { $0 > 0 ? $0 : nil } ?? .max }
 
   func checked() throws(CarrierError) -> Answer {
@@ -242,7 +243,8 @@ extension Log {
   fileprivate var subject: String { subjects + name }
 }
 
-/// A stream's name, which may have no point. `=` is in no prefix, so that two prefixes have two streams.
+/// The name of a stream, which may contain no point. No prefix contains `=`, so different prefixes have different
+/// streams.
 private func streamName(_ prefix: String, _ kind: String?) -> String {
   prefix.replacing(".", with: "=") + (kind.map { "==\($0)" } ?? "")
 }
@@ -251,8 +253,9 @@ private func sum(_ bytes: some Sequence<UInt8>) -> UInt64 {
   bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
 }
 
-/// Tells a record from another one that the server gives its number to. The beginning of a record is enough: it has the
-/// sender and the number of the first message. It is never 0, which stands for a place without a record.
+/// Distinguishes a record from another one that the server later gives the same number. The beginning of a record is
+/// enough, because it contains the sender and the number of the first message. It is never 0, which means a position
+/// without a record.
 func mark(_ record: [UInt8]) -> UInt64 {
   (sum(record.prefix(128)) ^ UInt64(record.count) &* 0x9E37_79B9_7F4A_7C15) | 1
 }

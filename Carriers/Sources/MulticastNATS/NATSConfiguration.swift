@@ -2,40 +2,40 @@ import CNATS
 import Foundation
 import MulticastCarrier
 
-/// Where the servers are, who asks, and how much they keep.
+/// The addresses of the servers, the credentials, and how much the streams keep.
 public struct NATSConfiguration: Sendable {
-  /// The servers of one cluster, one of which is used: `nats://user:password@host:port` or `tls://…`, of which the
-  /// host is enough.
+  /// The servers of one cluster, one of which is used: `nats://user:password@host:port` or `tls://…`. The host alone is
+  /// enough.
   public var urls: [String]
-  /// The user, if he is not in the URLs.
+  /// The user, unless the URLs contain one.
   public var user: String?
   /// The password.
   public var password: String?
-  /// A token in place of user and password.
+  /// A token instead of user and password.
   public var token: String?
   /// The path of a file with a user's JWT and seed.
   public var credentialsFile: String?
-  /// The path of a file with the certificates that the servers' are signed by; nil for those that the system trusts.
-  /// With it, or with `tls://`, the connection is encrypted.
+  /// The path of a file with the certificates of the authority that has signed the servers' certificates; nil for the
+  /// authorities that the system trusts. With it, or with `tls://`, the connection is encrypted.
   public var certificateAuthority: String?
-  /// The path of a file with this client's certificate chain, and of one with its key.
+  /// The path of a file with this client's certificate chain, and of a file with its key.
   public var certificate: (chain: String, key: String)?
-  /// The beginning of the subjects at which answers arrive. Give each user of the server one of his own, such as
-  /// `_INBOX.shop`, with the right to subscribe to `_INBOX.shop.>` alone: a user who may subscribe to `_INBOX.>` reads the
-  /// answers to all others.
+  /// The beginning of the subjects at which answers arrive. Give each user of the server another one, such as
+  /// `_INBOX.shop`, with the right to subscribe only to `_INBOX.shop.>`, because a user with the right to `_INBOX.>`
+  /// reads the answers to all others.
   public var inbox = "_INBOX"
-  /// What the connection is called in the servers' lists.
+  /// The name of the connection in the servers' lists.
   public var name = "multicast"
-  /// How many bytes a stream keeps, where this process is the first and makes it.
+  /// The number of bytes that a stream keeps, if this process is the first one and creates it.
   public var maxBytes: Int64 = 1 << 30
-  /// How long a stream keeps a record.
+  /// The time for which a stream keeps a record.
   public var maxAge = Duration.seconds(3_600)
-  /// On how many servers of a cluster a stream is.
+  /// The number of servers of a cluster that store a stream.
   public var replicas: Int64 = 1
 
   /// Creates a configuration.
   ///
-  /// - Throws: `CarrierError.refused`, if a URL is none.
+  /// - Throws: `CarrierError.refused` if a URL is not valid.
   public init(urls: [String]) throws {
     for url in urls {
       _ = try address(url, ["nats", "tls"], like: "nats://user:password@host:port")
@@ -43,19 +43,19 @@ public struct NATSConfiguration: Sendable {
     self.urls = urls
   }
 
-  /// Creates a configuration of one server, or of several of a cluster.
+  /// Creates a configuration of one server, or of several servers of a cluster.
   public init(url: String, _ others: String...) throws { try self.init(urls: [url] + others) }
 
-  /// What the server or the client may repeat, and no report may.
+  /// The passwords that the server or the client may repeat, which no report may contain.
   var secrets: [String] {
     let addresses = urls.compactMap { URLComponents(string: $0) }
     return [password, token].compactMap(\.self)
       + addresses.flatMap { [$0.password, $0.percentEncodedPassword].compactMap(\.self) }
   }
 
-  /// Tells the C client. Returns its first refusal.
+  /// Configures the C client. Returns its first error.
   ///
-  /// - Parameter patience: How long the server may say nothing.
+  /// - Parameter patience: How long the server may be silent.
   func configure(_ options: OpaquePointer?, _ patience: Duration) -> natsStatus {
     let seconds = patience.components.seconds
     let pointers = unsafe urls.map { unsafe strdup($0) }
@@ -66,12 +66,12 @@ public struct NATSConfiguration: Sendable {
       natsOptions_SetServers(options, &servers, Int32(servers.count)),
       natsOptions_SetName(options, name), natsOptions_SetUserInfo(options, user, password),
       natsOptions_SetToken(options, token),
-      // Each connection is another one, so that whatever ends it is told in the same way.
+      // The client does not connect again by itself, so that every end of a connection is reported in the same way.
       natsOptions_SetAllowReconnect(options, false), natsOptions_SetTimeout(options, 2_000),
       natsOptions_SetPingInterval(options, 3_000),
       natsOptions_SetMaxPingsOut(options, Int32(seconds / 3 - 1)),
       natsOptions_SetWriteDeadline(options, seconds * 1_000),
-      // What leaves together is one record already: nobody is woken to collect more.
+      // Messages that leave together already share a record, so no thread needs to be woken to collect more.
       natsOptions_SetSendAsap(options, true), natsOptions_UseGlobalMessageDelivery(options, true),
       natsOptions_SetSecure(options, isEncrypted),
     ]

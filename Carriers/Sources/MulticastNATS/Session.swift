@@ -2,27 +2,28 @@ import CNATS
 import Foundation
 import MulticastCarrier
 
-/// A connection of the C client, from its beginning to its end. It never connects again: the carrier makes another one.
+/// A connection of the C client, from its beginning to its end. It never connects again, because the carrier creates
+/// another one.
 ///
-/// All that comes in comes to one subscription: answers under the number of their request, records under the subject of
-/// their topic, and what the server says of a consumer under its name.
+/// One subscription receives everything: answers under the number of their request, records under the subject of their
+/// topic, and the server's messages about a consumer under the consumer's name.
 final class Session: EngineSession {
-  // Sendable: the client guards what the pointers lead to with locks of its own. They are made, used and destroyed on
-  // the queue, and nothing on the queue finds them in the state after they were destroyed.
+  // Sendable, because the client guards these objects with its own locks. They are created, used and destroyed on the
+  // queue. Nothing on the queue finds them in the state after they were destroyed.
   @safe private struct Handle: @unchecked Sendable {
     let connection: OpaquePointer
     let subscription: OpaquePointer?
   }
-  // Sendable: a message belongs to whoever has it.
+  // Sendable, because a message belongs only to its owner.
   @safe private struct Used: @unchecked Sendable { let message: OpaquePointer }
 
   private struct State {
     var handle: Handle?
-    /// Why it has ended.
+    /// Why the session has ended.
     var end: CarrierError?
     var number: UInt64 = 0
     var requests: [UInt64: Request] = [:]
-    /// By the server's names for them.
+    /// By the server's names of the consumers.
     var consumers: [String: Consumer] = [:]
     var names: [Log: String] = [:]
     /// The last number of each stream, when the server was last asked.
@@ -43,7 +44,7 @@ final class Session: EngineSession {
   private let state = Locked(State())
   private let used = Locked<[Used]>([])
   private let messageLimit: Locked<Int>
-  /// What is known of each stream.
+  /// The known state of each stream.
   let streams = Locked<[String: Answer]>([:])
 
   // MARK: - Beginning and end
@@ -51,14 +52,14 @@ final class Session: EngineSession {
   /// Connects to the first server that answers.
   ///
   /// - Parameters:
-  ///   - isAnother: Whether there has been one before.
-  ///   - patience: How long the server may say nothing.
-  ///   - messageLimit: The size of the largest message, which the server tells.
+  ///   - isAnother: Whether there was a session before.
+  ///   - patience: How long the server may be silent.
+  ///   - messageLimit: Receives the size of the largest message from the server.
   init(_ own: NATSConfiguration, isAnother: Bool, patience: Duration, messageLimit: Locked<Int>) {
     inbox = "\(own.inbox).\(UUID())."
     (self.patience, self.messageLimit, secrets) = (patience, messageLimit, own.secrets)
     queue.async {
-      // So that many who try again do not connect more often. What is published waits on the queue.
+      // Wait, so that many clients that try again do not connect more often. Published messages wait on the queue.
       if isAnother { Thread.sleep(forTimeInterval: 0.2) }
       do throws(CarrierError) { try self.connect(own) } catch { self.end(error) }
     }
@@ -76,11 +77,11 @@ final class Session: EngineSession {
     var options: OpaquePointer?
     unsafe natsOptions_Create(&options)
     defer { unsafe natsOptions_Destroy(options) }
-    // The client calls on threads of its own, also after its functions for the end have returned. So it holds this
-    // object once for each of its two callbacks. `onClosed` lets go of the first: it is called once, and is the last
-    // call about a connection; where none was made, there is no call. The second goes when the client is done with the
-    // last message. If that cannot be set, because the connection has just ended, this object stays for ever: a
-    // message that comes too late still finds it.
+    // The client calls on its own threads, even after its functions for the end have returned. Therefore it retains
+    // this object once for each of its two callbacks. `onClosed` releases the first reference. It is called once, as
+    // the last call about a connection; if there was no connection, there is no call. The second reference is released
+    // when the client has finished the last message. If that callback cannot be set, because the connection has just
+    // ended, this object is never released, so that a message that comes too late still finds it.
     let own = unsafe Unmanaged.passRetained(self)
     unsafe natsOptions_SetClosedCB(options, onClosed, own.toOpaque())
     var connection: OpaquePointer?
@@ -101,7 +102,7 @@ final class Session: EngineSession {
     }
     unsafe natsSubscription_SetOnCompleteCB(
       subscription, { unsafe session($0)?.release() }, other.toOpaque())
-    // What may wait is limited by what was asked for, unless the server sends more than that.
+    // The requests limit how much can wait, unless the server sends more than was asked for.
     unsafe natsSubscription_SetPendingLimits(subscription, -1, 256 << 20)
     let handle = unsafe Handle(connection: connection, subscription: subscription)
     messageLimit.withLock { $0 = unsafe Int(natsConnection_GetMaxPayload(connection)) }
@@ -129,14 +130,14 @@ final class Session: EngineSession {
     }
   }
 
-  /// Ends it, and returns when it has ended.
+  /// Ends the session, and returns when it has ended.
   func close() async {
     for name in state.withLock({ $0.consumers.keys }) { end(ofConsumer: name, .closed) }
     end(.closed)
     await withCheckedContinuation { done in queue.async { done.resume() } }
   }
 
-  /// Gives up what was not answered. Returns whether the session lasts.
+  /// Ends requests that the server has not answered in time. Returns whether the session is still open.
   private func sweep() -> Bool {
     let (requests, consumers, end) = state.withLock { ($0.requests, $0.consumers, $0.end) }
     let error = CarrierError.disconnected("The server does not answer.")
@@ -148,8 +149,8 @@ final class Session: EngineSession {
     return end == nil
   }
 
-  /// Asks for the end of each stream that is read: a topic that has nothing more is read up to there. Returns whether the
-  /// session lasts.
+  /// Asks for the end of each stream that is read. A topic without more records has been read up to there. Returns
+  /// whether the session is still open.
   private func askForEnds() async -> Bool {
     for stream in state.withLock({ Set($0.names.keys.map(\.stream)) }) {
       let last = try? await ask("STREAM.INFO." + stream).state?.last_seq
@@ -158,7 +159,7 @@ final class Session: EngineSession {
     return !hasEnded
   }
 
-  /// The server refuses to publish to a subject, or lets this process have no answers.
+  /// Handles a refusal of the server to publish to a subject, or to let this process receive answers.
   fileprivate func refuse(_ reason: String) {
     if reason.contains("Subscription") { return end(.disconnected(reason)) }
     let requests = state.withLock { $0.requests }
@@ -169,9 +170,9 @@ final class Session: EngineSession {
 
   // MARK: - Requests
 
-  /// Sends a message that is to be answered.
+  /// Sends a message, and returns the answer.
   ///
-  /// - Parameter id: What JetStream knows the message by, if it is sent again.
+  /// - Parameter id: The identifier by which JetStream recognizes the message if it is sent again.
   func request(_ subject: String, _ body: [UInt8], id: String? = nil) async throws -> Answer {
     try await withCheckedThrowingContinuation { done in
       let (number, end) = state.withLock { state in
@@ -191,7 +192,7 @@ final class Session: EngineSession {
     try await request("$JS.API." + subject, Array(body.utf8))
   }
 
-  /// - Parameter key: What the answer comes under.
+  /// - Parameter key: The key under which the answer arrives.
   private func publish(_ body: [UInt8], to subject: String, key: String, _ id: String? = nil) {
     queue.async {
       guard let handle = self.state.withLock({ $0.handle }) else { return }
@@ -222,7 +223,7 @@ final class Session: EngineSession {
 
   // MARK: - Consumers
 
-  /// Returns whether a consumer goes on at a place. Another one of the topic ends.
+  /// Returns whether the topic's consumer continues at a position. Ends a consumer that is at another one.
   func reads(_ log: Log, at position: Position) -> Bool {
     let consumer = consumer(of: log)
     guard let consumer, consumer.position != position else { return consumer != nil }
@@ -230,11 +231,11 @@ final class Session: EngineSession {
     return false
   }
 
-  /// Returns what has come to a topic's consumer, or comes within a few seconds.
+  /// Returns the records that a topic's consumer has received, or receives within a few seconds.
   func read(_ log: Log, limit: Int, with new: Consumer? = nil) async throws -> [Record] {
     try await withCheckedThrowingContinuation { done in
       let (step, end) = state.withLock { state -> (Consumer.Step?, CarrierError?) in
-        // Nobody looks for the consumer of who has been released already.
+        // After a release, no task would look for the consumer again.
         guard state.end == nil, !Task.isCancelled else { return (nil, state.end ?? .notCarried) }
         if let new { (state.consumers[new.name], state.names[log]) = (new, new.name) }
         let (name, end) = (state.names[log] ?? "", state.ends[log.stream] ?? 0)
@@ -248,7 +249,7 @@ final class Session: EngineSession {
   private func perform(_ step: Consumer.Step?) {
     switch step {
     case .pull(let subject, let name, let count):
-      // As many bytes as so many small records, and the largest record at least.
+      // As many bytes as this number of small records, and at least the largest record.
       let bytes = max(count << 14, messageLimit.withLock(\.self) + 4_096)
       let body = #"{"batch":\#(count),"max_bytes":\#(bytes),"expires":5000000000}"#
       publish(Array(body.utf8), to: subject, key: "c" + name)
@@ -258,22 +259,22 @@ final class Session: EngineSession {
     }
   }
 
-  /// The number of the stream from which on the server may have dropped records of a topic unread. It is returned once.
+  /// Returns, once, the number of the stream from which on the server may have dropped records of a topic unread.
   func takeDoubt(_ log: Log) -> UInt64? {
     state.withLock { state in state.names[log].flatMap { state.consumers[$0]?.doubt.take() } }
   }
 
-  /// The consumer of a topic.
+  /// Returns the consumer of a topic.
   func consumer(of log: Log) -> Consumer? {
     state.withLock { state in state.names[log].flatMap { state.consumers[$0] } }
   }
 
-  /// The topic is read no more.
+  /// Stops reading the topic.
   func release(_ log: Log) {
     if let name = state.withLock({ $0.names[log] }) { end(ofConsumer: name, nil) }
   }
 
-  /// Who waits is told an error, or gets what there is.
+  /// Ends a consumer. A read that waits throws the error, or returns no records.
   private func end(ofConsumer name: String, _ error: CarrierError?) {
     let consumer = state.withLock { state in
       let consumer = state.consumers.removeValue(forKey: name)
@@ -282,13 +283,13 @@ final class Session: EngineSession {
     }
     guard let consumer else { return }
     consumer.waiter?.resume(with: error.map { .failure($0) } ?? .success([]))
-    // Nobody waits for the answer. It ends by itself otherwise, in a minute.
+    // No task waits for the answer. If the request is lost, the server deletes the consumer after a minute.
     publish([], to: "$JS.API.CONSUMER.DELETE.\(consumer.log.stream).\(name)", key: "0")
   }
 
   // MARK: - What comes in
 
-  /// Destroys a message, with others: for each time that any are destroyed, the client wakes a thread of its own.
+  /// Destroys messages in groups, because the client wakes one of its threads each time any are destroyed.
   private func discard(_ message: OpaquePointer?) {
     guard let message = unsafe message else { return }
     let size = unsafe Int(natsMsg_GetDataLength(message))
@@ -301,7 +302,7 @@ final class Session: EngineSession {
     for used in old { unsafe natsMsg_Destroy(used.message) }
   }
 
-  /// On the client's thread.
+  /// Call this on the client's thread.
   fileprivate func take(_ message: OpaquePointer) {
     defer { unsafe discard(message) }
     let subject = unsafe String(cString: natsMsg_GetSubject(message))
@@ -331,7 +332,7 @@ final class Session: EngineSession {
   }
 }
 
-// Functions and not closures: they are called on threads of the client's, and so belong to no actor.
+// Functions instead of closures, because the client's threads call them, so they must not be isolated to an actor.
 
 private func session(_ closure: UnsafeMutableRawPointer?) -> Unmanaged<Session>? {
   unsafe closure.map { unsafe Unmanaged<Session>.fromOpaque($0) }
@@ -364,7 +365,7 @@ private func lastError(of connection: OpaquePointer?) -> String {
   return reason.isEmpty ? "The connection was lost." : reason
 }
 
-/// The code of a message that has no content but a status.
+/// The status code of a message without contents.
 private func status(of message: OpaquePointer) -> String? {
   var status: UnsafePointer<CChar>?
   guard unsafe natsMsg_GetDataLength(message) == 0,
@@ -372,7 +373,7 @@ private func status(of message: OpaquePointer) -> String? {
   else { return nil }
   let code = unsafe String(cString: status)
   var description: UnsafePointer<CChar>?
-  // Of several kinds, which the words tell apart.
+  // There are several kinds, which their descriptions distinguish.
   guard code == "409", unsafe natsMsgHeader_Get(message, "Description", &description) == NATS_OK,
     let description = unsafe description
   else { return code }
@@ -384,7 +385,7 @@ private func bytes(of message: OpaquePointer) -> [UInt8] {
   return unsafe Array(UnsafeRawBufferPointer(start: natsMsg_GetData(message), count: count))
 }
 
-/// What the client says of an error on this thread.
+/// Returns the client's error on this thread.
 private func error(_ status: natsStatus) -> CarrierError {
   let name = unsafe String(cString: natsStatus_GetText(status))
   let text = unsafe nats_GetLastError(nil).map { unsafe String(cString: $0) } ?? ""

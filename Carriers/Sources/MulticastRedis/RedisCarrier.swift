@@ -2,11 +2,11 @@ import MulticastCarrier
 
 /// A carrier over the streams of Redis or Valkey, from version 5 on.
 ///
-/// Each topic has a stream. A script stores a record and publishes it with its place, so that who follows a topic gets it
-/// without asking: a second connection hears it. Who has just come, was slow or has lost a connection reads the stream
-/// until nothing is between what was read and what is heard.
+/// Each topic has a stream. A script stores a record and publishes it with its position, so that a reader that keeps up
+/// receives it on a second connection, without asking. A reader that has just begun, was slow or has lost a connection
+/// reads the stream until it has everything before the next published record.
 public final class RedisCarrier: Carrier, Registry {
-  /// Keeps a record together with the epoch of its log and the place of the record before it, and tells all of it.
+  /// Stores a record with the epoch of its log and the position of the record before it, and publishes all three.
   private static let append = """
     local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
     local epoch, before = last and last[2][4], last and last[1] or '0-0'
@@ -17,8 +17,9 @@ public final class RedisCarrier: Carrier, Registry {
     redis.call('PUBLISH', KEYS[1], place .. '\\n' .. ARGV[5])
     return place
     """
-  /// Returns the server's time in seconds, whether there was no room for more, and places and contents of records: not of
-  /// the one at the beginning, which the reader has, and not of one that is too large.
+  /// Returns the server's time in seconds, whether the answer had no room for more, and the positions and contents of
+  /// records. Leaves out the contents of the record at the beginning, which the reader has, and of records that are too
+  /// large.
   private static let read = """
     local all, size, isFull = {}, 0, 0
     for _, entry in ipairs(redis.call(ARGV[1], KEYS[1], ARGV[2], ARGV[3], 'COUNT', ARGV[4])) do
@@ -31,7 +32,7 @@ public final class RedisCarrier: Carrier, Registry {
     end
     return {redis.call('TIME')[1], isFull, all}
     """
-  /// Keeps a value in a hash until a time. Returns whether there was one, and all names and values.
+  /// Stores a value in a hash until a time. Returns whether there was one, and all names and values.
   private static let register = """
     local time = redis.call('TIME')
     local now, all, was = time[1] * 1000 + math.floor(time[2] / 1000), {}, 0
@@ -51,9 +52,9 @@ public final class RedisCarrier: Carrier, Registry {
     """
   private let configuration: RedisConfiguration
   private let sessions: Sessions<RedisSession>
-  /// The server's names of scripts.
+  /// The server's names of the scripts.
   private let names = Locked<[String: String]>([:])
-  /// Topics of which something was dropped before it was read.
+  /// The topics of which records were dropped before they were read.
   private let incomplete = Locked<Set<String>>([])
 
   /// Creates a carrier, which connects when it is used.
@@ -62,7 +63,7 @@ public final class RedisCarrier: Carrier, Registry {
     sessions = Sessions { RedisSession(configuration, isAnother: $0, patience: $1) }
   }
 
-  /// As configured.
+  /// The limit of the configuration.
   public var recordLimit: Int { configuration.recordLimit }
 
   /// Ends both connections.
@@ -85,7 +86,7 @@ public final class RedisCarrier: Carrier, Registry {
         names.withLock { $0[script] = nil }
         return try await run(script, key, words, last)
       }
-      // Behind the same name, another server may be in charge now.
+      // Another server may now answer at the same address.
       if ["READONLY", "LOADING", "MASTERDOWN", "NOAUTH"].contains(where: reason.contains) {
         session.end(.disconnected(reason))
       }
@@ -97,7 +98,7 @@ public final class RedisCarrier: Carrier, Registry {
 // MARK: - Logs
 
 extension Log {
-  /// The one key of a topic, which so lies in one slot of a cluster.
+  /// The only key of a topic, so that the topic is in one slot of a cluster.
   fileprivate var key: String { "\(prefix):\(keepsLatest ? "latest" : "log"):\(type)" }
 }
 
@@ -109,7 +110,7 @@ extension RedisCarrier {
     }
     let length = log.keepsLatest ? configuration.latestRecords : configuration.records
     let expiry = log.keepsLatest ? 0 : Int64(configuration.expiry / .milliseconds(1))
-    // For a log that has none yet.
+    // The epoch of a log that has none yet.
     let epoch = UInt64.random(in: 1 ... .max >> 1)
     let words = ["\(epoch)", log.keepsLatest ? "=" : "~", "\(length)", "\(expiry)"]
     let answer = try await run(RedisCarrier.append, log.key, words, record)
@@ -119,19 +120,19 @@ extension RedisCarrier {
     return place.position
   }
 
-  /// Entries of a stream, and the server's time in milliseconds, as it numbers them.
+  /// Entries of a stream, and the server's time in milliseconds, which numbers them.
   private typealias Entries = (time: UInt64, isFull: Bool, all: [(place: Place, bytes: [UInt8])])
 
   /// - Parameter limit: The largest record whose contents are returned.
   private func ask(
     _ log: Log, _ command: String, _ from: String, _ to: String, _ count: Int, limit: Int
   ) async throws -> Entries {
-    // As many bytes as so many small records. A first one that has more comes alone.
+    // As many bytes as this number of small records. A first record that is larger comes alone.
     let words = [command, from, to, "\(count)", "\(count << 14)", "\(limit)"]
     let answer = try await run(RedisCarrier.read, log.key, words)
     let all = stride(from: 2, to: answer.count - 1, by: 2).compactMap { index in
       Place(answer.text(index)).map { place in
-        // The reader tells what is no record.
+        // The reader reports an entry that is not a record.
         (place, answer[index + 1].map { Array(buffer: $0) } ?? [])
       }
     }
@@ -141,13 +142,13 @@ extension RedisCarrier {
   /// Returns the end of the topic's stream. A log without a record has epoch 0.
   public func end(of log: Log) async throws -> Position {
     let all = try await ask(log, "XREVRANGE", "+", "-", 16, limit: 0).all
-    // An entry that no carrier has made has no epoch.
+    // An entry that no carrier has written has no epoch.
     let epoch = all.first { $0.place.position.epoch > 0 }?.place.position.epoch ?? 0
     let last = all.first?.place.position
     return Position(epoch: epoch, number: last?.number ?? 0, part: last?.part ?? 0)
   }
 
-  /// Returns what is heard, or else reads the stream.
+  /// Returns published records, or else reads the stream.
   public func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
     while true {
       let session = try sessions.current()
@@ -171,36 +172,37 @@ extension RedisCarrier {
     }
   }
 
-  /// Finds out what became of the record before a place, if it is not there.
+  /// Finds out what happened to the record before a position, if it is missing.
   private func check(_ log: Log, _ position: Position, _ entries: Entries) async throws {
     let first = entries.all.first?.place
     let other = if let first { first.position } else { try await end(of: log) }
-    // An entry that no carrier has made has no epoch.
+    // An entry that no carrier has written has no epoch.
     let isSame = [0, position.epoch].contains(other.epoch)
     if isSame, (other.number, other.part) == (position.number, position.part) { return }
-    // A stream expires when nothing was said for long: that loses nothing.
+    // A stream expires if no message was posted for a long time. That loses nothing.
     let time = other.number > 0 ? other.number : entries.time
     let age = Int64(clamping: time) - Int64(clamping: position.number)
     let hasExpired = !log.keepsLatest && age >= Int64(configuration.expiry / .milliseconds(1))
     guard isSame && other > position || hasExpired else {
       throw CarrierError.beganAnew(Position(epoch: other.epoch, number: 0))
     }
-    // Another record was between the two. Without one, the server has lost its end in a crash, or has dropped what was read.
+    // Another record was between the two. If not, the server has lost its end in a crash, or has dropped records that
+    // were read.
     if let first, first.before > position { incomplete.withLock { _ = $0.insert(log.key) } }
   }
 
-  /// Returns whether all was there when the stream was read.
+  /// Returns whether no record was missing when the stream was read.
   public func isComplete(_ log: Log, since position: Position) async throws -> Bool {
     incomplete.withLock { $0.remove(log.key) == nil }
   }
 
-  /// Hears the topic no longer.
+  /// Stops listening to the topic.
   public func release(_ log: Log) {
     incomplete.withLock { _ = $0.remove(log.key) }
     sessions.last?.release(log.key)
   }
 
-  /// Keeps a value in a hash until its time is over.
+  /// Stores a value in a hash until it expires.
   public func register(
     _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
   ) async throws -> (values: [String: [UInt8]], wasKept: Bool) {

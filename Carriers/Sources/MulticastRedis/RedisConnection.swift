@@ -4,31 +4,31 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// What a server answers, lists in lists made flat; nil for what is not there.
+/// The answer of a server, with nested lists flattened; nil for a missing value.
 typealias Words = [ByteBuffer?]
 
 extension Words {
-  /// The text of a word; empty if it is not there.
+  /// Returns the text of a word, or an empty text if it is missing.
   func text(_ index: Int) -> String {
     indices.contains(index) ? self[index].map { String(buffer: $0) } ?? "" : ""
   }
 }
 
-/// A connection on which commands are answered one after the other, and messages come in between.
+/// A connection that answers commands in order, with published messages in between.
 final class RedisConnection: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = (command: ByteBuffer, answer: EventLoopPromise<Words>)
   typealias OutboundOut = ByteBuffer
 
-  /// Those who wait for answers, in the order of their commands.
+  /// The commands that wait for answers, in order.
   private var waiting: Deque<EventLoopPromise<Words>> = []
   private var buffer = ByteBuffer()
-  /// Is told what is heard, and the end.
+  /// Receives published messages and the end of the connection.
   private weak var session: RedisSession?
   private let patience: Duration
-  /// What the server may repeat, and no report may.
+  /// The passwords that the server may repeat, which no report may contain.
   private let secrets: [String]
-  /// The most bytes of one answer: records as asked for, or one that is as large as the largest.
+  /// The largest number of bytes in an answer: the records that were asked for, or one of the largest size.
   private let limit: Int
 
   private init(_ session: RedisSession?, _ own: RedisConfiguration, _ patience: Duration) {
@@ -76,7 +76,7 @@ final class RedisConnection: ChannelDuplexHandler {
     errorCaught(context: context, error: CarrierError.disconnected("The connection was lost."))
   }
 
-  /// It has ended, if it had not yet.
+  /// Ends the session, unless it has ended before.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     let error = error as? CarrierError ?? .disconnected("\(error)")
     session?.end(error)
@@ -84,7 +84,7 @@ final class RedisConnection: ChannelDuplexHandler {
     context.close(promise: nil)
   }
 
-  /// Takes an answer out of bytes; nil if it is not complete.
+  /// Parses an answer; returns nil if it is not complete.
   private func read(_ bytes: inout ByteBuffer) throws -> Result<Words, any Error>? {
     var words: Words = []
     var missing = 1
@@ -113,7 +113,7 @@ final class RedisConnection: ChannelDuplexHandler {
     return .success(words)
   }
 
-  /// Connects, and says who asks.
+  /// Connects, and sends the credentials.
   static func connect(
     _ own: RedisConfiguration, for session: RedisSession?, on loop: any EventLoop,
     _ patience: Duration

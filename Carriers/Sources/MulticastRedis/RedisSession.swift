@@ -2,26 +2,26 @@ import MulticastCarrier
 import NIOCore
 import NIOPosix
 
-/// Two connections, for commands and for what is heard, that end together: behind the same name, another server may be in
-/// charge by then.
+/// Two connections, for commands and for published records. They end together, because another server may answer at the
+/// same address by then.
 final class RedisSession: EngineSession {
   private typealias Waiter = CheckedContinuation<[Record]?, any Error>
 
-  /// A topic that is listened to.
+  /// A topic that this session listens to.
   private struct Topic {
-    /// Behind what was read, if that was all; nil as long as the stream has to be read.
+    /// The position after the records that were read, if there were no more; nil while the stream must be read.
     var place: Position?
-    /// Behind what was heard.
+    /// The position after the published records that were received.
     var heard = Position(epoch: 0, number: 0)
     var waiter: Waiter?
   }
 
   private struct State {
-    /// For commands, and to listen.
+    /// The first one is for commands, and the second one listens.
     var connections: [Task<any Channel, any Error>] = []
     /// By channel.
     var topics: [String: Topic] = [:]
-    /// Why it has ended.
+    /// Why the session has ended.
     var error: CarrierError?
     var hasTimedOut = false
   }
@@ -31,14 +31,15 @@ final class RedisSession: EngineSession {
   /// Connects.
   ///
   /// - Parameters:
-  ///   - isAnother: Whether there has been one before.
-  ///   - patience: How long the server may say nothing.
+  ///   - isAnother: Whether there was a session before.
+  ///   - patience: How long the server may be silent.
   init(_ own: RedisConfiguration, isAnother: Bool, patience: Duration) {
-    // On one thread, which so hears what is stored together with the answer to who has stored it.
+    // Use one thread, so that a process that has stored a record receives the published one at the same time as the
+    // answer.
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let connections = (0..<2).map { _ in
       Task { [weak self] in
-        // So that many who try again do not connect more often.
+        // Wait, so that many clients that try again do not connect more often.
         if isAnother { try? await Task.sleep(for: .milliseconds(100)) }
         do { return try await RedisConnection.connect(own, for: self, on: loop, patience) } catch {
           let reason = CarrierError.disconnected("\(own.host):\(own.port): \(error)")
@@ -48,7 +49,7 @@ final class RedisSession: EngineSession {
       }
     }
     state.withLock { $0.connections = connections }
-    // More often than a connection is given up that nothing comes from.
+    // More often than a silent connection is closed.
     Task { [weak self] in
       repeat { try? await Task.sleep(for: .seconds(3)) } while await self?.sweep() == true
     }
@@ -57,7 +58,7 @@ final class RedisSession: EngineSession {
   var hasEnded: Bool { state.withLock { $0.error != nil } }
   var hasTimedOut: Bool { state.withLock { $0.hasTimedOut } }
 
-  /// The server has said nothing for too long.
+  /// Called when the server has been silent for too long.
   func timeOut() { state.withLock { $0.hasTimedOut = true } }
 
   func end(_ error: CarrierError) {
@@ -70,7 +71,7 @@ final class RedisSession: EngineSession {
     for connection in connections { Task { try await connection.value.close(promise: nil) } }
   }
 
-  /// Sends a command, over the connection for them or the one that listens, and returns its answer.
+  /// Sends a command, over one of the two connections, and returns its answer.
   @discardableResult
   func send(
     _ command: [String], _ last: [UInt8]? = nil, isListening: Bool = false
@@ -86,13 +87,13 @@ final class RedisSession: EngineSession {
 
   // MARK: What is heard
 
-  /// What is stored behind a place is heard; nil if the stream has to be read further.
+  /// From this position on, the session uses published records; nil if the stream must be read further.
   func follow(_ key: String, from place: Position?) {
     state.withLock { $0.topics[key]?.place = place }
   }
 
-  /// Listens to a topic, and waits for the next record behind a place; returns none after some seconds, and nil if the
-  /// stream has to be read.
+  /// Listens to a topic, and waits for the next record after a position. Returns no records after a few seconds, and
+  /// nil if the stream must be read.
   func next(_ key: String, after place: Position) async throws -> [Record]? {
     let isNew = state.withLock { state in
       defer { state.topics[key] = state.topics[key] ?? Topic() }
@@ -107,7 +108,7 @@ final class RedisSession: EngineSession {
         guard !Task.isCancelled, let topic = state.topics[key], topic.place == place,
           topic.heard <= place
         else {
-          // What was heard is in the stream, or was in another one.
+          // The published records are in the stream, or were in another one.
           state.topics[key]?.place = nil
           state.topics[key]?.heard = Topic().heard
           return false
@@ -119,23 +120,23 @@ final class RedisSession: EngineSession {
     }
   }
 
-  /// A record was stored, on a thread of the connection's.
+  /// Receives a published record, on a thread of the connection.
   func hear(_ channel: ByteBuffer, _ content: ByteBuffer) {
     let parts = content.readableBytesView.split(
       separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
-    // Another version may tell a place in another way.
+    // Another version may write a position in another way.
     let place = parts.count == 2 ? Place(String(decoding: parts[0], as: UTF8.self)) : nil
     let position = place?.position ?? Topic().heard
     let key = String(buffer: channel)
     let (waiter, isNext) = state.withLock { state in
       guard var topic = state.topics[key] else { return (nil as Waiter?, false) }
       defer { state.topics[key] = topic }
-      // It was read already.
+      // The record was read before.
       if place != nil, let read = topic.place, read.epoch == position.epoch, position <= read {
         return (nil, false)
       }
-      // Anybody may publish, and the server may drop what was published. So only the record that follows the last one is
-      // believed. For any other, the stream is read.
+      // Any client may publish, and the server may drop what was published. Therefore only the record that follows the
+      // last one is trusted. For any other record, the stream is read.
       let isNext = topic.place.flatMap { place?.follows($0) } ?? false
       topic.heard = max(topic.heard, position)
       if !isNext { topic.place = nil } else if topic.waiter != nil { topic.place = position }
@@ -144,7 +145,8 @@ final class RedisSession: EngineSession {
     waiter?.resume(returning: isNext ? [Record(position: position, bytes: Array(parts[1]))] : nil)
   }
 
-  /// Wakes who waits, and shows whether the server stands still. Returns whether the session lasts.
+  /// Ends the reads that wait, and finds out whether the server still answers. Returns whether the session is still
+  /// open.
   private func sweep() async -> Bool {
     let (connections, waiters) = state.withLock { state in
       (state.connections, state.topics.keys.compactMap { state.topics[$0]?.waiter.take() })
@@ -154,12 +156,13 @@ final class RedisSession: EngineSession {
     return !hasEnded
   }
 
-  /// Listens to a topic no longer.
+  /// Stops listening to a topic.
   func release(_ key: String) {
     forget(key)
     Task {
       try await send(["UNSUBSCRIBE", key], isListening: true)
-      // Who has come back meanwhile subscribes once more: his subscription may have been the earlier one.
+      // Forget it once more: a task that has returned meanwhile must subscribe again, because its subscription may have
+      // been sent before this command.
       forget(key)
     }
   }
@@ -169,11 +172,11 @@ final class RedisSession: EngineSession {
   }
 }
 
-/// The place of a record, and the one of the record before it.
+/// The position of a record, and of the record before it.
 struct Place {
   let position, before: Position
 
-  /// Takes an epoch and the two places.
+  /// Parses an epoch and the two positions.
   init?(_ text: String) {
     let parts = text.split { " -".contains($0) }.compactMap { UInt64($0) }
     guard parts.count == 5 else { return nil }
@@ -181,7 +184,7 @@ struct Place {
     before = Position(epoch: parts[0], number: parts[3], part: parts[4])
   }
 
-  /// Whether no record is between a place and this one. A log without a record has no epoch yet.
+  /// Whether no record is between a position and this one. A log without a record has no epoch yet.
   func follows(_ other: Position) -> Bool {
     before == other || before.number == 0 && other.number == 0
   }

@@ -6,7 +6,7 @@ import MulticastNATS
 import MulticastRedis
 import Testing
 
-/// A carrier of the engine that a test has started, at its port or that of a relay.
+/// A carrier of the engine that a test has started, at its port or the port of a relay.
 func carrier(
   _ engine: Engine, user: String? = nil, port: Int? = nil,
   nats: (inout NATSConfiguration) -> Void = { _ in },
@@ -34,15 +34,15 @@ extension CarriageReport {
   }
 }
 
-/// What a log of five records drops before a reader has read it is told to him.
+/// Checks that a reader receives a report of the records that a log of five records dropped unread.
 ///
-/// - Parameter sites: One that ends, one that goes on, and the reader.
-func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
+/// - Parameter sites: A sender that ends, a sender that goes on, and the reader.
+func checkThatDroppedRecordsAreReported(_ sites: [Site]) async {
   let (gone, here, reader) = (sites[0], sites[1], sites[2])
   for site in sites { await site.start(topics: 1) }
   let gate = AsyncStream<Never>.makeStream()
   reader.center.observe(.note, owner: reader) { _, _ in for await _ in gate.stream {} }
-  // Each in a record of its own.
+  // Each message in its own record.
   func post(_ numbers: ClosedRange<Int>, by site: Site) async {
     for number in numbers {
       site.post(number...number)
@@ -54,7 +54,8 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
   await gone.stop()
   await post(101...110, by: here)
   gate.continuation.finish()
-  // Of whoever speaks again, the numbers tell how many. Of whoever does not, nobody knows.
+  // The numbers of a sender that posts again show how many are missing. For a sender that does not, the count is
+  // unknown.
   let seen = await reader.until { seen in
     seen.notes(of: "here").last == 110
       && seen.reports.contains(.gap(type: "note", sender: nil, missing: nil))
@@ -63,7 +64,7 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
   #expect(seen.notes(of: "here").count + Int(seen.missing) == 110 && seen.missing > 50)
   #expect(seen.notes(of: "here") == seen.notes(of: "here").sorted())
   #expect(seen.reports.count { $0 == .gap(type: "note", sender: nil, missing: nil) } == 1)
-  // Nothing is told of a log that is read as fast as it is written, however short it is.
+  // A log that is read as fast as it is written causes no report, however short it is.
   reader.forget()
   for number in 111...160 {
     await post(number...number, by: here)
@@ -93,7 +94,7 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
   }
 
   @Test(arguments: Engine.Kind.tested)
-  func aLogThatHasLostItsEndIsReadOn(_ kind: Engine.Kind) async throws {
+  func aLogThatHasLostItsEndIsStillRead(_ kind: Engine.Kind) async throws {
     var engine = try await Engine(kind)
     let first = engine
     let broken = try await CarrierConformance { try carrier(first) }.check(
@@ -110,12 +111,13 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
     #expect(broken.isEmpty)
   }
 
-  @Test(arguments: Engine.Kind.tested) func aLogThatIsGoneIsTold(_ kind: Engine.Kind) async throws {
+  @Test(arguments: Engine.Kind.tested)
+  func aLogThatIsGoneIsReported(_ kind: Engine.Kind) async throws {
     var engine = try await Engine(kind)
     let first = engine
     let broken = try await CarrierConformance { try carrier(first) }.check(empty: {
       if kind == .redis {
-        // While it runs.
+        // While the server runs.
         let program = try Program("redis-cli", ["-p", "\(engine.port)", "flushall"])
         #expect(try await program.status() == 0)
       } else {
@@ -153,10 +155,10 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
     withExtendedLifetime(engine) {}
   }
 
-  /// Ten processes, an engine that is away until all have noticed, and that comes back: with no key of theirs (NATS), or
-  /// with those that it has stored (Redis).
+  /// Ten processes, and an engine that is away until all have noticed. It returns without their keys (NATS), or with
+  /// the keys that it has stored (Redis).
   @Test(arguments: Engine.Kind.tested)
-  func anOutageIsNoDeparture(_ kind: Engine.Kind) async throws {
+  func noProcessLeavesInAnOutage(_ kind: Engine.Kind) async throws {
     var engine = try await Engine(kind)
     let first = engine
     let left = Locked<[Presence.Member]>([])
@@ -176,7 +178,7 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
     try await eventually("all have noticed") { all.allSatisfy { $0.presence.problem != nil } }
     engine = try await Engine(kind, again: engine)
     try await eventually("all are back") { all.allSatisfy { $0.presence.problem == nil } }
-    // One that ends afterwards is the only one that has left.
+    // Only the process that ends afterwards has left.
     running[0].cancel()
     try await eventually("one has left") { left.withLock { $0.count } >= 9 }
     #expect(left.withLock { $0 } == Array(repeating: all[0].presence.own, count: 9))
@@ -187,7 +189,7 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
     for member in all { await member.carrier.close() }
   }
 
-  /// More than a client's buffer in the server may have, and more than one read should return.
+  /// More bytes than the server buffers for a client, and than one read should return.
   @Test(arguments: Engine.Kind.tested)
   func manyLargeRecordsAreRead(_ kind: Engine.Kind) async throws {
     let engine = try await Engine(
@@ -221,13 +223,13 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
   }
 
   @Test(arguments: Engine.Kind.tested)
-  func anEngineThatStandsStillIsNoticed(_ kind: Engine.Kind) async throws {
+  func anEngineThatHangsIsNoticed(_ kind: Engine.Kind) async throws {
     let engine = try await Engine(kind)
     let one = Site(try carrier(engine), "one", carrying: topics)
     let two = Site(try carrier(engine), "two", carrying: topics)
     for site in [one, two] { await site.start(topics: 1) }
     engine.program.signal(SIGSTOP)
-    // Nobody waits for it.
+    // The test does not wait for these posts.
     one.post(1...1_000)
     await one.until { $0.notes(of: "one").count == 1_000 }
     await one.until { $0.reports.contains { $0.reason != nil } }
@@ -238,7 +240,7 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
   }
 
   @Test(arguments: Engine.Kind.tested)
-  func connectsOnceTheCredentialsAreRight(_ kind: Engine.Kind) async throws {
+  func connectsAfterTheCredentialsAreCorrected(_ kind: Engine.Kind) async throws {
     func rules(_ password: String) -> String {
       kind == .nats
         ? "authorization { user: me, password: \(password) }"
@@ -278,7 +280,8 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
     withExtendedLifetime(engine) {}
   }
 
-  /// Carriers that end in a loop, under load: nothing that a thread of an engine's client calls may be gone.
+  /// Creates and releases carriers in a loop, under load. No object that a thread of an engine's client uses may be
+  /// deallocated.
   @Test(arguments: Engine.Kind.tested)
   func carriersEndUnderLoad(_ kind: Engine.Kind) async throws {
     let engine = try await Engine(kind)
@@ -289,7 +292,7 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
       while !Task.isCancelled {
         number += 50
         steady.post(number - 49..<number)
-        // No more than the machine can take.
+        // No more than the machine can handle.
         _ = await steady.center.post(.note, Note("steady", number)).delivered()
         while steady.carriage.condition.waitingMessages > 500, !Task.isCancelled {
           await Task.yield()
@@ -302,10 +305,10 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
       await site.start(topics: 1)
       site.post(1...20)
       await site.until { $0.notes(of: "steady").count > 20 }
-      // While somebody reads, writes, and waits for an end.
+      // While one task reads, one writes, and one waits for the end.
       site.post(1...20)
       await site.stop()
-      // Many at once, which read all that is said: closed, let go, and let go before they have connected.
+      // Several carriers that read everything. They are closed, or released, or released before they have connected.
       await withTaskGroup { group in
         for number in 0..<12 {
           group.addTask {
@@ -367,7 +370,7 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
     for site in [one, two] { await site.stop() }
   }
 
-  @Test func aSubjectOfSomebodyElseHoldsUpNoOther() async throws {
+  @Test func aKeyOfAnotherTypeDelaysNoOtherTopic() async throws {
     let engine = try await Engine(.redis)
     let program = try Program(
       "redis-cli", ["-p", "\(engine.port)", "set", "multicast:log:note", "mine"])
@@ -387,8 +390,8 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
     for site in [one, two] { await site.stop() }
   }
 
-  @Test func whatAServerRefusesIsTold() async throws {
-    // Without room.
+  @Test func refusalsOfAServerAreReported() async throws {
+    // An engine without room.
     let full = try await Engine(
       .redis, configuration: "maxmemory 100kb\nmaxmemory-policy noeviction")
     let one = Site(try carrier(full), "one", carrying: topics)
@@ -412,7 +415,7 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
     for url in ["nonsense", "redis://", "rediss://", "nats://h:1", "redis://host:port"] {
       #expect(throws: CarrierError.self) { try RedisConfiguration(url: url) }
     }
-    // The sentence may be logged, and the password may not.
+    // The sentence may be logged, so it must not contain the password.
     for text in [
       #expect(throws: CarrierError.self) {
         try RedisConfiguration(url: "redis://me:secret@host:port")
@@ -452,7 +455,8 @@ func checkThatWhatIsDroppedIsTold(_ sites: [Site]) async {
     one.post(1...1)
     await two.until { $0.notes(of: "one") == [1] }
     for site in [one, two] { await site.stop() }
-    // Without encryption it does not connect, with another authority and with those of the system it says why.
+    // It does not connect without encryption. With another authority, or with the authorities of the system, it reports
+    // why.
     let bare = Site(try plain(engine), "bare", carrying: topics)
     bare.run()
     await bare.until { $0.reports.contains { $0.reason != nil } }

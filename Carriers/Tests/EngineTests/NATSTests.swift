@@ -7,12 +7,12 @@ import Testing
 
 @testable import MulticastNATS
 
-/// What happens to streams and consumers of JetStream, by the hand of an operator or of the server.
+/// Changes of streams and consumers of JetStream, made by an operator or by the server.
 @Suite(.timeLimit(.minutes(30)), .enabled(if: Engine.Kind.tested.contains(.nats)))
 struct NATSTests {
   private let topics: (Carriage) -> Void = { $0.carry(.note, as: "note") }
 
-  /// Asks JetStream, as an operator would.
+  /// Sends a request to JetStream, as an operator would.
   @discardableResult
   private func ask(_ engine: Engine, _ subject: String, _ body: String = "") throws -> String {
     var connection: OpaquePointer?
@@ -30,7 +30,7 @@ struct NATSTests {
     return text
   }
 
-  /// An engine with a stream that somebody has made.
+  /// An engine with a stream that existed before the carrier.
   private func engine(_ more: String, subjects: String = "multicast.log.>") async throws -> Engine {
     let engine = try await Engine(.nats)
     try ask(
@@ -45,7 +45,7 @@ struct NATSTests {
     return try JSONDecoder().decode(Names.self, from: Data(text.utf8)).consumers ?? []
   }
 
-  @Test func consumersThatAreDeletedAreMadeAnewWithoutAWord() async throws {
+  @Test func deletedConsumersAreCreatedAgainWithoutAReport() async throws {
     let engine = try await Engine(.nats)
     let one = Site(try carrier(engine), "one", carrying: topics)
     let two = Site(try carrier(engine), "two", carrying: topics)
@@ -63,7 +63,7 @@ struct NATSTests {
     #expect(try consumers(engine).isEmpty)
   }
 
-  @Test func aConsumerThatCannotBeMadeIsToldOnceAndTriedAgain() async throws {
+  @Test func aConsumerThatCannotBeCreatedIsReportedOnceAndTriedAgain() async throws {
     let engine = try await engine(#""storage":"file","max_consumers":1"#)
     let one = Site(try carrier(engine), "one", carrying: topics)
     await one.start(topics: 1)
@@ -80,8 +80,8 @@ struct NATSTests {
     await two.stop()
   }
 
-  @Test func aStreamThatIsDeletedIsMadeAnewAndTold() async throws {
-    // In memory: a server of version 2.9 that deletes a stream's files takes those of the next one, too.
+  @Test func aDeletedStreamIsCreatedAgainAndReported() async throws {
+    // In memory, because a server of version 2.9 that deletes a stream's files also deletes those of the next stream.
     let engine = try await engine(#""storage":"memory""#)
     let one = Site(try carrier(engine), "one", carrying: topics)
     let two = Site(try carrier(engine), "two", carrying: topics)
@@ -98,7 +98,7 @@ struct NATSTests {
     for site in [one, two] { await site.stop() }
   }
 
-  @Test func aStreamOfOtherSubjectsIsTold() async throws {
+  @Test func aStreamOfOtherSubjectsIsReported() async throws {
     let engine = try await engine(#""storage":"file","max_msgs":10"#, subjects: "other.>")
     let one = Site(try carrier(engine), "one", carrying: topics)
     one.run()
@@ -115,7 +115,7 @@ struct NATSTests {
     for site in [one, two] { await site.stop() }
   }
 
-  @Test func aMessageAboveTheStreamsLimitHoldsUpNoOther() async throws {
+  @Test func aMessageAboveTheStreamsLimitDelaysNoOther() async throws {
     let engine = try await engine(#""storage":"file","max_msg_size":2000"#)
     let one = Site(try carrier(engine), "one", carrying: topics)
     let two = Site(try carrier(engine), "two", carrying: topics)
@@ -139,7 +139,7 @@ struct NATSTests {
     for site in [one, two] { await site.stop() }
   }
 
-  @Test func aFullStreamIsToldAndGoesOnWhenThereIsRoom() async throws {
+  @Test func aFullStreamIsReportedAndGoesOnWhenThereIsRoom() async throws {
     let engine = try await engine(#""storage":"file","max_msgs":3,"discard":"new""#)
     let one = Site(try carrier(engine), "one", carrying: topics)
     let two = Site(try carrier(engine), "two", carrying: topics)
@@ -157,9 +157,9 @@ struct NATSTests {
     for site in [one, two] { await site.stop() }
   }
 
-  /// A server that has been asked anew may have dropped what came before, unless it cannot have been anything.
+  /// A server that sends again may have dropped earlier records, unless there cannot have been any.
   @Test(arguments: [(6, nil), (8, 5)])
-  func onlyWhatMayHaveBeenDroppedIsDoubted(_ place: UInt64, _ doubt: UInt64?) {
+  func onlyRecordsThatMayHaveBeenDroppedAreDoubted(_ place: UInt64, _ doubt: UInt64?) {
     let log = Log(prefix: "p", type: "note", keepsLatest: false)
     var consumer = Consumer(log, "name", after: Position(epoch: 1, number: 5), known: 5, first: 1)
     #expect(consumer.doubt == nil)
@@ -167,8 +167,8 @@ struct NATSTests {
     #expect(consumer.doubt == doubt)
   }
 
-  /// The stream has dropped many records since the last one of a quiet topic: all of other topics, as far as the topic was
-  /// read.
+  /// The stream has dropped many records since the last record of a quiet topic. All of them were of other topics, up
+  /// to where the topic was read.
   @Test(arguments: [(5, 900, 5), (899, 900, nil), (950, 900, nil)] as [(UInt64, UInt64, UInt64?)])
   func aQuietTopicIsDoubtedFromWhereItWasRead(_ known: UInt64, _ first: UInt64, _ doubt: UInt64?) {
     let log = Log(prefix: "p", type: "note", keepsLatest: false)
@@ -181,7 +181,7 @@ struct NATSTests {
     #expect(consumer.doubt == nil)
   }
 
-  /// What other topics say pushes nothing of a quiet one out of the stream that was not read.
+  /// Records of other topics do not push an unread record of a quiet topic out of its stream.
   @Test func aQuietTopicHasNoGapAfterAReconnection() async throws {
     let engine = try await engine(#""storage":"memory","max_msgs":50"#)
     let relay = try Relay(to: engine.port)
@@ -208,14 +208,14 @@ struct NATSTests {
       one.post(4 + round...4 + round)
       await two.until { $0.notes(of: "one").last == 4 + round }
     }
-    // The next second's check comes before this one.
+    // The check of the next second comes before this one.
     await two.until { $0.state?.received == 206 }
     #expect(!two.seen.reports.contains { if case .gap = $0 { true } else { false } })
     for site in [one, two] { await site.stop() }
   }
 
-  /// A topic that the rules of the server forbid is reported in its words, and holds up no other topic.
-  @Test func aRightThatIsMissingIsTold() async throws {
+  /// A topic that the rules of the server forbid is reported with the server's reason, and does not delay other topics.
+  @Test func aMissingRightIsReported() async throws {
     let engine = try await Engine(
       .nats,
       configuration: """
@@ -242,7 +242,7 @@ struct NATSTests {
     }
     #expect(one.carriage.condition.connection == .connected)
     for site in [one, two] { await site.stop() }
-    // Without a right to its answers, it says so.
+    // Without a right to its answers, it reports that.
     let mute = Site(try carrier(engine, user: "one:pass"), "mute")
     mute.run()
     await mute.until { $0.reports.contains { $0.reason?.contains("violation") ?? false } }
@@ -250,15 +250,15 @@ struct NATSTests {
     withExtendedLifetime(engine) {}
   }
 
-  @Test func whatAStreamDropsUnreadIsTold() async throws {
+  @Test func recordsThatAStreamDropsUnreadAreReported() async throws {
     let engine = try await engine(#""storage":"memory","max_msgs":5"#)
     let sites = try ["gone", "here", "reader"].map {
       Site(try carrier(engine), $0, carrying: topics)
     }
-    await checkThatWhatIsDroppedIsTold(sites)
+    await checkThatDroppedRecordsAreReported(sites)
   }
 
-  /// Three servers, each of which is killed and comes back: whoever used it goes on with another one.
+  /// Three servers, each of which is killed and started again. The carriers that used it go on with another one.
   @Test func everyServerOfAClusterMayEnd() async throws {
     let ports = try (0..<3).map { _ in try Engine.freePort() }
     func configuration(_ index: Int) -> String {
@@ -310,9 +310,9 @@ struct NATSTests {
     }
   }
 
-  /// Who asks: not in the URL.
+  /// Credentials that are not in the URL.
   @Test(arguments: ["password", "token", "file"])
-  func thoseWhomTheServerKnowsAreLetIn(_ kind: String) async throws {
+  func usersThatTheServerKnowsCanConnect(_ kind: String) async throws {
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).creds").path
     try Operator.credentials.write(toFile: path, atomically: true, encoding: .utf8)
     defer { try? FileManager.default.removeItem(atPath: path) }
@@ -344,8 +344,8 @@ struct NATSTests {
   }
 }
 
-/// An operator, an account of his with JetStream, a system account and a user, whose names and keys are of these tests
-/// alone. They have no end.
+/// An operator, an account with JetStream, a system account and a user. Only these tests use the names and keys, which
+/// do not expire.
 private enum Operator {
   static let configuration = """
     operator: eyJ0eXAiOiJKV1QiLCJhbGciOiJlZDI1NTE5LW5rZXkifQ.eyJqdGkiOiIxIiwiaWF0IjoxNzAwMDAwMDAwLCJpc3M\

@@ -5,7 +5,7 @@ import MulticastCarrierTesting
 import MulticastRedis
 import Testing
 
-/// Asks the server, as an operator would.
+/// Sends a command to the server, as an operator would.
 @discardableResult
 private func ask(_ engine: Engine, _ words: String...) async throws -> String {
   try await ask(engine, words)
@@ -18,7 +18,7 @@ private func ask(_ engine: Engine, _ words: [String]) async throws -> String {
   return program.text("out")
 }
 
-/// What happens to a server, its streams and its connections, by the hand of an operator or of another server.
+/// Changes of a server, its streams and its connections, made by an operator or by another server.
 @Suite(.timeLimit(.minutes(30)), .enabled(if: Engine.Kind.tested.contains(.redis)))
 struct RedisTests {
   private let topics: (Carriage) -> Void = { $0.carry(.note, as: "note") }
@@ -29,8 +29,8 @@ struct RedisTests {
     return sites
   }
 
-  /// After a failover, the address may lead to a server that takes nothing, or has no master yet.
-  @Test func aServerThatIsNotInChargeIsToldAndTriedAgain() async throws {
+  /// After a failover, the address may lead to a server that accepts no records, or has no master yet.
+  @Test func aServerWithoutAMasterIsReportedAndTriedAgain() async throws {
     let engine = try await Engine(.redis)
     let sites = try await sites(engine, "one", "two")
     for (round, stale) in ["yes", "no"].enumerated() {
@@ -57,20 +57,21 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
-  /// What a server cannot do for now: what an operator sets, a word of its answer, and what he sets then.
+  /// Requests that a server temporarily refuses: an operator's setting, a word of the server's answer, and the setting
+  /// that helps.
   @Test(arguments: [
     (
       [["acl", "setuser", "default", "-xadd"]], "run this command",
       ["acl", "setuser", "default", "+xadd"]
     ),
-    // Nobody can save there.
+    // The server cannot save there.
     (
       [["config", "set", "dir", "/proc"], ["config", "set", "save", "3600 1"], ["bgsave"]],
       "misconf",
       ["config", "set", "stop-writes-on-bgsave-error", "no"]
     ),
   ])
-  func whatTheServerCannotDoForNowIsTold(
+  func temporaryRefusalsOfTheServerAreReported(
     _ set: [[String]], _ word: String, _ unset: [String]
   ) async throws {
     let engine = try await Engine(.redis, configuration: "enable-protected-configs local")
@@ -97,8 +98,8 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
-  /// The connection that listens ends, and the other one lives: nobody stops hearing for that.
-  @Test func whoCannotHearAnyMoreReadsOn() async throws {
+  /// The connection that listens ends, and the other one stays open. No reader misses records.
+  @Test func aReaderWhoseListeningConnectionIsLostReadsOn() async throws {
     let engine = try await Engine(.redis)
     let sites = try await sites(engine, "one", "two")
     for round in 1...20 {
@@ -111,17 +112,17 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
-  @Test func whatAStreamDropsUnreadIsTold() async throws {
+  @Test func recordsThatAStreamDropsUnreadAreReported() async throws {
     let engine = try await Engine(.redis, configuration: "stream-node-max-entries 1")
     let sites = try ["gone", "here", "reader"].map { name in
       Site(try carrier(engine, redis: { $0.records = 5 }), name, carrying: topics)
     }
-    await checkThatWhatIsDroppedIsTold(sites)
+    await checkThatDroppedRecordsAreReported(sites)
     withExtendedLifetime(engine) {}
   }
 
-  /// As after a crash, which takes what the server has not written to its disk yet.
-  @Test func anEndThatTheServerHasLostIsNoGap() async throws {
+  /// As after a crash, in which the server loses what it has not written to its disk yet.
+  @Test func anEndThatTheServerHasLostIsNotAGap() async throws {
     let engine = try await Engine(.redis)
     let sites = try await sites(engine, "one", "two")
     for number in 1...5 {
@@ -135,7 +136,7 @@ struct RedisTests {
     sites[0].post(6...6)
     let seen = await sites[1].until { $0.notes(of: "one").last == 6 }
     #expect(seen.notes(of: "one") == Array(1...6))
-    // Another record, after which what is missing would have been told.
+    // Another record, after which a gap would have been reported.
     sites[0].post(7...7)
     await sites[1].until { $0.notes(of: "one").last == 7 }
     #expect(!sites[1].seen.reports.contains { if case .gap = $0 { true } else { false } })
@@ -143,9 +144,9 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
-  /// The epoch, the place and the place before of the last record.
+  /// The epoch, the position and the previous position of the last record.
   private func last(_ engine: Engine) async throws -> (epoch: String, id: String, before: String) {
-    // Without the contents, which are no text.
+    // Without the contents, which are not text.
     let script = """
       local last = redis.call('xrevrange', KEYS[1], '+', '-', 'COUNT', 1)[1]
       return {last[1], last[2][4], last[2][6]}
@@ -156,8 +157,8 @@ struct RedisTests {
     return (lines[1], lines[0], lines[2])
   }
 
-  /// Anybody who may publish can publish the last place that there is.
-  @Test func aForgedPlaceDeafensNoReader() async throws {
+  /// Any client that may publish can publish the last possible position.
+  @Test func aForgedPositionKeepsNoReaderFromReading() async throws {
     let engine = try await Engine(.redis)
     let sites = try await sites(engine, "one", "two")
     try await ask(engine, "publish", "multicast:log:note", "no place\nof this version")
@@ -184,8 +185,8 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
-  /// A place that was heard before never goes back.
-  @Test func aRepublishedPlaceTakesNothing() async throws {
+  /// A position that was published before never takes a reader back.
+  @Test func aRepublishedPositionLosesNothing() async throws {
     let engine = try await Engine(.redis)
     let sites = try await sites(engine, "one", "two")
     sites[0].post(1...1)
@@ -205,7 +206,8 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
-  /// The server's clock was ahead, the stream is gone, and the clock is right again: new places are before the old ones.
+  /// The server's clock was ahead, the stream is gone, and the clock is right again, so new positions precede the old
+  /// ones.
   @Test func aReaderThatIsAheadOfTheLogReadsOn() async throws {
     let engine = try await Engine(.redis)
     let sites = try await sites(engine, "one", "two")
@@ -226,8 +228,8 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
-  /// Only the one key is gone, as after an eviction, and the value is in the log again.
-  @Test func aLatestValueWhoseKeyIsGoneIsSaidAgain() async throws {
+  /// Only this key is gone, as after an eviction. Then the log contains the value again.
+  @Test func aLatestValueWhoseKeyIsGoneIsPostedAgain() async throws {
     let engine = try await Engine(.redis)
     let sites = try ["one", "two"].map { name in
       Site(try carrier(engine), name) { $0.carry(.last, as: "last") }
@@ -248,11 +250,11 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
-  /// What is published is as large as its publisher likes.
-  @Test func anAnswerThatIsTooLargeEndsTheConnectionOnly() async throws {
+  /// A published message is as large as its publisher likes.
+  @Test func anAnswerThatIsTooLargeEndsOnlyTheConnection() async throws {
     let engine = try await Engine(.redis)
     let sites = try await sites(engine, "one", "two")
-    // Both listen once they have heard something.
+    // Both listen after they have received something.
     sites[0].post(0...0)
     await sites[1].until { $0.notes(of: "one") == [0] }
     try await ask(
@@ -268,8 +270,8 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
-  /// A server that does not know AUTH repeats its words.
-  @Test func aPasswordIsInNoReport() async throws {
+  /// A server that does not know AUTH repeats the command in its answer.
+  @Test func noReportContainsAPassword() async throws {
     let engine = try await Engine(.redis, configuration: "rename-command AUTH \"\"")
     let one = Site(try carrier(engine, user: "me:top%40secret"), "one", carrying: topics)
     one.run()
@@ -281,7 +283,7 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
-  /// How often commands were called from outside of scripts.
+  /// The number of commands that were called outside scripts.
   private func commands(_ engine: Engine) async throws -> Int {
     try await ask(engine, "info", "commandstats").split(whereSeparator: \.isNewline).reduce(0) {
       sum, line in
@@ -302,16 +304,16 @@ struct RedisTests {
       for site in sites { await site.until { $0.notes(of: "one").last == number } }
     }
     let alone = try await commands(engine) - before
-    // Whoever was slow reads the stream now and then.
+    // A reader that was slow sometimes reads the stream.
     #expect((200...300).contains(alone), "\(alone)")
     before += alone
     sites[0].post(201...10_200)
     for site in sites { await site.until { $0.notes(of: "one").last == 10_200 } }
     let burst = try await commands(engine) - before
-    // As many records as share them, and one reading of each by each process.
+    // One command for each record, which messages share, and one read of it by each process.
     #expect(burst < 2_000, "\(burst)")
     before += burst
-    // Nobody asks where nothing happens.
+    // Without messages, no carrier asks.
     await sites[0].until { $0.state?.sent == 10_200 }
     try await ask(engine, "client", "list")
     #expect(try await commands(engine) - before <= 10)
@@ -319,7 +321,7 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
-  /// What was heard meanwhile is in no stream any more.
+  /// The records that were published meanwhile are no longer in any stream.
   @Test func aServerThatIsEmptiedWhileAHandlerIsSlowIsNotAskedWithoutAnEnd() async throws {
     let engine = try await Engine(.redis)
     let sites = try await sites(engine, "one", "two")
@@ -352,7 +354,7 @@ struct RedisTests {
       while site.carriage.condition.sent < round { await Task.yield() }
       site.carriage.stopCarrying("short \(round)")
     }
-    try await eventually("nobody listens to them") {
+    try await eventually("no reader listens to them") {
       try await ask(engine, "pubsub", "channels").split(whereSeparator: \.isNewline).count == 1
     }
     try await eventually("their streams have expired") {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MulticastCarrier
 
-/// A carrier that a test may hook into.
+/// A carrier that calls a test's hooks.
 private final class HookedCarrier: Carrier, Registry {
   typealias Append = @Sendable ([UInt8], Log) async throws -> Void
   typealias Read = @Sendable (Log) async throws -> Void
@@ -100,7 +100,7 @@ private func limits(
     #expect(restored.isEmpty)
   }
 
-  @Test func everybodyHearsEachMessageOnceInOrder() async throws {
+  @Test func allPeopleReceiveEachMessageOnceInOrder() async throws {
     let sites = ["one", "two", "three"].map { site($0) }
     try await withSites(sites[0], sites[1], sites[2]) {
       for site in sites { site.post(1...500) }
@@ -108,7 +108,7 @@ private func limits(
         let seen = await site.until { $0.heard["note"]?.count ?? 0 >= 1_500 }
         for other in sites { #expect(seen.notes(of: other.name) == Array(1...500)) }
       }
-      // All hear the others in one order: that of the log. Own messages are local first.
+      // All receive the others' messages in one order, that of the log. Own messages are local first.
       let orders = sites.map { site in
         site.seen.heard["note"]?.filter { $0.sender == "three" || $0.sender == "two" } ?? []
       }
@@ -124,10 +124,10 @@ private func limits(
       one.post(1...10_000)
       await two.until { $0.notes(of: "one").count >= 10_000 }
       await one.until { $0.state?.sent == 10_000 }
-      // A record is appended once and read twice, and whoever reads looks again.
+      // A record is appended once and read by two processes, which then ask again.
       #expect(engine.commands - before < 2_000)
-      // One after the other: five for each message, and one of each process in each second, which looks whether the log
-      // is still as it was read.
+      // One after the other: five requests for each message, and one of each process each second, which checks whether
+      // the log has changed.
       let start = engine.commands
       for number in 10_001...10_200 {
         one.post(CollectionOfOne(number))
@@ -137,27 +137,27 @@ private func limits(
     }
   }
 
-  @Test func nobodyAsksTheEngineWhereNothingHappens() async throws {
+  @Test func noCarriageAsksTheEngineWhileNothingHappens() async throws {
     let (one, two) = (site("one"), site("two"))
     try await withSites(one, two) {
       one.post(1...1)
       await two.until { $0.notes(of: "one").count == 1 }
       await two.until { $0.state?.received == 1 }
       let before = engine.commands
-      // As long as one looks whether it may be over.
+      // Until the next state of the carriage reports no problem.
       await two.until { $0.state?.isWell == true }
       #expect(engine.commands - before <= 8)
     }
   }
 
-  /// How many threads this process has; nil where the system does not tell.
+  /// The number of threads of this process; nil where the system does not report it.
   private var threads: Int? {
     let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     let line = status?.split(separator: "\n").first { $0.hasPrefix("Threads") }
     return line.flatMap { Int($0.filter(\.isNumber)) }
   }
 
-  @Test func manyTopicsThatSpeakAtOnceShareTheirThreads() async throws {
+  @Test func manyActiveTopicsShareTheirThreads() async throws {
     let one = Site(InMemoryCarrier(engine), "one") { carriage in
       for number in 0..<2_000 { carriage.carry(Topic<Int>("t\(number)"), as: "t\(number)") }
     }
@@ -178,7 +178,7 @@ private func limits(
 
   // MARK: What waits
 
-  @Test func whatIsPostedWithoutAnEngineArrivesLater() async throws {
+  @Test func messagesPostedWithoutAnEngineArriveLater() async throws {
     let (one, two) = (site("one"), site("two"))
     try await withSites(one, two) {
       engine.isDown = true
@@ -186,7 +186,7 @@ private func limits(
       await one.until { seen in
         seen.reports.contains { if case .disconnected = $0 { true } else { false } }
       }
-      // Who has heard of the engine may not have heard all posts yet.
+      // A site that has received the report may not have received all posts yet.
       await eventually { one.carriage.condition.waitingMessages == 1_000 }
       #expect(two.seen.notes(of: "one").isEmpty)
       engine.isDown = false
@@ -195,7 +195,7 @@ private func limits(
     }
   }
 
-  @Test func whatTheOutboxRefusesIsToldAndStaysHere() async throws {
+  @Test func messagesThatTheOutboxRefusesAreReportedAndStayHere() async throws {
     let (one, two) = (site("one", limits: limits(messages: 100)), site("two"))
     try await withSites(one, two) {
       engine.isDown = true
@@ -210,7 +210,7 @@ private func limits(
       await two.until { $0.notes(of: "one") == Array(1...100) }
       one.post(1_001...1_001)
       await two.until { $0.notes(of: "one").last == 1_001 }
-      // What never left is not missing.
+      // Messages that never left are not missing.
       #expect(two.carriage.condition.missing == 0)
     }
   }
@@ -227,7 +227,7 @@ private func limits(
       engine.isDown = false
       try await third.value
       await two.until { $0.notes(of: "one") == [1, 2, 3] }
-      #expect(!one.seen.notes(of: "one").contains(4), "Nobody gets what is refused.")
+      #expect(!one.seen.notes(of: "one").contains(4), "A refused message reaches no handler.")
       await #expect(throws: CarrierError.notCarried) {
         try await one.carriage.post(Topic<Int>("unknown"), 1)
       }
@@ -269,7 +269,7 @@ private func limits(
     }
   }
 
-  @Test func whoWaitsForRoomHearsOfTheEnd() async throws {
+  @Test func aPostThatWaitsForRoomThrowsAtTheEnd() async throws {
     let one = site("one", limits: limits(messages: 1))
     await one.start()
     engine.isDown = true
@@ -284,7 +284,7 @@ private func limits(
     #expect(one.carriage.condition.connection == .closed)
   }
 
-  @Test func theEndSendsWhatWaits() async throws {
+  @Test func theEndSendsTheWaitingMessages() async throws {
     let two = site("two")
     try await withSites(two) {
       for round in 0..<5 {
@@ -299,7 +299,7 @@ private func limits(
     }
   }
 
-  /// A site whose engine stores nothing before the gate is open, and which waits at the end for something to leave.
+  /// A site whose engine stores nothing before the gate is open. At its end, it waits for its messages to leave.
   private func ending(_ gate: Gate, _ limits: Carriage.Limits) async -> (Site, Task<Void, Never>) {
     let one = Site(
       HookedCarrier(engine, append: { _, _ in await gate.pass() }), "one", limits: limits)
@@ -334,7 +334,7 @@ private func limits(
     await one.until { $0.reports.contains(.kept(type: "note", reason: .closed, count: 3)) }
   }
 
-  @Test func theEndWaitsNoLongerThanItsLimit() async throws {
+  @Test func theEndDoesNotWaitLongerThanItsLimit() async throws {
     let gate = Gate()
     let (one, end) = await ending(gate, limits(closing: .zero))
     await end.value
@@ -344,8 +344,8 @@ private func limits(
 
   // MARK: What cannot be carried
 
-  @Test func whatIsTooLargeIsToldAndTheRestArrives() async throws {
-    // The engine takes less than it says, as a stream with a max_msg_size.
+  @Test func tooLargeMessagesAreReportedAndTheOthersArrive() async throws {
+    // The engine takes less than its limit says, as a stream with `max_msg_size` does.
     let carrier = HookedCarrier(
       engine,
       append: { record, _ in
@@ -369,9 +369,9 @@ private func limits(
           if case .kept("note", .tooLarge(_, 2_000), 1) = $0 { true } else { false }
         }
       }
-      // The receiver is told, too.
+      // The receiver gets a report, too.
       await two.until { $0.missing == 1 }
-      // What no engine takes is told at once.
+      // A record that is too large for every engine is reported immediately.
       one.center.post(.note, Note("one", 0, String(repeating: "x", count: 2 << 20)))
       await one.until { seen in
         seen.reports.contains {
@@ -386,7 +386,7 @@ private func limits(
   }
 
   private struct Odd: Error {}
-  /// Encodes no 3, decodes no 5, and makes nothing of a 6.
+  /// Throws if it encodes a 3 or decodes a 5, and returns no message for a 6.
   private struct OddCodec: MessageCodec {
     let seen: @Sendable () -> Void
     func encode(_ number: Int, into bytes: inout [UInt8]) throws {
@@ -403,13 +403,13 @@ private func limits(
     }
   }
 
-  @Test func whatTheCodecRefusesIsToldAndNoLockIsHeld() async throws {
+  @Test func messagesThatTheCodecRefusesAreReportedAndNoLockIsHeld() async throws {
     let topic = Topic<Int>("odd")
     func site(_ name: String) -> Site {
       let box = Locked<Carriage?>(nil)
       let site = Site(InMemoryCarrier(engine), name) { carriage in
         box.withLock { $0 = carriage }
-        // Would wait for ever under a lock.
+        // Would wait forever under a lock.
         let look: @Sendable () -> Void = { [weak carriage] in
           _ = carriage?.condition
           _ = carriage?.position(of: "odd")
@@ -465,7 +465,7 @@ private func limits(
     for site in [one, two] { await site.stop() }
   }
 
-  @Test func aNameThatIsTooLongIsTold() async throws {
+  @Test func aNameThatIsTooLongIsReported() async throws {
     let long = String(repeating: "ä", count: 40)
     let one = Site(InMemoryCarrier(engine), "one") { $0.carry(.other, as: "other") }
     one.carriage.carry(.note, as: long)
@@ -477,7 +477,7 @@ private func limits(
     }
   }
 
-  @Test func aRefusedTopicHoldsUpNoOther() async throws {
+  @Test func aRefusedTopicDelaysNoOther() async throws {
     let carrier = HookedCarrier(
       engine,
       append: { _, log in if log.type == "note" { throw CarrierError.refused("no room") } },
@@ -495,10 +495,10 @@ private func limits(
       #expect(state?.connection == .connected && state?.isWell == false)
       carrier.unhook()
       await two.until { $0.notes(of: "one") == Array(1...10) }
-      // It reads again when there is something to read.
+      // It reads again when there are new records.
       two.post(1...1, to: .last)
       await one.until { $0.state?.isWell == true }
-      // Told once, however often it was refused.
+      // Reported once, however often it was refused.
       #expect(one.seen.reports.filter { $0 == refused }.count == 1)
     }
     #expect(!one.seen.reports.contains { if case .disconnected = $0 { true } else { false } })
@@ -506,7 +506,7 @@ private func limits(
 
   // MARK: What comes in
 
-  @Test func aStuckHandlerHoldsUpItsOwnTopicOnly() async throws {
+  @Test func aStuckHandlerDelaysOnlyItsOwnTopic() async throws {
     let (one, two) = (site("one"), site("two"))
     let gate = Gate()
     let owner = Gate()
@@ -517,7 +517,7 @@ private func limits(
       for number in 2...3_000 { one.post(CollectionOfOne(number)) }
       one.post(1...10, to: .other)
       await two.until { $0.notes(of: "one", in: "other").count == 10 }
-      // It reads no further than its handlers take.
+      // It reads no further than its handlers have returned.
       #expect(two.seen.notes(of: "one") == [1])
       gate.open()
       await two.until { $0.notes(of: "one") == Array(1...3_000) }
@@ -537,7 +537,7 @@ private func limits(
     gate.open()
   }
 
-  @Test func whatTheLogDroppedIsToldExactly() async throws {
+  @Test func messagesThatTheLogDroppedAreReportedWithTheirCount() async throws {
     let engine = InMemoryCarrier.Engine(length: 5)
     let one = Site(InMemoryCarrier(engine), "one")
     let two = Site(InMemoryCarrier(engine), "two")
@@ -547,7 +547,7 @@ private func limits(
     try await withSites(one, two) {
       for number in 1...200 {
         one.post(CollectionOfOne(number))
-        // One record for each.
+        // One record for each message.
         await one.until { $0.notes(of: "one").count == number }
         await eventually { one.carriage.condition.waitingMessages == 0 }
       }
@@ -562,7 +562,7 @@ private func limits(
     }
   }
 
-  @Test func aLogThatBeganAnewIsTold() async throws {
+  @Test func aLogThatBeganAgainIsReported() async throws {
     let (one, two) = (site("one"), site("two"))
     try await withSites(one, two) {
       one.post(1...5)
@@ -579,7 +579,7 @@ private func limits(
       }
       one.post(6...10)
       await two.until { $0.notes(of: "one") == Array(1...10) }
-      // Who comes now has the latest value.
+      // A site that starts now receives the latest value.
       let three = site("three")
       await three.start()
       await three.until { $0.notes(of: "one", in: "last") == [2] }
@@ -587,7 +587,7 @@ private func limits(
     }
   }
 
-  @Test func foreignAndForgedRecordsTakeNothing() async throws {
+  @Test func foreignAndForgedRecordsLoseNoMessage() async throws {
     let (one, two) = (site("one"), site("two"))
     let stranger = InMemoryCarrier(engine)
     let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
@@ -611,7 +611,7 @@ private func limits(
       }
       let seen = await two.until { $0.notes(of: "one").last == 310 }
       #expect(seen.notes(of: "one") == Array(1...310))
-      for reason in ["A record that no carriage has written.", "Somebody speaks"] {
+      for reason in ["A record that no carriage has written.", "Another process has written"] {
         await two.until { seen in
           seen.reports.contains {
             if case .skipped(_, let told, _) = $0 { told.hasPrefix(reason) } else { false }
@@ -688,7 +688,7 @@ private func limits(
     let all = Site(InMemoryCarrier(engine), "all", from: .beginning)
     await all.start()
     await all.until { $0.notes(of: "one") == Array(1...200) }
-    // A place of a log that is no more.
+    // A position in a log that no longer exists.
     let old = Site(
       InMemoryCarrier(engine), "old", from: .after(Position(epoch: 99, number: 1_000)))
     await old.start()
@@ -697,7 +697,7 @@ private func limits(
     for site in [one, two, all, old] { await site.stop() }
   }
 
-  @Test func aTopicIsCarriedNoLonger() async throws {
+  @Test func aTopicIsNoLongerCarriedAfterStopCarrying() async throws {
     let (one, two) = (site("one"), site("two"))
     try await withSites(one, two) {
       one.post(1...3)
@@ -716,8 +716,8 @@ private func limits(
     }
   }
 
-  /// A handler that is called while a record is posted, and is not asked whether the rest is to be said anew.
-  @Test func whatIsCarriedAgainMeanwhileIsNotSaidAgain() async throws {
+  /// A handler that is called while a record is posted. The rest of the record must not be posted again.
+  @Test func aTopicThatIsCarriedAgainMeanwhileIsNotPostedAgain() async throws {
     let (one, two) = (site("one"), site("two"))
     let times = Locked(0)
     two.center.observe(.note, owner: two) { two, note in
@@ -757,7 +757,7 @@ private func limits(
   @Test func theEndDoesNotWaitForAHandler() async throws {
     let (one, two) = (site("one"), site("two", limits: limits(closing: .milliseconds(10))))
     let (began, end) = (Gate(), DispatchSemaphore(value: 0))
-    // Without a home: on the carriage's own thread.
+    // Without a home, so that it is called on the carriage's own thread.
     two.center.observe(.note, owner: two) { _, _ in
       began.open()
       end.wait()
@@ -773,14 +773,14 @@ private func limits(
 
   // MARK: Latest values
 
-  @Test func aLateProcessHasTheLatestValue() async throws {
+  @Test func aLateProcessReceivesTheLatestValue() async throws {
     let (one, two) = (site("one"), site("two"))
     try await withSites(one, two) {
       one.post(1...50, to: .last)
       await two.until { $0.notes(of: "one", in: "last").last == 50 }
       await one.until { $0.state?.waitingMessages == 0 }
     }
-    // All have ended.
+    // All others have ended.
     let three = site("three")
     try await withSites(three) {
       let seen = await three.until { !$0.notes(of: "one", in: "last").isEmpty }
@@ -788,7 +788,7 @@ private func limits(
     }
   }
 
-  @Test func whoeverCarriesAgainTakesTheValueOfTheOthers() async throws {
+  @Test func aTopicThatIsCarriedAgainTakesTheValueOfTheOthers() async throws {
     let (one, two) = (site("one"), site("two"))
     try await withSites(one, two) {
       two.post(5...5, to: .last)
@@ -803,7 +803,7 @@ private func limits(
     }
   }
 
-  @Test func latestValuesAgreeWhoeverPosts() async throws {
+  @Test func latestValuesAgreeForAnyOrderOfPosts() async throws {
     let sites = ["one", "two", "three"].map { site($0) }
     for site in sites { await site.start() }
     for round in 0..<20 {
@@ -812,7 +812,7 @@ private func limits(
           group.addTask { site.post((1 + 5 * round)...(5 + 5 * round), to: .last) }
         }
       }
-      // Until nothing changes any more: all have read to the end, and nothing waits.
+      // Until nothing changes: all have read to the end, and no message waits.
       let carrier = InMemoryCarrier(engine)
       let log = Log(prefix: "multicast", type: "last", keepsLatest: true)
       await eventually {
@@ -822,7 +822,7 @@ private func limits(
         let end = try? await carrier.end(of: log)
         return sites.allSatisfy { $0.carriage.position(of: "last") == end }
       }
-      // What was overtaken is posted again.
+      // A value that was overtaken is posted again.
       await eventually { Set(sites.map { $0.center.latest(of: .last) }).count == 1 }
     }
     for site in sites { await site.stop() }
@@ -830,7 +830,7 @@ private func limits(
 
   // MARK: Presence
 
-  @Test func presenceTellsWhoComesAndGoes() async throws {
+  @Test func presenceReportsWhichProcessesJoinAndLeave() async throws {
     func presence(_ carrier: any Carrier & Registry, _ name: String) -> (Presence, Site) {
       let site = Site(carrier, name) { _ in }
       let presence = Presence(
@@ -845,14 +845,14 @@ private func limits(
     let running = Task { await one.run() }
     var reports = messages.makeAsyncIterator()
     #expect(await reports.next() == .joined(one.own, isOwn: true))
-    // One that ends.
+    // A process that ends.
     let (two, _) = presence(InMemoryCarrier(engine), "two")
     let second = Task { await two.run() }
     #expect(await reports.next() == .joined(two.own, isOwn: false))
     #expect(Set(one.members) == [one.own, two.own])
     second.cancel()
     #expect(await reports.next() == .left(two.own))
-    // One that is killed: it says nothing any more.
+    // A process that is killed, which stores its key no more.
     let carrier = HookedCarrier(engine)
     let (three, _) = presence(carrier, "three")
     let third = Task { await three.run() }
@@ -860,7 +860,7 @@ private func limits(
     await carrier.close()
     #expect(await reports.next() == .left(three.own))
     third.cancel()
-    // While the engine is away, nobody comes or goes.
+    // While the engine is away, no process joins or leaves.
     engine.isDown = true
     await eventually { one.problem != nil }
     #expect(one.members == [one.own])
@@ -873,7 +873,7 @@ private func limits(
   }
 }
 
-/// Returns when something is true that nothing tells.
+/// Waits for a condition that nothing reports.
 private func eventually(_ holds: () async -> Bool) async {
   while await !holds() { try? await Task.sleep(for: .milliseconds(2)) }
 }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import MulticastCarrier
 
-/// Senders, a log and readers without time, tasks or threads: what happens next is drawn from a seed.
+/// Senders, a log and readers without time, tasks or threads. A seed decides what happens next.
 ///
-/// Appends fail before or after they were stored, records are too large, the log drops what is old, readers fail and begin
-/// again at their place, and strangers speak in the names of others.
+/// Appends fail before or after they were stored, records are too large, the log drops old records, readers fail and
+/// begin again at their position, and other processes write in the senders' names.
 private struct Simulation {
   struct Stored {
     let place: Int
@@ -114,7 +114,7 @@ private struct Simulation {
     }
   }
 
-  /// The log is read again from an earlier place, as after a server has lost its end.
+  /// The log is read again from an earlier position, as after a server has lost its end.
   private mutating func rewind(_ index: Int) {
     readers[index].inflow.rewind()
     let end = readers[index].place
@@ -123,7 +123,7 @@ private struct Simulation {
     readers[index].inflow.endRewind()
   }
 
-  /// Returns a sentence for each promise that was broken.
+  /// Returns a sentence for each broken promise.
   mutating func run() -> [String] {
     for _ in 0..<600 {
       let reader = random.below(readers.count)
@@ -139,7 +139,7 @@ private struct Simulation {
     }
     for sender in senders { while send(sender, isCalm: true) {} }
     for sender in senders {
-      // What was dropped shows when its sender speaks again.
+      // A drop shows when the sender posts again.
       let last = said[sender, default: 0] + 1
       said[sender] = last
       tooLarge[sender]?.remove(last)
@@ -182,19 +182,19 @@ private struct LatestSimulation {
     var value: Int?
     /// The values of the others, in the order in which they came.
     var heard: [Int] = []
-    /// What the carriage has not heard yet, in the order of the center.
+    /// The messages that the carriage has not received yet, in the order of the center.
     var home: [Event] = []
     var waiting: [Int] = []
     var sent = 0
     var place = 0
-    /// Up to which own message the log was read.
+    /// The number of the own message up to which the log was read.
     var returned = 0
-    /// Where the log has what was sent, for which no acknowledgement has come yet.
+    /// The position of the sent record in the log, until its acknowledgement arrives.
     var acknowledgement: Int?
   }
   struct Record {
     let process, number, value: Int
-    /// Somebody else has written it in the name of the process. Others take it for what they cannot read.
+    /// Another process has written it in this process's name. Other processes cannot decode it.
     var isForged = false
   }
 
@@ -223,7 +223,7 @@ private struct LatestSimulation {
     let number = processes[index].sent + 1
     processes[index].rule.noteSent(UInt64(number), hash: value)
     log.append(Record(process: index, number: number, value: value))
-    // The acknowledgement may be lost: then it is sent again.
+    // The acknowledgement may be lost. Then the record is sent again.
     if !isCalm, random.chance(20) { return }
     processes[index].waiting.removeFirst()
     processes[index].sent = number
@@ -231,7 +231,7 @@ private struct LatestSimulation {
   }
 
   private mutating func read(_ index: Int) {
-    // The reader waits until the carriage has heard what it has posted.
+    // The reader waits until the carriage has received its posts.
     let waits = processes[index].home.contains { if case .cameIn = $0 { true } else { false } }
     guard processes[index].place < log.count, !waits else { return }
     let record = log[processes[index].place]
@@ -248,7 +248,7 @@ private struct LatestSimulation {
     } else {
       processes[index].heard.append(record.value)
     }
-    // Somebody may post between the decision and the post.
+    // A post may come between the decision and the post.
     if random.chance(20) { post(index) }
     processes[index].value = record.value
     processes[index].home.append(.cameIn)
@@ -304,11 +304,11 @@ private struct LatestSimulation {
 }
 
 @Suite struct SimulationTests {
-  /// `SIMULATIONS=100000` tries as many.
+  /// `SIMULATIONS=100000` tries this number of seeds.
   private static let seeds =
     ProcessInfo.processInfo.environment["SIMULATIONS"].flatMap(Int.init) ?? 500
 
-  @Test func everyMessageComesOnceInOrderOrIsTold() {
+  @Test func everyMessageComesOnceInOrderOrIsReported() {
     for seed in 0..<SimulationTests.seeds {
       var simulation = Simulation(seed: UInt64(seed))
       let broken = simulation.run()

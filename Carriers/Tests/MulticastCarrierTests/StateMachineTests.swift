@@ -3,7 +3,7 @@ import Testing
 
 @testable import MulticastCarrier
 
-// `#expect` calls no mutating method of a value.
+// A class, because `#expect` cannot call a mutating method of a value.
 private final class Held {
   private var outbox: Outbox
   init(limits: Carriage.Limits) { outbox = Outbox(limits: limits) }
@@ -41,16 +41,16 @@ private final class HeldInflow {
     return limits
   }
 
-  @Test func whatIsPostedMeanwhileSharesTheNextRecord() throws {
+  @Test func messagesPostedMeanwhileShareTheNextRecord() throws {
     let outbox = Held(limits: limits())
     let first = outbox.reserve(1) && outbox.add([1], to: 7)
     #expect(first)
     #expect(outbox.next(7)?.items == [[1]])
     for byte in 2...4 as ClosedRange<UInt8> {
       let starts = outbox.reserve(1) && outbox.add([byte], to: 7)
-      #expect(!starts, "Somebody sends already.")
+      #expect(!starts, "A task sends already.")
     }
-    // The one under way is the same until it is finished.
+    // The record on its way is the same until it is finished.
     #expect(outbox.next(7)?.items == [[1]])
     outbox.finish(7)
     let second = try #require(outbox.next(7))
@@ -58,8 +58,8 @@ private final class HeldInflow {
     outbox.finish(7)
     #expect(outbox.next(7) == nil && outbox.messages == 0 && outbox.bytes == 0)
     let starts = outbox.reserve(1) && outbox.add([5], to: 7)
-    #expect(starts, "Nobody sends any more.")
-    // What comes before it is under way shares it, too.
+    #expect(starts, "No task sends now.")
+    // Messages that come before a record is sent share it, too.
     let again = outbox.reserve(1) && outbox.add([6], to: 7)
     #expect(!again && outbox.next(7)?.items == [[5], [6]])
     outbox.finish(7)
@@ -83,7 +83,7 @@ private final class HeldInflow {
     #expect(counts == [1, 500, 500, 200, 1, 1], "\(counts)")
   }
 
-  @Test func refusesWhatTheLimitsForbid() {
+  @Test func refusesMessagesBeyondTheLimits() {
     let outbox = Held(limits: limits(2, 1_100))
     #expect(outbox.reserve(900))
     #expect(!outbox.hasRoom(for: 100))
@@ -142,7 +142,7 @@ private final class HeldInflow {
 }
 
 @Suite struct InflowTests {
-  @Test func findsWhatIsRepeatedMissingAndDisputed() {
+  @Test func findsRepeatedMissingAndDisputedRecords() {
     let inflow = HeldInflow()
     #expect(inflow.take(1, first: 10, count: 2, hash: 0) == .new(missing: 0))
     #expect(inflow.take(1, first: 12, count: 1, hash: 1) == .new(missing: 0))
@@ -153,7 +153,8 @@ private final class HeldInflow {
     #expect(inflow.take(1, first: 16, count: 1, hash: 3) == .new(missing: 2), "… is confirmed.")
     #expect(inflow.take(2, first: 1, count: 1, hash: 2) == .new(missing: 0), "Another sender.")
     #expect(inflow.take(1, first: 1 << 50, count: 1, hash: 3) == .disputed, "A false number.")
-    #expect(inflow.take(1, first: 17, count: 1, hash: 4) == .disputed, "The honest one is told…")
+    #expect(
+      inflow.take(1, first: 17, count: 1, hash: 4) == .disputed, "An honest record is disputed…")
     #expect(inflow.take(1, first: 18, count: 1, hash: 5) == .new(missing: 0), "… and goes on.")
   }
 
@@ -178,7 +179,7 @@ private final class HeldInflow {
     #expect(inflow.take(1, first: 9, count: 1, hash: 3) == .new(missing: 0))
   }
 
-  @Test func aLogThatIsReadAgainIsSkippedHoweverLongAgo() {
+  @Test func recordsOfALogThatIsReadAgainAreSkippedHoweverOldTheyAre() {
     let inflow = HeldInflow()
     for number in 1...1_000 as ClosedRange<UInt64> {
       #expect(inflow.take(1, first: number, count: 1, hash: Int(number)) == .new(missing: 0))
@@ -190,7 +191,7 @@ private final class HeldInflow {
     #expect(inflow.take(1, first: 1_001, count: 1, hash: 1_001) == .new(missing: 0))
     #expect(inflow.take(2, first: 7, count: 1, hash: 7) == .new(missing: 0), "Another sender.")
     inflow.endRewind()
-    // An honest sender is not silenced by a forged number that came before.
+    // A forged number before them does not hide the messages of an honest sender.
     #expect(inflow.take(1, first: 5_000, count: 1, hash: 1) == .new(missing: 0))
     #expect(inflow.take(1, first: 1_002, count: 1, hash: 1_002) == .disputed)
   }
@@ -210,7 +211,7 @@ private final class HeldInflow {
       #expect(
         inflow.take(1_000, first: 1 + sender, count: 1, hash: Int(sender)) == .new(missing: 0))
     }
-    // Forgotten, and so nothing is told.
+    // The sender was forgotten, so nothing is reported.
     #expect(inflow.take(0, first: 9, count: 1, hash: 0) == .new(missing: 0))
   }
 }
@@ -226,7 +227,7 @@ private final class HeldInflow {
     return Frame.write(sender, version: 2, oldest: 1, packed)
   }
 
-  @Test func isReadAsItWasWritten() throws {
+  @Test func aFrameIsReadAsItWasWritten() throws {
     let frame = try Frame(record())
     #expect(frame.sender == sender && frame.first == 77 && frame.items.count == 3)
     #expect(frame.version == 2 && frame.oldest == 1)
@@ -234,14 +235,14 @@ private final class HeldInflow {
     #expect(frame.items.allSatisfy { $0.hops == 3 && $0.metadata == ["key": "välue"] })
   }
 
-  @Test func whatIsMalformedIsRefused() throws {
+  @Test func malformedFramesAreRefused() throws {
     let record = try record()
     for count in 0..<record.count {
       #expect(throws: Frame.Malformed.self) { try Frame(Array(record.prefix(count))) }
     }
     #expect(throws: Frame.Malformed.self) { try Frame(record + [0]) }
     #expect(throws: Frame.Malformed.self) { try Frame(record, limit: record.count - 1) }
-    // Any bytes end in a frame or in an error.
+    // Arbitrary bytes become a frame or throw an error.
     var random = SplitMix(seed: 1)
     for _ in 0..<20_000 {
       var bytes = record
@@ -262,7 +263,7 @@ private final class HeldInflow {
         first: 1, items: Array(repeating: Frame.item(hops: 0, [:]) { _ in }, count: items)))
   }
 
-  /// The next version puts what it adds behind the items, and says that this one can read it.
+  /// A frame of the next version has additions after its items, and says that this version can read it.
   @Test func aFrameOfTheNextVersionIsRead() throws {
     let record = record("next", items: 2)
     var next = record + [1, 2, 3]
@@ -270,7 +271,7 @@ private final class HeldInflow {
     (next[2], next[3]) = (5, 4)
     let frame = try Frame(next)
     #expect(frame.sender.name == "next" && frame.items.count == 2)
-    // One that this version cannot read is reported as such.
+    // A frame that this version cannot read is reported as such.
     next[3] = 5
     let error = #expect(throws: Frame.Malformed.self) { try Frame(next) }
     #expect(error?.description.contains("format 5") == true)
@@ -330,7 +331,7 @@ private final class HeldInflow {
     #expect(news == ["-b"], "The outage is over.")
   }
 
-  @Test func anEngineThatHasLostTheKeysHasLostThoseOfTheOthers() {
+  @Test func anEngineThatHasLostTheOwnKeyHasLostAllKeys() {
     var company = Company()
     var news = take(&company, "a", "b", wasKept: false, at: 0)
     news = take(&company, "a", wasKept: false, at: 2)

@@ -41,7 +41,7 @@ struct Attack: Sendable {
     return sites
   }
 
-  /// Posts so many messages in a second, from each site.
+  /// Posts this number of messages in a second, from each site.
   private func post(_ sites: [Site], rate: Int, seconds: Int) async {
     await withTaskGroup { group in
       for site in sites {
@@ -58,7 +58,7 @@ struct Attack: Sendable {
     }
   }
 
-  /// Waits until every site has heard or been told of all, and prints what became of them.
+  /// Waits until every site has received all messages or reports about them, and prints the counts.
   private func result(_ name: String, _ sites: [Site], of senders: [Site], count: Int) async {
     var (lost, twice, disorder, told) = (0, 0, 0, 0)
     let start = ContinuousClock.now
@@ -86,7 +86,7 @@ struct Attack: Sendable {
       """)
   }
 
-  /// The most memory that this process has had, in MB.
+  /// The largest amount of memory that this process has used, in MB.
   private var memory: Int {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM") } ?? ""
@@ -158,7 +158,7 @@ struct Attack: Sendable {
     await post([sites[0]], rate: 3_000, seconds: 30)
     print("MEASURED \(memory) MB at most while the handler is stuck")
     gate.continuation.finish()
-    // What was lost at the end shows when its sender speaks again.
+    // A loss at the end shows when its sender posts again.
     await sites[0].until { $0.state?.waitingMessages == 0 }
     sites[0].post(90_000..<90_001)
     await result(
@@ -181,7 +181,7 @@ struct Attack: Sendable {
     for round in 0..<6_000 {
       var record = real
       switch random.below(3) {
-      // Something in the header: the number of the first message, perhaps, in an honest name.
+      // A byte of the header, perhaps of the first message's number, under an honest name.
       case 0: record[random.below(40)] &+= UInt8(1 + random.below(200))
       case 1:
         for _ in 0...random.below(5) {
@@ -214,7 +214,7 @@ struct Attack: Sendable {
       site.carriage.carry(topic, as: "short \(round)")
       try await site.carriage.post(topic, round)
       site.carriage.stopCarrying("short \(round)")
-      // What this program itself has noted is not what is measured.
+      // The measurement must not include the memory of this program's own notes.
       if round % 1_000 == 0 { site.forget() }
     }
     print("MEASURED 100,000 topics, \(kind): \(before) MB before, \(memory) MB at most afterwards")

@@ -5,7 +5,7 @@ import MulticastCarrierTesting
 
 private struct Price: Codable, Sendable {
   let number: Int
-  /// When it was posted, in nanoseconds of this machine.
+  /// The time of the post, in nanoseconds of this machine.
   let time: UInt64
 }
 
@@ -19,7 +19,7 @@ private func makeCarriage(_ center: MulticastCenter, _ carrier: any Carrier) -> 
   return carriage
 }
 
-/// Writes a line for each end of a burst, which is a price of number 0, with the latencies of it.
+/// Writes a line with the latencies of a burst at the end of each burst, which is a price of number 0.
 private final class Receiver: Sendable {
   private let latencies = Locked<[UInt64]>([])
 
@@ -36,7 +36,7 @@ private final class Receiver: Sendable {
   }
 }
 
-/// Receives prices until it is killed: a process of ``measure(_:_:_:)``.
+/// Receives prices until it is killed, as a process of ``measure(_:_:_:)``.
 func receive(_ carrier: any Carrier) async {
   let (center, receiver) = (MulticastCenter(carrying: .carriage), Receiver())
   center.observe(.price, owner: receiver) { receiver, price in receiver.take(price) }
@@ -44,9 +44,9 @@ func receive(_ carrier: any Carrier) async {
   extendLifetime(receiver)
 }
 
-/// What a message costs where one process posts and three receive.
+/// Measures the cost of a message that one process posts and three processes receive.
 ///
-/// - Parameter arguments: Those of a process that receives.
+/// - Parameter arguments: The arguments of a receiving process.
 func measure(_ name: String, _ arguments: [String], _ carrier: any Carrier) async throws {
   let receivers = try (0..<3).map { _ in try Program(CommandLine.arguments[0], arguments) }
   let center = MulticastCenter(carrying: .carriage)
@@ -55,10 +55,10 @@ func measure(_ name: String, _ arguments: [String], _ carrier: any Carrier) asyn
   func post(_ number: Int) {
     center.post(.price, Price(number: number, time: DispatchTime.now().uptimeNanoseconds))
   }
-  /// How many lines each receiver has written.
+  /// The number of lines that each receiver has written.
   var heard: [Int] = []
   func lines() -> [[Substring]] { receivers.map { $0.text("out").split(separator: "\n") } }
-  /// The next line of each receiver, once all have written one more.
+  /// Returns the next line of each receiver, after all have written one more.
   func ends() async throws -> [Substring] {
     heard = heard.map { $0 + 1 }
     while true {
@@ -73,7 +73,7 @@ func measure(_ name: String, _ arguments: [String], _ carrier: any Carrier) asyn
     post(0)
     try await Task.sleep(for: .milliseconds(100))
   }
-  // All have heard the last of these.
+  // All have received the last of these messages.
   try await Task.sleep(for: .seconds(2))
   heard = lines().map(\.count)
   for (pace, burst, pause, count) in [
@@ -99,15 +99,16 @@ func measure(_ name: String, _ arguments: [String], _ carrier: any Carrier) asyn
   await task.value
 }
 
-/// Of this process, in microseconds.
+/// The processor time of this process, in microseconds.
 private var ownTime: Double { Double(clock()) / Double(CLOCKS_PER_SEC) * 1e6 }
 
-/// Of the programs of a name that this process has started, in microseconds; 0 where the system does not tell.
+/// The processor time of the programs with this name that this process has started, in microseconds; 0 where the system
+/// does not report it.
 private func processorTime(_ name: String) -> Double {
   let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
   return all.filter { Int($0) != nil }.reduce(0) { sum, process in
     let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
-    // Behind the name: the state, the parent, …, and the user's and the system's time as the 12th and 13th.
+    // After the name come the state, the parent, …, and as the 12th and 13th the user's and the system's time.
     let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
     guard fields.count > 12, Int32(fields[1]) == getpid(), text.contains("\(name))") else {
       return sum

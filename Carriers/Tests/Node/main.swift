@@ -1,4 +1,5 @@
-// Attacks with real engines: `Node <attack> <nats or redis>`. Prints what was lost, twice, out of order, and told.
+// Attacks real engines: `Node <attack> <nats or redis>`. Prints how many messages were lost, received twice, out of
+// order, and reported.
 
 import Foundation
 import Multicast

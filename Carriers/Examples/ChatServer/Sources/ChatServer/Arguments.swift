@@ -5,7 +5,7 @@ import MulticastRedis
   import MulticastNATS
 #endif
 
-/// What the command line says.
+/// The arguments of the command line.
 struct Arguments {
   static let usage = """
     usage: ChatServer [--host <address>] [--port <number>] [--name <name>] [--rooms <name>,<name>…]
@@ -14,8 +14,8 @@ struct Arguments {
     Without --engine, one process serves all. With it, all processes of one engine form one chat:
     redis://… of a Redis or Valkey server, nats://… of a nats-server. --peers are the addresses of the
     servers as browsers know them, to which a page may go when this one ends. A port of 0 lets the system
-    choose one. With --host 0.0.0.0, the server listens at all addresses of its machine. It answers whoever
-    asks for an address, for localhost, for --host or for the host of one of the --peers.
+    choose one. With --host 0.0.0.0, the server listens at all addresses of its machine. It answers only
+    requests for an address, for localhost, for --host or for the host of one of the --peers.
     """
 
   var host = "127.0.0.1"
@@ -78,7 +78,7 @@ struct UsageError: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// The engine of a chat of one process: nobody else is there to read, and nobody has said anything before.
+/// The engine of a chat of one process: it has no other readers and no earlier records.
 struct Alone: Carrier, Registry {
   let recordLimit = 1 << 20
   private let place = Position(epoch: 1, number: 0)

@@ -4,7 +4,7 @@ import Multicast
 import MulticastCarrier
 import ServiceLifecycle
 
-/// Why a request is refused: in a sentence for the person at the browser.
+/// Why a request is refused, as a sentence for the person at the browser.
 enum Refusal: Error, Equatable {
   case noSuchRoom(String)
   case nameTaken(String)
@@ -13,27 +13,27 @@ enum Refusal: Error, Equatable {
   case closing
 }
 
-/// The rooms of this process, and what is known of those of the others.
+/// The rooms of this process, and what this process knows of the rooms of the others.
 actor Chat: Service {
-  /// How many messages of a room are kept for those who join late or come back.
+  /// The number of messages that a room keeps for people who join late or come back.
   static let history = 500
-  /// Of so many people, each browser knows the names; of more, the number.
+  /// Up to this number of people, each browser receives the names; beyond it, only the number.
   static let shownNames = 100
   static let tick = Duration.milliseconds(200)
   static let ticksPerBeat = 25
   static let ticksPerRoll = 300
-  /// A page may end its stream for a moment, and still speak.
+  /// A page may end its stream for a moment, and still send.
   static let ticksToLeave = 25
 
   private struct Room {
-    /// Of its own, so that a message walks over those who are in the room.
+    /// A center for each room, so that a message is delivered only to the people in the room.
     let center: MulticastCenter
     var history: [(id: String, event: ServerEvent)] = []
     var ids: Set<String> = []
     var toldCount = 0
   }
 
-  /// Who is in a room. Names are left out where they are too many.
+  /// The people in a room. If there are too many, their names are left out.
   struct Here: Codable, Equatable {
     var count: Int
     var names: [String]?
@@ -76,7 +76,7 @@ actor Chat: Service {
     carriage.carry(.said, as: "said")
     carriage.carry(.attendance, as: "attendance")
     for room in Set(rooms) { carriage.carry(.of(room: room), as: "room.\(room).topic") }
-    // All at home in this actor: the messages of one process reach its rooms in their order.
+    // All handlers have this actor as their home, so the messages of one process reach its rooms in order.
     center.observe(.said, owner: self) { (chat: isolated Chat, said) in chat.heard(said) }
     center.observe(.attendance, owner: self) { (chat: isolated Chat, attendance) in
       chat.roster.take(attendance)
@@ -92,20 +92,20 @@ actor Chat: Service {
 
   /// Lets a browser listen to a room.
   ///
-  /// - Parameter last: The id of the last message that it had, if it comes back: from this process or
-  ///   another one.
+  /// - Parameter last: The id of the last message that a returning browser has received, from this process or another
+  ///   one.
   func join(_ member: Member, after last: String?) throws(Refusal) -> Connection {
     guard !isClosing else { throw .closing }
     guard let room = rooms[member.room] else { throw .noSuchRoom(member.room) }
     guard !roster.isTaken(by: member) else { throw .nameTaken(member.name) }
-    // So many streams leave room for other requests, such as the one for the server's health.
+    // This limit of streams leaves room for other requests, such as the one for the server's health.
     guard connections.count < streamLimit else { throw .full }
     var events = [
       ServerEvent("hello", Roster.Server(name: name, address: address)),
       ServerEvent("alone", isAlone), ServerEvent("servers", servers),
     ]
-    // Two processes may have the messages of others in different orders. So whoever comes from another one
-    // gets all, and leaves out what it has.
+    // Two processes may have received the messages of others in different orders. A browser that comes from another
+    // process therefore receives all messages, and skips the ones that it has.
     let known = last.map { room.ids.contains($0) } ?? true
     if !known && !room.history.isEmpty { events.append(ServerEvent("missed", -1)) }
     events += room.history.map(\.event)
@@ -134,7 +134,7 @@ actor Chat: Service {
     leaving[connection.member] = ticks + Chat.ticksToLeave
   }
 
-  /// Takes those off the roster who have not come back.
+  /// Removes people from the roster who have left and not come back.
   private func forgetWhoHasLeft() {
     guard !leaving.isEmpty else { return }
     let due = leaving.filter { $0.value <= ticks }.keys
@@ -149,7 +149,7 @@ actor Chat: Service {
     }
   }
 
-  /// Returns when all rooms of this process had the message. One that has been said is not said again.
+  /// Returns when all rooms of this process have received the message. A message with a known id is not posted again.
   func say(_ text: String, id: String, as member: Member) async throws {
     try check(member)
     guard rooms[member.room]?.ids.contains(id) == false else { return }
@@ -175,12 +175,12 @@ actor Chat: Service {
     guard roster.contains(member) else { throw .notHere }
   }
 
-  /// How many people are in a room, at all servers.
+  /// Returns the number of people in a room, at all servers.
   func peopleHere(in room: String) -> Int { roster.count(in: room) }
 
   func roomNames() -> [String] { rooms.keys.sorted() }
 
-  /// Who listens to what.
+  /// Returns a list of the listeners of each topic.
   func wiring() -> String {
     ([("process \(name)", center)]
       + rooms.sorted { $0.key < $1.key }.map { ("room \($0)", $1.center) })
@@ -250,7 +250,7 @@ actor Chat: Service {
   func beat() {
     ticks += 1
     forgetWhoHasLeft()
-    // Rarer than presence is asked, so that a server that has just joined is known by then.
+    // Less often than presence is updated, so that this server knows a server that has just joined.
     if ticks % Chat.ticksPerBeat == 0, presence.problem == nil {
       roster.forgetGhosts(Set(presence.members.map(\.id) + [node]))
     }
@@ -271,7 +271,7 @@ actor Chat: Service {
   private func tellPeople(of room: String) {
     let count = roster.count(in: room)
     let before = rooms[room]?.toldCount ?? 0
-    // Of many, the number is told once a second.
+    // If there are many people, their number is sent once a second.
     if count > Chat.shownNames && ticks % 5 != 0 { return }
     let (came, gone) = roster.takeChanges(in: room)
     guard !came.isEmpty || !gone.isEmpty else { return }
@@ -291,7 +291,8 @@ actor Chat: Service {
     Attendance(node: node, server: name, address: address, came: came, gone: gone)
   }
 
-  /// Tells all who are here, a few hundred at a time: for those who know nobody yet.
+  /// Sends the people of this server to the other servers, a few hundred at a time, for servers that do not know them
+  /// yet.
   private func tellRoll() {
     (came, gone) = ([], [])
     var members = roster.members(of: node)[...]

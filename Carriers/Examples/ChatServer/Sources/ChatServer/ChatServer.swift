@@ -59,19 +59,19 @@ import ServiceLifecycle
         address: .hostname(arguments.host, port: arguments.port), backlog: 1_024),
       onServerRunning: { channel in
         let port = channel.localAddress?.port ?? arguments.port
-        // At all addresses of this machine: here one can be opened.
+        // The server listens at all addresses of this machine. Print one that a browser can open.
         let host = ["0.0.0.0", "::"].contains(arguments.host) ? "localhost" : arguments.host
         let address = "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
         await chat.listens(at: address)
         FileHandle.standardOutput.write(Data("\(name) listens at \(address)\n".utf8))
       },
       logger: logger)
-    // They end in the opposite order: first the rooms, so that streams end after what they still have to
-    // tell, then the server, and then the carriage sends what waits.
+    // They end in the opposite order: first the rooms, so that streams end after their last events, then the server,
+    // and then the carriage, which sends the waiting messages.
     var configuration = ServiceGroupConfiguration(
       services: [carriage, presence, application, chat],
       gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-    // Whoever does not read does not keep the server from its end.
+    // A browser that does not read must not keep the server from ending.
     configuration.maximumGracefulShutdownDuration = .seconds(10)
     do {
       try await ServiceGroup(configuration: configuration).run()

@@ -2,14 +2,14 @@ import Foundation
 import Multicast
 import Synchronization
 
-/// A server-sent event, made once for all who get it.
+/// A server-sent event, encoded once for all browsers that receive it.
 struct ServerEvent: Sendable {
   let text: String
-  /// Whether it is the last one.
+  /// Whether it is the last event of the stream.
   var ends = false
 
   init(_ name: String, id: String? = nil, _ data: some Encodable) {
-    // JSON has no line breaks, so that the data is one line. What is sent here can be encoded.
+    // JSON has no line breaks, so the data is one line. Every value that is sent here can be encoded.
     let json =
       (try? JSONEncoder().encode(data)).map { String(decoding: $0, as: UTF8.self) } ?? "null"
     text = (id.map { "id: \($0)\n" } ?? "") + "event: \(name)\ndata: \(json)\n\n"
@@ -18,8 +18,8 @@ struct ServerEvent: Sendable {
 
 /// A browser that listens to a room.
 ///
-/// A slow reader has a bounded number of events waiting. The oldest ones make room, and it is told how many
-/// they were.
+/// The number of waiting events is bounded. If the browser reads slowly, the oldest events are dropped, and the browser
+/// receives their number.
 actor Connection {
   static let capacity = 1_024
 
@@ -28,7 +28,7 @@ actor Connection {
   private let waiting: AsyncStream<ServerEvent>.Continuation
   private let missed = Mutex(0)
 
-  /// - Parameter events: What the browser gets first: fewer than `capacity`.
+  /// - Parameter events: The first events for the browser, fewer than `capacity`.
   init(_ member: Member, first events: [ServerEvent]) {
     self.member = member
     (self.events, waiting) = AsyncStream.makeStream(
@@ -41,10 +41,10 @@ actor Connection {
     if event.ends { end() }
   }
 
-  /// Ends the stream after what waits.
+  /// Ends the stream after the waiting events.
   nonisolated func end() { waiting.finish() }
 
-  /// How many events have been given up since the last call.
+  /// Returns the number of events that have been dropped since the last call.
   nonisolated func takeMissed() -> Int {
     missed.withLock { missed in
       defer { missed = 0 }

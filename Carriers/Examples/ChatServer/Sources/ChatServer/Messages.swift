@@ -1,9 +1,10 @@
 import Foundation
 import Multicast
 
-/// What somebody said in a room.
+/// A message in a room.
 struct Said: Codable, Sendable {
-  /// The page's own id: a message that it sends again, because it has heard no answer, is said once.
+  /// An id that the page has chosen. If the page receives no answer and sends the message again, it is posted only
+  /// once.
   let id: String
   let room: String
   let name: String
@@ -15,38 +16,38 @@ struct Said: Codable, Sendable {
   static func isID(_ id: String) -> Bool {
     (8...64).contains(id.utf8.count) && id.utf8.allSatisfy { (0x20...0x7E).contains($0) }
   }
-  /// Whether a server may have sent it: whoever can publish to the engine can say anything.
+  /// Whether a server may have sent it. Any client of the engine can publish anything.
   var isSound: Bool {
     Said.isID(id) && text.utf8.count <= 4 * Said.textLimit && name.utf8.count <= 128
   }
 }
 
-/// What a room is about.
+/// The topic of a room: its title.
 struct RoomTopic: Codable, Sendable {
   let room: String
   let text: String
   let name: String
 
   static let textLimit = 200
-  /// Whether a server may have sent it for a room, as ``Said/isSound``.
+  /// Whether a server may have sent it for a room. See ``Said/isSound``.
   func isSound(in room: String) -> Bool {
     self.room == room && text.utf8.count <= 4 * RoomTopic.textLimit && name.utf8.count <= 128
   }
 }
 
-/// Somebody in a room. The browser's own id holds the name, and is shown to no other browser.
+/// A person in a room. The browser's own id reserves the name, and is not sent to other browsers.
 struct Member: Codable, Sendable, Hashable {
   let room: String
   let name: String
   let client: String
 }
 
-/// Who has come to a server and left it.
+/// The people who have come to a server or left it.
 struct Attendance: Codable, Sendable {
   let node: String
   let server: String
   let address: String
-  /// Whether this begins a list of all who are there.
+  /// Whether this begins a list of all people at the server.
   var begins = false
   var came: [Member] = []
   var gone: [Member] = []
@@ -60,10 +61,10 @@ extension Topic where Message == Attendance {
   static var attendance: Self { Topic("attendance") }
 }
 extension Topic where Message == RoomTopic {
-  /// Of several, all processes choose the same latest one.
+  /// The latest topic of a room. All processes agree on it.
   static func of(room: String) -> Self { Topic("topic of \(room)", keepsLatest: true) }
 }
-// What is told to the browsers of a room, in the room's own center.
+// The events for the browsers of a room, in the room's own center.
 extension Topic where Message == ServerEvent {
   static var event: Self { Topic("event") }
 }

@@ -12,7 +12,7 @@ import Synchronization
   Counter(label: "multicast.calls", dimensions: dimensions).increment(by: clients)
 }
 
-/// Counts what a carriage has done, as its state tells it.
+/// Counts the messages of a carriage, from the states that it posts.
 final class CarriageMeter: Sendable {
   private let last = Mutex<CarriageState?>(nil)
 
@@ -33,8 +33,7 @@ final class CarriageMeter: Sendable {
   }
 }
 
-/// Sums of all that is measured, as the text that Prometheus reads. A real server has a backend of its own
-/// here.
+/// Sums of all measurements, as the text that Prometheus reads. A real server uses a metrics backend instead.
 final class MetricSums: MetricsFactory {
   private let sums = Mutex<[String: Double]>([:])
 

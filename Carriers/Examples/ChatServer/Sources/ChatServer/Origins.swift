@@ -2,9 +2,9 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The names of this server, and the addresses of those whose pages may read and write here.
+/// The names of this server, and the origins whose pages may use it.
 struct Origins: Sendable {
-  /// The servers to which a page may go, as this one is told: others, and perhaps itself under a public name.
+  /// The servers to which a page may go, from `--peers`: the others, and perhaps this one under a public name.
   let peers: [String]
   private let names: Set<String>
 
@@ -16,14 +16,14 @@ struct Origins: Sendable {
 
   /// Whether a request is meant for this server.
   ///
-  /// A page of somebody else can make its own name lead here, and would then be of the same origin. It cannot do so with
-  /// an address.
+  /// An attacker's page can make its own name lead to this server, and would then have the same origin. It cannot do so
+  /// with an address.
   func isHere(_ authority: String) -> Bool {
     let host = Self.host(authority)
     return names.contains(host) || (try? SocketAddress(ipAddress: host, port: 0)) != nil
   }
 
-  /// Whether a page of an origin may use this server, under the name by which it was asked.
+  /// Whether a page of an origin may use this server, under the name in the request.
   func allows(_ origin: String, at authority: String) -> Bool {
     Self.authority(of: origin) == authority || peers.contains(origin)
   }
@@ -38,7 +38,7 @@ struct Origins: Sendable {
   }
 }
 
-/// Refuses what another page's script asks for, and lets a page go on here whose own server has ended.
+/// Refuses requests of scripts of other pages, and allows those of a page whose own server has ended.
 struct OriginCheck<Context: RequestContext>: RouterMiddleware {
   let origins: Origins
 

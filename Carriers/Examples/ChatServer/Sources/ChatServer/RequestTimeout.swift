@@ -3,15 +3,15 @@ import NIOCore
 import NIOHTTPTypes
 import Synchronization
 
-/// Connections that have not brought a whole request yet, in the order in which they began to wait.
+/// Connections that have not sent a whole request yet, in the order in which they began to wait.
 final class SlowConnections: Sendable {
-  /// Who waits for a shorter time is not slow.
+  /// A connection that waits for a shorter time is not slow.
   static let patience = TimeAmount.seconds(1)
 
   private let limit: Int
   private let waiting = Mutex<[(channel: any Channel, since: NIODeadline)]>([])
 
-  /// - Parameter limit: How many may be slow. Another one ends the one that has waited for the longest time.
+  /// - Parameter limit: The number of slow connections. Beyond it, the ones that have waited longest are closed.
   init(limit: Int) { self.limit = limit }
 
   func add(_ channel: any Channel, at now: NIODeadline = .now()) {
@@ -30,7 +30,7 @@ final class SlowConnections: Sendable {
   }
 }
 
-/// Closes a connection that does not bring a whole request in time, however often it brings a byte.
+/// Closes a connection that does not send a whole request in time, however often it sends a byte.
 final class RequestTimeout: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -40,7 +40,8 @@ final class RequestTimeout: ChannelDuplexHandler, RemovableChannelHandler {
   private let time: TimeAmount
   private let slow: SlowConnections
   private var deadline: Scheduled<Void>?
-  /// How many whole requests wait for the end of their answers. A stream's comes when the browser goes.
+  /// The number of whole requests that wait for the end of their answers. A stream's answer ends when the browser
+  /// disconnects.
   private var unanswered = 0
 
   init(_ time: TimeAmount, _ slow: SlowConnections) { (self.time, self.slow) = (time, slow) }

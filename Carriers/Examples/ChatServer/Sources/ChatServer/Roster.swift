@@ -1,4 +1,4 @@
-/// Who is where: the people of all servers.
+/// The people of all servers, by room.
 struct Roster {
   struct Server: Codable, Equatable {
     let name: String
@@ -13,9 +13,9 @@ struct Roster {
   private var nodes: [String: Node] = [:]
   /// The servers that presence did not know at the last call.
   private var doubted: Set<String> = []
-  /// How many connections of a name there are in a room, and whose it is.
+  /// The number of connections of each name in a room, and the client that owns the name.
   private var rooms: [String: [String: (client: String, count: Int)]] = [:]
-  /// The names of each room that have come or gone since they were told.
+  /// The names of each room that have come or gone since the last event about them.
   private var changes: [String: Set<String>] = [:]
 
   var servers: [Server] {
@@ -49,7 +49,8 @@ struct Roster {
     for member in presence.came { add(member, to: presence.node) }
   }
 
-  /// Forgets the servers that presence knew neither at the last call nor now: what they had posted came after their end.
+  /// Forgets the servers that presence did not know at the last call and does not know now. Their messages came after
+  /// their end.
   mutating func forgetGhosts(_ present: Set<String>) {
     let unknown = Set(nodes.keys).subtracting(present)
     for node in unknown.intersection(doubted) { forget(node) }

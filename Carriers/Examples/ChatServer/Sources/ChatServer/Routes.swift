@@ -4,18 +4,18 @@ import Hummingbird
 import MulticastCarrier
 import NIOCore
 
-/// What a page is told at first.
+/// The first event for a page.
 private struct Rooms: Encodable {
   let rooms: [String]
   let peers: [String]
 }
 
-/// What a browser sends.
+/// The body of a request.
 private struct Sent: Decodable {
   let name: String
   let client: String
   let text: String
-  /// Of a message, chosen by the page.
+  /// The id of a message, chosen by the page.
   let id: String?
 }
 
@@ -31,12 +31,12 @@ private struct Sent: Decodable {
 /// GET  /wiring, /metrics        who listens to what; what is delivered
 /// ```
 ///
-/// What is refused is answered with a status and a sentence.
+/// A refused request is answered with a status and a sentence.
 func routes(
   to chat: Chat, metrics: MetricSums, origins: Origins
 ) -> Router<BasicRequestContext> {
   let router = Router()
-  // What is refused is refused in words that the page may read.
+  // The page may read the refusals, too.
   router.add(middleware: PlainErrors(origins: origins))
   router.add(middleware: OriginCheck(origins: origins))
 
@@ -56,7 +56,7 @@ func routes(
   }
 
   on(.get, "/") { _, _ in
-    // Only what has the number of this answer runs in the page.
+    // Only scripts with the number of this answer run in the page.
     let number = "\(UInt64.random(in: 0 ... .max))"
     let page = String(decoding: PackageResources.page_html, as: UTF8.self)
       .replacing("NONCE", with: number)
@@ -86,14 +86,14 @@ func routes(
     let member = try member(
       in: context, name: query["name"].map(String.init) ?? "",
       client: query["client"].map(String.init) ?? "")
-    // A page that has had nothing names nothing.
+    // A page that has received no message names none.
     let last = request.headers[.lastEventID] ?? query["after"].map(String.init)
     let connection = try await chat.join(member, after: last == "" ? nil : last)
     return Response(
       status: .ok,
       headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
       body: ResponseBody { writer in
-        // The body of the request tells when the browser goes away while nothing is written.
+        // The body of the request ends when the browser disconnects, even if nothing is written.
         do {
           try await stream(connection, of: request, to: &writer)
         } catch {
@@ -179,7 +179,7 @@ private func text(_ text: String, _ type: String = "text/plain; charset=utf-8") 
     body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
 }
 
-/// Answers with a sentence in plain text, whatever was thrown.
+/// Answers each error with a sentence in plain text.
 private struct PlainErrors<Context: RequestContext>: RouterMiddleware {
   let origins: Origins
 
@@ -187,7 +187,7 @@ private struct PlainErrors<Context: RequestContext>: RouterMiddleware {
     _ request: Request, context: Context, next: (Request, Context) async throws -> Response
   ) async throws -> Response {
     var answer = try await answer(request, context: context, next: next)
-    // What is text stays text, whatever it looks like.
+    // A browser must not take text for anything else.
     answer.headers[.xContentTypeOptions] = "nosniff"
     if answer.headers[.contentSecurityPolicy] == nil {
       answer.headers[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'"
@@ -213,7 +213,7 @@ private struct PlainErrors<Context: RequestContext>: RouterMiddleware {
       case .noSuchRoom(let room): answer(.notFound, "There is no room \(room).")
       case .nameTaken(let name): answer(.conflict, "\(name) is here already. Take another name.")
       case .full: answer(.serviceUnavailable, "This server is full. Use another one.")
-      case .notHere: answer(.forbidden, "Who is not in the room cannot speak there.")
+      case .notHere: answer(.forbidden, "Join the room before you write there.")
       case .closing: answer(.serviceUnavailable, "This server ends. Use another one.")
       }
     }

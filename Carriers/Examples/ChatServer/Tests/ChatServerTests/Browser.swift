@@ -6,7 +6,7 @@ import NIOPosix
 import Synchronization
 import Testing
 
-/// A connection that asks one thing after the other. The protocol is SwiftNIO's.
+/// A connection that sends one request after the other. The protocol is SwiftNIO's.
 struct Wire {
   typealias Channel = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
   fileprivate var parts: NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
@@ -54,7 +54,7 @@ struct Wire {
     throw POSIXError(.ECONNRESET)
   }
 
-  /// The next server-sent event; nil at the end of the stream.
+  /// Returns the next server-sent event; nil at the end of the stream.
   mutating func event() async throws -> Event? {
     while true {
       while searched + 1 < buffer.count {
@@ -81,7 +81,7 @@ struct Event: Sendable {
   var id = ""
   var name = ""
   var data = ""
-  /// Taken apart once: who waits for something asks again and again.
+  /// Parsed once, because a test that waits for an event asks again and again.
   private var texts: [String: String] = [:]
 
   init(_ text: String) {
@@ -106,12 +106,12 @@ struct Event: Sendable {
   subscript(_ key: String) -> String { texts[key] ?? "" }
 }
 
-/// Connects to a port of this machine for the length of a body.
+/// Connects to a port of this machine while a body runs.
 func withWire<Result: Sendable>(
   _ port: Int, _ body: @Sendable @escaping (Wire) async throws -> Result
 ) async throws -> Result {
   let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-    // So that whoever does not read makes the other side wait soon.
+    // A small buffer, so that a browser that does not read makes the server wait soon.
     .channelOption(.socketOption(.so_rcvbuf), value: 65_536)
     .connect(host: "127.0.0.1", port: port) { channel in
       channel.eventLoop.makeCompletedFuture {
@@ -124,7 +124,7 @@ func withWire<Result: Sendable>(
   }
 }
 
-/// Sends a beginning, and then a byte now and then. Returns when the server has ended the connection.
+/// Sends the beginning of a request, and then single bytes. Returns when the server has closed the connection.
 func drip(_ beginning: String, to port: Int) async throws {
   let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
     .connect(host: "127.0.0.1", port: port).get()
@@ -136,7 +136,7 @@ func drip(_ beginning: String, to port: Int) async throws {
   try? await channel.close()
 }
 
-/// A browser that listens to a room, and speaks there.
+/// A browser that listens to a room, and sends messages.
 final class Browser: Sendable {
   let server: Server
   let room: String
@@ -145,7 +145,7 @@ final class Browser: Sendable {
   private let log = Mutex<(events: [Event], end: String?)>(([], nil))
   private let task = Mutex<Task<Void, Never>?>(nil)
 
-  /// Returns when everybody in the room is told of it.
+  /// Returns when all browsers in the room have received its arrival.
   init(
     _ server: Server, _ name: String, room: String = "lobby", client: String = UUID().uuidString,
     after last: String? = nil
@@ -188,7 +188,7 @@ final class Browser: Sendable {
   func events(_ name: String) -> [Event] { log.withLock { $0.events.filter { $0.name == name } } }
   var said: [String] { events("said").map { $0["text"] } }
   var notices: String { events("notice").map(\.data).joined(separator: "\n") }
-  /// The names of those who are here, as the page puts them together.
+  /// The names of the people in the room, as the page computes them.
   var here: Set<String> {
     events("here").reduce(into: []) { names, event in
       let object = event.object
@@ -204,7 +204,7 @@ final class Browser: Sendable {
     try await eventually("\(name) hears \(text)") { self.said.contains(text) }
   }
 
-  /// Says all this, one after the other. Returns the status of the last answer.
+  /// Sends these messages one after the other. Returns the status of the last answer.
   @discardableResult
   func say(
     _ texts: [String], kind: String = "messages", id: String? = nil
@@ -226,7 +226,7 @@ final class Browser: Sendable {
   func say(_ text: String) async throws -> UInt { try await say([text]) }
 }
 
-/// A headless Chromium, told what to do over a pair of pipes.
+/// A headless Chromium, controlled over a pair of pipes.
 actor Chromium {
   private let program: Program
   private let input: Int32
@@ -235,7 +235,7 @@ actor Chromium {
   private var last = 0
 
   init() async throws {
-    // A pipe that this process opens for both ways keeps nobody waiting.
+    // A pipe that this process opens for reading and writing does not block.
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Pipes-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -270,7 +270,7 @@ actor Chromium {
   /// Ends the browser with all of its processes.
   func quit() async throws {
     _ = try? await call("Browser.close")
-    // Its processes end with it. Some versions stay after that.
+    // Its processes end with it. Some versions leave the main process running.
     try await program.kill9()
   }
 
@@ -280,10 +280,10 @@ actor Chromium {
       "sessionId"] ?? ""
   }
 
-  /// There is no page for a moment, because one is loaded. Nothing was evaluated then.
+  /// There is no page for a moment, because one is loading. The expression was not evaluated then.
   private struct NoPage: Error {}
 
-  /// Evaluates an expression in a page, as text.
+  /// Evaluates an expression in a page, and returns it as text.
   @discardableResult
   func evaluate(_ expression: String, in page: String) async throws -> String {
     var text = ""

@@ -16,7 +16,7 @@ import Testing
     return servers
   }
 
-  /// Returns when every process knows all of the others.
+  /// Returns when every process knows all others.
   private func know(_ browsers: [Browser], _ servers: [Server]) async throws {
     for browser in browsers {
       try await eventually("\(browser.name) knows all servers") {
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func everybodyHearsEverythingOnceAndInOrder() async throws {
+  @Test func everyProcessReceivesEachMessageOnceInOrder() async throws {
     let rooms = (0..<20).map { "room\($0)" }
     let engine = try await engine()
     let servers = try await servers(engine, rooms.joined(separator: ","))
@@ -35,7 +35,7 @@ import Testing
         try await Browser(servers[number % 3], "b\(number)", room: rooms[number / 10]))
     }
     try await know(browsers, servers)
-    // Five speak in each room, on all three servers: 40 each.
+    // Five people write in each room, on all three servers, 40 messages each.
     try await withThrowingTaskGroup { group in
       for browser in browsers where Int(browser.name.dropFirst())! % 2 == 0 {
         group.addTask { try await browser.say((0..<40).map { "\(browser.name) \($0)" }) }
@@ -68,15 +68,15 @@ import Testing
 
     try await engine.program.kill9()
     for browser in browsers {
-      try await eventually("\(browser.name) is told") { browser.isAlone }
+      try await eventually("\(browser.name) sees the outage") { browser.isAlone }
     }
-    // Who comes in an outage is told of it.
+    // A person who joins during an outage receives the state of the carriage.
     let late = try await Browser(servers[0], "late")
-    try await eventually("late is told") { late.isAlone }
+    try await eventually("late sees the outage") { late.isAlone }
     #expect(try await north.say("meanwhile") == 202)
     try await north.hears("meanwhile")
 
-    // One process sleeps while the others connect again and talk: it misses nothing, either.
+    // One process is stopped while the others connect again and post. It misses no message either.
     servers[2].program.signal(SIGSTOP)
     engine = try await ChatServerTests.engine(again: engine)
     for browser in [north, east] {
@@ -109,7 +109,7 @@ import Testing
     try await ann.hears("1")
     let watcher = try await Browser(servers[2], "watcher")
     try await eventually("the third server knows Ann") { watcher.here.contains("Ann") }
-    // Nobody else takes her name, at no server.
+    // No other client can take her name, at any server.
     await #expect(throws: Refused(status: 409)) {
       try await withWire(servers[2].port) { wire in
         var wire = wire
@@ -121,21 +121,20 @@ import Testing
     try await eventually("Ann's stream breaks") { ann.end != nil }
     try await bob.say("2")
 
-    // She herself gets in at once.
+    // She herself can join immediately.
     let last = try #require(ann.events("said").last).id
     let again = try await Browser(servers[2], "Ann", client: ann.client, after: last)
     try await again.hears("2")
-    // Another process counts on its own, so that it sends all that it has. The page leaves out what it
-    // knows.
+    // Another process has an order of its own, so it sends all messages. The page skips the ones that it has.
     let known = Set(ann.events("said").map { $0["id"] })
     #expect(again.events("said").filter { !known.contains($0["id"]) }.map { $0["text"] } == ["2"])
     try await eventually("the topic is still there") {
       again.events("topic").last?["text"] == "one topic"
     }
-    try await eventually("the dead server is forgotten") {
+    try await eventually("the killed server is forgotten") {
       !bob.servers.contains(":\(servers[0].port)\"")
     }
-    // A new process learns the topic from the others.
+    // A new process receives the topic from the others.
     let new = try await Server("west", "--engine", engine.url, "--rooms", "lobby")
     let cid = try await Browser(new, "Cid")
     try await eventually("Cid sees the topic") {
@@ -146,8 +145,8 @@ import Testing
     for browser in [again, bob, cid, watcher] { await browser.leave() }
   }
 
-  /// Somebody who may publish to the engine, and says what no server does.
-  @Test func whatComesOverTheEngineBecomesNoEventOfItsOwn() async throws {
+  /// A client of the engine publishes messages that no server sends.
+  @Test func aForgedMessageDoesNotBecomeAnEventOfItsOwn() async throws {
     struct Forged: Codable, Sendable { var id, room, name, text: String, time = 0 }
     let engine = try await engine()
     let servers = try await servers(engine)
@@ -184,7 +183,7 @@ import Testing
     let bob = try await Browser(servers[1], "Bob")
     try await ann.say("alone")
     try await ann.hears("alone")
-    try await eventually("it is told") {
+    try await eventually("the outage is reported") {
       servers[0].program.text("err").contains("disconnected")
     }
     engine = try await ChatServerTests.engine(again: engine)
@@ -195,7 +194,7 @@ import Testing
     withExtendedLifetime(engine) {}
   }
 
-  @Test func losesNothingThatItHasAcceptedWhenItEnds() async throws {
+  @Test func losesNoAcceptedMessageWhenItEnds() async throws {
     let engine = try await engine()
     let servers = try await servers(engine)
     let ann = try await Browser(servers[0], "Ann")

@@ -22,7 +22,7 @@ import Testing
         try await self.text(element).contains(text)
       }
     }
-    /// Types and presses the button with the given name, or Enter.
+    /// Types a text, and presses the button with this name, or Enter.
     func say(_ text: String, button: String? = nil) async throws {
       let quoted = String(decoding: try JSONEncoder().encode(text), as: UTF8.self)
       let press =
@@ -45,7 +45,7 @@ import Testing
     try await chromium.quit()
   }
 
-  @Test func comesBackWhenItsProcessDoes() async throws {
+  @Test func comesBackWithItsProcess() async throws {
     var server = try await Server("one", port: try Engine.freePort())
     try await withChromium { chromium in
       let page = try await Page(chromium, server, "Ann")
@@ -78,13 +78,13 @@ import Testing
       #expect(try await page.count("img") == "0")
       #expect(try await page.count("script") == "1")
       #expect(try await chromium.evaluate("typeof hacked", in: page.id) == "undefined")
-      // A second one of this name is told why not, and may take another.
+      // A second person with this name learns why it is refused, and may take another one.
       let other = try await Page(chromium, server, name)
       try await other.shows("is here already", in: "refused")
     }
   }
 
-  @Test func marksOnesOwnMessagesAndContainsRightToLeftText() async throws {
+  @Test func marksOwnMessagesAndContainsRightToLeftText() async throws {
     let server = try await Server("one")
     try await withChromium { chromium in
       let page = try await Page(chromium, server, "Ann")
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func aServerThatStandsStillIsNoticedAndAMessageIsSaidOnce() async throws {
+  @Test func aServerThatHangsIsNoticedAndAMessageIsPostedOnce() async throws {
     let server = try await Server("one")
     try await withChromium { chromium in
       let page = try await Page(chromium, server, "Ann")
@@ -126,7 +126,7 @@ import Testing
       try await eventually("it is sent") { try await page.count("#log .sending") == "0" }
       try await bob.say("after")
       try await bob.hears("after")
-      // What comes after it has been shown, and so has it.
+      // The page has shown the event after it, so it has shown this one.
       try await page.shows("after", in: "log")
       #expect(try await page.text("log").components(separatedBy: "Hello?").count == 2)
       #expect(bob.said == ["Hello?", "after"])
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  /// At all addresses of its machine, opened under one of them; in a room in which something was said before.
+  /// A server that listens at all addresses, opened under one of them, in a room that contains messages.
   @Test func aNewVisitorOfAServerAtAllAddressesReadsAndSpeaks() async throws {
     let server = try await Server("one", "--host", "0.0.0.0")
     let bob = try await Browser(server, "Bob")
@@ -147,7 +147,7 @@ import Testing
       try await bob.hears("from Ann")
       try await page.shows("from Ann", in: "log")
       #expect(try await page.count("#log .notice, #log .failed") == "0")
-      // The page runs no script but its own, whoever brings it in.
+      // The page runs no script but its own, wherever it comes from.
       try await chromium.evaluate(
         """
         (() => { const s = document.createElement('script'); s.textContent = 'hacked = 1';
@@ -176,14 +176,14 @@ import Testing
       try await pages[0].say("before")
       for page in pages { try await page.shows("before", in: "log") }
       try await engine.program.kill9()
-      for page in pages { try await eventually("it is told") { try await isAlone(page) } }
+      for page in pages { try await eventually("the page shows it") { try await isAlone(page) } }
       for (number, page) in pages.enumerated() {
         try await page.say("meanwhile at \(number)")
         try await page.shows("meanwhile at \(number)", in: "log")
       }
       engine = try await ChatServerTests.engine(again: engine)
       for page in pages {
-        try await eventually("it is told") { try await !isAlone(page) }
+        try await eventually("the page shows it") { try await !isAlone(page) }
         for number in 0..<3 { try await page.shows("meanwhile at \(number)", in: "log") }
       }
       try await pages[2].say("after")
@@ -249,7 +249,7 @@ import Testing
           .write(to: URL(fileURLWithPath: file))
       }
 
-      // Its server is killed: the page goes on at the other one, and misses nothing.
+      // The page's server is killed. The page goes on at the other one, and misses nothing.
       try await north.program.kill9()
       try await bob.say("Are you there?")
       try await ann.shows("east", in: "server")

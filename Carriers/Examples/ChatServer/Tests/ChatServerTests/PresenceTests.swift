@@ -9,7 +9,7 @@ import Testing
 @testable import ChatServer
 
 @Suite(.timeLimit(.minutes(60))) struct PresenceTests {
-  /// What a server had posted may come after presence has reported its end.
+  /// Messages of a server may arrive after presence has reported its end.
   @Test func aServerThatPresenceDoesNotKnowIsForgotten() {
     var roster = Roster()
     for node in ["here", "ghost"] {
@@ -41,7 +41,7 @@ import Testing
     _ = try await join("c")
   }
 
-  /// A value of the engine is checked as one of a browser is.
+  /// A value from the engine is checked like one from a browser.
   @Test func aTopicOfARoomIsChecked() {
     #expect(RoomTopic(room: "a", text: "tea", name: "me").isSound(in: "a"))
     #expect(!RoomTopic(room: "b", text: "tea", name: "me").isSound(in: "a"))
@@ -50,8 +50,8 @@ import Testing
     #expect(!RoomTopic(room: "a", text: "tea", name: long).isSound(in: "a"))
   }
 
-  /// Ten thousand people join within fifty beats, at three servers: what all of them are told, and what the
-  /// servers tell each other.
+  /// Ten thousand people join within fifty beats, at three servers. Counts the events for all of them, and the messages
+  /// between the servers.
   @Test func tenThousandPeopleMayJoin() async throws {
     let engine = InMemoryCarrier.Engine()
     var chats: [Chat] = []
@@ -107,7 +107,7 @@ import Testing
     for task in tasks { task.cancel() }
   }
 
-  /// Counts what is stored.
+  /// Counts the stored records.
   private final class Counting: Carrier {
     private let inner: InMemoryCarrier
     private let bytes = Mutex(0)

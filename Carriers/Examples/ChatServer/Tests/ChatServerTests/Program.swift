@@ -49,7 +49,7 @@ extension Program {
   }
 }
 
-/// The engine of the tests of several processes. With the trait NATS, it is the other one.
+/// The engine of the tests of several processes. With the trait NATS, it is a nats-server.
 func engine(again old: Engine? = nil) async throws -> Engine {
   #if NATS
     try await Engine(.nats, again: old)

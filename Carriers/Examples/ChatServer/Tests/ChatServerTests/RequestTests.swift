@@ -49,11 +49,11 @@ import Testing
       ("POST", messages, try body("x", client: "short"), 400, "A client has 8 to 64 bytes."),
       (
         "POST", messages, try body("x", name: "Bob"), 403,
-        "Who is not in the room cannot speak there."
+        "Join the room before you write there."
       ),
       (
         "POST", messages, try body("x", client: "somebody-else"), 403,
-        "Who is not in the room cannot speak there."
+        "Join the room before you write there."
       ),
       (
         "GET", events + "?name=Ann&client=somebody-else", [], 409,
@@ -82,7 +82,7 @@ import Testing
     await ann.leave()
   }
 
-  @Test func endsWithASentenceWhereItCannotStart() async throws {
+  @Test func endsWithASentenceIfItCannotStart() async throws {
     let server = try await Server("one")
     for (arguments, sentence) in [
       (["--port", "\(server.port)"], "Port \(server.port) is in use."),
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func showsTheTopicAndTheLastMessagesToWhoComesLate() async throws {
+  @Test func showsTheTopicAndTheLastMessagesToALatePage() async throws {
     let server = try await Server("one")
     let ann = try await Browser(server, "Ann")
     try await ann.say(["One topic", "Another topic"], kind: "topic")
@@ -113,7 +113,7 @@ import Testing
     #expect(bob.events("topic").map { $0["text"] } == ["Another topic"])
     try await eventually("Ann sees Bob") { ann.here == ["Ann", "Bob"] }
 
-    // Who comes back gets all that is kept, and leaves out what it has.
+    // A page that comes back receives all messages that are kept, and skips the ones that it has.
     let last = try #require(bob.events("said").first).id
     await bob.leave()
     try await eventually("Ann sees that Bob has left") { !ann.here.contains("Bob") }
@@ -126,7 +126,7 @@ import Testing
     await again.leave()
   }
 
-  @Test func saysAMessageOnceHoweverOftenItIsSent() async throws {
+  @Test func postsAMessageOnceHoweverOftenItIsSent() async throws {
     let server = try await Server("one")
     let ann = try await Browser(server, "Ann")
     for _ in 0..<3 { #expect(try await ann.say(["once"], id: "the id of this one") == 202) }
@@ -136,7 +136,7 @@ import Testing
     await ann.leave()
   }
 
-  @Test func tellsWhoComesBackTooLateThatItHasMissedSomething() async throws {
+  @Test func aPageThatComesBackTooLateLearnsThatItHasMissedMessages() async throws {
     let server = try await Server("one")
     let ann = try await Browser(server, "Ann")
     let bob = try await Browser(server, "Bob")
@@ -152,7 +152,7 @@ import Testing
     for browser in [ann, again] { await browser.leave() }
   }
 
-  @Test func pagesOfOthersCannotUseIt() async throws {
+  @Test func pagesOfOtherOriginsCannotUseIt() async throws {
     let server = try await Server("one", "--peers", "http://127.0.0.1:7777")
     let ann = try await Browser(server, "Ann", client: "client-of-ann")
     let body = Array(
@@ -172,12 +172,12 @@ import Testing
     await ann.leave()
   }
 
-  @Test func tellsThatItLives() async throws {
+  @Test func reportsItsHealthBeatsAndMetrics() async throws {
     let server = try await Server("one")
     try await eventually("it says so") { try await server.get("/health").contains("connected") }
     let ann = try await Browser(server, "Ann")
     try await eventually("a beat comes") { !ann.events("beat").isEmpty }
-    // And what it does is counted, in the words of swift-metrics.
+    // The server counts its messages with swift-metrics.
     try await ann.say("counted")
     for name in ["multicast_carrier_sent_total", "multicast_carrier_connected"] {
       try await eventually("\(name) is there") { try await server.metric(name) > 0 }
@@ -201,8 +201,8 @@ import Testing
     await ann.leave()
   }
 
-  /// A server that listens at all addresses of its machine, asked under the names that it may have.
-  @Test func answersWhoMeansItOnly() async throws {
+  /// A server that listens at all addresses of its machine, and is asked under different names.
+  @Test func answersOnlyRequestsThatAreMeantForIt() async throws {
     let server = try await Server(
       "one", "--host", "0.0.0.0", "--peers", "https://chat.example,http://other.example:81")
     let ann = try await Browser(server, "Ann", client: "client-of-ann")
@@ -216,7 +216,7 @@ import Testing
       ("localhost:99", "http://localhost:99", 202),
       ("chat.example", "https://chat.example", 202),
       ("192.0.2.7:\(port)", "https://chat.example", 202),
-      // The name of somebody else may lead here, and his page may stand at another address.
+      // An attacker's name may lead here, and the attacker's page may be at another address.
       ("evil.example:\(port)", "http://evil.example:\(port)", 421), ("evil.example", nil, 421),
       ("", nil, 421), ("127.0.0.1:\(port)", "http://192.0.2.7:\(port)", 403),
       ("127.0.0.1:\(port)", "http://127.0.0.1:1", 403), ("127.0.0.1:\(port)", "null", 403),
@@ -232,7 +232,7 @@ import Testing
     await ann.leave()
   }
 
-  @Test func browsersTakeAnAnswerForNothingElse() async throws {
+  @Test func answersForbidBrowsersToGuessTheirType() async throws {
     let server = try await Server("one", "--peers", "http://127.0.0.1:7777")
     for path in [
       "/", "/rooms", "/health", "/nowhere", "/rooms/attic/events?name=A&client=12345678",
@@ -270,7 +270,7 @@ import Testing
       try await group.waitForAll()
     }
     print("MEASURED slow requests are ended after:", ContinuousClock.now - start)
-    // A stream, whose request was whole, goes on, and so does a connection that asks again.
+    // A stream, whose request was complete, goes on. So does a connection that sends another request.
     let beats = ann.events("beat").count
     try await eventually("beats come") { ann.events("beat").count > beats + 2 }
     #expect(ann.end == nil)
@@ -285,10 +285,10 @@ import Testing
       channel.closeFuture.whenComplete { _ in ended.withLock { _ = $0.insert(number) } }
     }
     let start = NIODeadline.now()
-    // Many at once are not slow yet.
+    // Several at the same time are not slow yet.
     for channel in channels[..<6] { slow.add(channel, at: start) }
     #expect(ended.withLock { $0 } == [])
-    // One has brought its request.
+    // One of them has sent its request.
     slow.remove(channels[1])
     slow.add(channels[6], at: start + .seconds(2))
     for channel in channels { channel.embeddedEventLoop.run() }
@@ -298,7 +298,7 @@ import Testing
     #expect(ended.withLock { $0 } == [0, 2, 3, 4])
   }
 
-  @Test func tellsASlowReaderWhatItMissed() async throws {
+  @Test func aSlowReaderReceivesTheNumberOfMissedMessages() async throws {
     let server = try await Server("one")
     let ann = try await Browser(server, "Ann")
     let text = String(repeating: "🐌", count: 1_990)
@@ -307,7 +307,7 @@ import Testing
       var wire = wire
       try await wire.send("GET", "/rooms/lobby/events?name=Snail&client=client-of-snail", [], [])
       try await eventually("Snail is here") { ann.here.contains("Snail") }
-      // Ann reads as fast as they come: nothing is posted before she has read what was.
+      // Ann reads as fast as messages come: the test posts the next ones after she has read the previous ones.
       for start in stride(from: 0, to: total, by: 100) {
         try await ann.say((start..<start + 100).map { "\($0) \(text)" })
         try await ann.hears("\(start + 99) \(text)")
@@ -326,7 +326,7 @@ import Testing
     await ann.leave()
   }
 
-  @Test func losesNothingThatItHasAcceptedWhenItEnds() async throws {
+  @Test func losesNoAcceptedMessageWhenItEnds() async throws {
     let server = try await Server("one")
     let ann = try await Browser(server, "Ann")
     let accepted = await withTaskGroup(of: [String].self) { group in
