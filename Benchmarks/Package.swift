@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that users of the library never resolve what only its measurement needs.
+// A package of its own, so that users of the library do not resolve the dependencies of its measurement.
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],

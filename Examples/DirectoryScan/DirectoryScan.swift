@@ -72,7 +72,7 @@ var isInterrupted: Bool {
     return report.problems.isEmpty && failures.isEmpty ? 0 : 1
   }
 
-  /// Scans with listeners that live in the actor that the scanner notifies in.
+  /// Scans with listeners whose home is the actor in which the scanner notifies.
   @ScanActor private static func listen(
     to path: String, _ center: MulticastCenter
   ) -> (Report, wiring: String) {
@@ -136,7 +136,7 @@ private struct Options {
         values = ["--help": ""]
         return
       case "--json", "--wiring", "--slow":
-        if values[argument] != nil { problem = "\(argument) stands twice" }
+        if values[argument] != nil { problem = "\(argument) is given twice" }
         values[argument] = rest.popFirst() ?? ""
         if values[argument] == "" { problem = problem ?? "\(argument) needs a FILE" }
         if argument == "--slow", slow == nil { problem = "--slow needs a TIME, as in 1ms or 2s" }

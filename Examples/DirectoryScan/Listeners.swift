@@ -31,7 +31,7 @@ struct Report: Encodable {
 }
 
 extension Topic<String> {
-  /// The progress of the scan. A topic, because its observer lives in another actor.
+  /// The progress of the scan. A topic, because the home of its handler is another actor.
   static var progress: Self { Topic("progress") }
 }
 

@@ -35,8 +35,8 @@ import Foundation
       switch argument {
       case "--help", "-h": return print(usage)
       case "--tour", "--trace", "--input":
-        if mode == argument { throw misuse("\(argument) stands twice") }
-        if let mode { throw misuse("\(mode) and \(argument) cannot stand together") }
+        if mode == argument { throw misuse("\(argument) is given twice") }
+        if let mode { throw misuse("\(mode) and \(argument) cannot be combined") }
         mode = argument
         if argument == "--input" {
           path = rest.next() ?? ""

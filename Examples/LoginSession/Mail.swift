@@ -29,7 +29,7 @@ protocol UnreadProtocol {
   func unreadChanged(to subjects: [String])
 }
 
-/// Fetches mail in the background. It does not know in which actors or queues its clients live.
+/// Fetches mail in the background. It does not know the homes of its clients.
 struct MailService {
   let center: MulticastCenter
 

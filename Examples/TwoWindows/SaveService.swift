@@ -23,7 +23,7 @@ actor SaveService {
     _ text: String, as name: String, for listeners: MulticastDelegate<any WindowListener>
   ) async {
     files[name] = text
-    // The listeners live on the main actor, where this actor must not call them itself.
+    // The home of the listeners is the main actor, so this actor must not call them itself.
     await listeners.postOnMain { $0.didSave(text) }.delivered()
     await center.post(.saved, SavedFile(name: name)).delivered()
   }

@@ -10,7 +10,7 @@ import Multicast
     let service = SaveService(center: center)
     let recentFiles = RecentFiles(center: center)
 
-    // Each status bar hears its own window only.
+    // Each status bar receives only the events of its own window.
     let draft = Scene(name: "Draft")
     var letter: Scene? = Scene(name: "Letter")
     draft.window.text = "Dear all,"
@@ -19,7 +19,7 @@ import Multicast
     // The service posts to the listeners of the draft, and to the whole app.
     await draft.save(with: service).value
 
-    // The letter is closed while it is saved. Its listeners are gone; the rest of the app still hears of it.
+    // The letter is closed while it is saved. Its listeners are gone; the rest of the app still receives the event.
     let saving = letter?.save(with: service)
     letter = nil
     print("Letter: closed")

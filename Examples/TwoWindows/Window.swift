@@ -1,6 +1,6 @@
 import Multicast
 
-/// What a window tells its own listeners. Every method has a default.
+/// The events of a window, for its own listeners. Every method has a default.
 @MainActor protocol WindowListener {
   func textDidChange(to text: String)
   func didSave(_ text: String)

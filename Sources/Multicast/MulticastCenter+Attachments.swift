@@ -1,4 +1,4 @@
-// Objects that live as long as a center, such as relays.
+// Objects that a center retains, such as relays.
 
 extension MulticastCenter {
   typealias Attachments = Locked<[ObjectIdentifier: any AnyObject & Sendable]>

@@ -29,7 +29,7 @@ extension MulticastDelegate {
   ) throws(Failure) -> Int {
     try notifyEach(from: CallSite(fileID: fileID, line: line, column: column)) {
       (client, box) throws(Failure) in
-      // Goes by index, because a loop over the elements would copy each of them.
+      // By index, because a loop over the elements would copy each of them.
       var index = events.startIndex
       let end = events.endIndex
       while index != end, box.identity != 0 {

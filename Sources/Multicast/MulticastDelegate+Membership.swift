@@ -157,7 +157,7 @@ extension MulticastDelegate {
 
   /// The clients that are alive, in order. The array keeps them alive.
   ///
-  /// All of them must live where you read this: a debug build stops if one lives elsewhere.
+  /// Read this in the home of all of them: a debug build stops if a client has another home.
   ///
   /// - Complexity: O(*n*).
   public var clients: [Listener] {

@@ -7,7 +7,7 @@ extension MulticastDelegate {
   /// ```
   ///
   /// The clients are those registered when the call begins, except those removed or deallocated before their
-  /// turn. All of them must live where you call this: a debug build stops if one lives elsewhere. Use `post`
+  /// turn. Call this in the home of all of them: a debug build stops if a client has another home. Use `post`
   /// then.
   ///
   /// A client may notify in turn. If it notifies from this same call site, directly or through other clients,

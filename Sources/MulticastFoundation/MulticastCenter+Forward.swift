@@ -108,7 +108,7 @@ extension MulticastCenter {
   /// }
   /// ```
   ///
-  /// The forward lives on the main actor and posts there, at its turn. The message has no subject. If
+  /// The forward has the main actor as its home and posts there, at its turn. The message has no subject. If
   /// `transform` returns nil, the forward posts nothing. Otherwise it does the same as
   /// ``forward(_:to:as:fileID:line:column:_:)-(_,_,Notification.Name,_,_,_,_)``.
   ///
@@ -252,7 +252,7 @@ extension MulticastCenter {
 // MARK: - The owner
 
 /// The owner of a forward without a sender. The forward's handler retains it, and the topic retains the handler, so the forward
-/// lives until it is ended.
+/// exists until it is ended.
 final class NotificationForward: Sendable {
   /// The id of a forward's handler. It distinguishes the forwards of one sender, and names the notification in a wiring. A
   /// forward keeps its target alive, so no other target can have the same identity meanwhile.

@@ -15,7 +15,7 @@ extension MulticastCenter {
   /// ) { $0.show($1.title) }
   /// ```
   ///
-  /// The body runs on the main actor, so the protocol may be a `@MainActor` one. No client may live in
+  /// The body runs on the main actor, so the protocol may be a `@MainActor` one. No client may have
   /// another home: relay to a topic instead. The clients have been called when the posting of the message
   /// returns, unless a client posted it while `post` was calling it. Then they are called afterwards.
   ///

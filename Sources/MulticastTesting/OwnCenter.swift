@@ -111,7 +111,7 @@ final class TestScope: Sendable {
         if remaining.isEmpty { return }
         let list = remaining.map { "\n  \($0)" }.joined()
         Issue.record(
-          "Nobody has taken these \(name), and their recorder is exhaustive:\(list)",
+          "The test has not taken these \(name), and their recorder is exhaustive:\(list)",
           sourceLocation: location)
       }
     }

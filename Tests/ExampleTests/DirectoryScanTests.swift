@@ -27,7 +27,7 @@ struct DirectoryScanTests {
     (["-", "."], #"unknown option "-""#),
     (["--json"], "--json needs a FILE"),
     (["--json", "", "."], "--json needs a FILE"),
-    (["--json", "-", "--json", "-", "."], "--json stands twice"),
+    (["--json", "-", "--json", "-", "."], "--json is given twice"),
     (["--wiring"], "--wiring needs a FILE"),
     (
       ["--wiring", "-", "--json", "-", "."],
@@ -35,7 +35,7 @@ struct DirectoryScanTests {
     ),
     (["--slow"], "--slow needs a TIME, as in 1ms or 2s"),
     (["--slow", "-1ms", "."], "--slow needs a TIME, as in 1ms or 2s"),
-    (["--slow", "1ms", "--slow", "1ms", "."], "--slow stands twice"),
+    (["--slow", "1ms", "--slow", "1ms", "."], "--slow is given twice"),
     (["--", "--quiet", "."], #"one PATH only, not "." as well"#),
   ])
   func wrongArgumentsPrintTheProblemAndTheUsage(_ arguments: [String], problem: String) async throws

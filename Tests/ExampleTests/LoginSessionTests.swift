@@ -23,9 +23,9 @@ struct LoginSessionTests {
     (["events.txt"], #"unknown argument "events.txt""#),
     (["--input", "events.txt", "--verbose"], #"unknown argument "--verbose""#),
     (["--input"], "--input needs a FILE"),
-    (["--input", "events.txt", "--input", "events.txt"], "--input stands twice"),
-    (["--tour", "--tour"], "--tour stands twice"),
-    (["--trace", "--input", "events.txt"], "--trace and --input cannot stand together"),
+    (["--input", "events.txt", "--input", "events.txt"], "--input is given twice"),
+    (["--tour", "--tour"], "--tour is given twice"),
+    (["--trace", "--input", "events.txt"], "--trace and --input cannot be combined"),
   ])
   func wrongArgumentsPrintTheProblemAndTheUsage(_ arguments: [String], problem: String) async throws
   {

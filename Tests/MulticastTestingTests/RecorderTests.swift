@@ -89,7 +89,7 @@ import Testing
         MulticastCenter.current.post(.login, Login(id: 1))
       }
     }
-    #expect(issues.count == 1 && issues[0].contains("Nobody has taken these deliveries"))
+    #expect(issues.count == 1 && issues[0].contains("The test has not taken these deliveries"))
   }
 
   @Test func aCancelledWaitThrowsTheRecordedDeliveries() async throws {
@@ -217,7 +217,7 @@ import Testing
     #expect(
       issues == [
         """
-        Nobody has taken these messages of \(Topic<Login>.login), and their recorder is exhaustive:
+        The test has not taken these messages of \(Topic<Login>.login), and their recorder is exhaustive:
           Login(id: 1)
           Login(id: 2)
         """
@@ -242,7 +242,7 @@ import Testing
       }
     }
     // The exploration ends with the first run that fails.
-    #expect(issues.count == 1 && issues[0].contains("Nobody has taken these messages"))
+    #expect(issues.count == 1 && issues[0].contains("The test has not taken these messages"))
   }
 }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Multicast
 
-/// Whether code runs inside an actor. Only some runtimes can tell, so the other tests do not depend on it.
+/// Whether code runs inside an actor. Only some runtimes can report it, so the other tests do not depend on it.
 @Suite struct CurrentExecutorTests {
   private actor Home {
     func ask() -> Presence { presence() }
@@ -30,7 +30,7 @@ import Testing
         onThreads(4) { _ in for _ in 0..<10 { MissingFunction.report } }
       }
       #expect(text(result).split(separator: "\n").count == 1)
-      #expect(text(result).contains("cannot tell whether code runs inside an actor"))
+      #expect(text(result).contains("cannot report whether code runs inside an actor"))
     }
   }
 #endif

@@ -1,13 +1,14 @@
 import Dispatch
 import Multicast
 
-// What depends on the runtime and on the linker, in a statically linked program, as server images are.
+// The parts that depend on the runtime and on the linker, in a statically linked program, as in a
+// server image.
 
 protocol PingProtocol {
   func ping(_ number: Int)
 }
 
-/// Unchecked, because each is used in its home only, which the compiler does not know.
+/// Unchecked, because each is used only in its home, which the compiler cannot see.
 final class Listener: PingProtocol, @unchecked Sendable {
   var numbers: [Int] = []
   func ping(_ number: Int) { numbers.append(number) }
@@ -21,8 +22,8 @@ actor Place {
 
   func listen() { center.add(listener, for: PingProtocol.self) }
 
-  /// Posts here, and in a function that does not know where it runs. Returns how often the listener was called
-  /// when each post returned.
+  /// Posts here, and in a function without isolation. Returns how often the listener had been
+  /// called when each post returned.
   func countAtOnce() -> [Int] {
     center.post(PingProtocol.self) { $0.ping(1) }
     let first = listener.numbers.count
@@ -56,7 +57,7 @@ func check(_ found: [Int], _ expected: [Int], _ rule: String) {
     let onQueue = Listener()
     center.add(onQueue, for: PingProtocol.self, on: queue)
     for number in 3...1000 { post(number, to: center) }
-    // Also calls whoever waits in front of it.
+    // Also handles the letters that were left before it.
     await center.post(PingProtocol.self) { listener in listener.ping(1001) }.delivered()
     check(await place.numbers, Array(1...1001), "rules 13 and 14, in an actor")
     check(queue.sync { onQueue.numbers }, Array(3...1001), "rules 13 and 14, on a queue")

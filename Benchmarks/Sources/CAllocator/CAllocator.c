@@ -13,7 +13,7 @@ size_t allocator_bytes_in_use(void) {
 #include <malloc.h>
 
 size_t allocator_bytes_in_use(void) {
-  // Small pieces of all threads, and large ones, which are mapped one by one.
+  // Small blocks of all threads, and large ones, which are mapped one by one.
   struct mallinfo2 statistics = mallinfo2();
   return statistics.uordblks + statistics.hblkhd;
 }

@@ -64,8 +64,8 @@ struct Chart {
       }
   }
 
-  /// A line for each row, with its name at the end, below the one before. The rows of a system have one colour, and
-  /// the first of them has the unbroken line.
+  /// A line for each row, with its name at the end, below the previous name. The rows of a system have one color, and
+  /// the first of them has the solid line.
   private var lines: [String] {
     var systems: [Substring] = []
     let styled = rows.map { row in
@@ -99,8 +99,8 @@ struct Chart {
 
   private func format(_ value: Double) -> String { String(format: "%.1f", value) }
 
-  /// The style sheet. It follows the reader's choice of light or dark. The picture has a background of its own,
-  /// because the page around it may have chosen otherwise.
+  /// The style sheet. It follows the reader's choice of light or dark. The picture has a background of its own, because
+  /// the page around it may ignore that choice.
   private static let style = """
     <style>
     svg { --paper: #ffffff; --ink: #56606d; --grid: #e3e7ec; --tone: 36%; }

@@ -48,11 +48,11 @@ enum Compare {
   }
 }
 
-/// What every table is made with.
+/// The settings with which every table is made.
 struct Lab: Sendable {
   let isQuick: Bool
 
-  /// How often everything is measured, by turns.
+  /// The number of rounds. Each one measures everything once.
   var rounds: Int { isQuick ? 3 : 15 }
 
   /// How long one measurement should take, in nanoseconds.
@@ -61,12 +61,12 @@ struct Lab: Sendable {
 
 // MARK: - Rounds
 
-/// Measures something once: nanoseconds of an operation, one number or several.
+/// Measures one or several operations once, in nanoseconds.
 typealias Sampler = () -> [Double]
 
 extension Lab {
-  /// Measures all by turns, each round in another order. So what disturbs the machine disturbs all alike.
-  /// Returns the measurements of each.
+  /// Measures all samplers in turns, each round in another order, so that a disturbance of the machine affects all of
+  /// them. Returns the measurements of each.
   func byTurns(_ samplers: [Sampler], rounds: Int? = nil) -> [[Measurement]] {
     var samples = samplers.map { _ in [[Double]]() }
     for round in 0..<(rounds ?? self.rounds) {
@@ -80,9 +80,10 @@ extension Lab {
     }
   }
 
-  /// The same for trials, which must all have delivered all events. Returns the time for each client.
+  /// Measures trials in the same way, and checks that all of them have delivered all events. Returns the time for each
+  /// client.
   ///
-  /// - Parameter time: How many times longer than usual a measurement takes.
+  /// - Parameter time: The factor by which a measurement takes longer than usual.
   func byTurns(_ trials: [Trial], time: Double = 1, rounds: Int? = nil) -> [Measurement] {
     defer { for trial in trials { trial.check() } }
     let samplers = trials.map { trial in
@@ -92,13 +93,13 @@ extension Lab {
     return byTurns(samplers, rounds: rounds).map { $0[0] }
   }
 
-  /// A sampler that repeats its work as often as fits into the time of a measurement, in multiples of the step.
+  /// Returns a sampler that repeats its work as often as fits into the time of a measurement, in multiples of the step.
   func repeating(
     step: Int = 1, time: Double = 1, _ run: @escaping (_ count: Int) -> Void
   ) -> Sampler {
     let wanted = time * sampleTime
     var (count, time) = (step, stopwatch { run(step) })
-    // Twice as much until a measurement is long enough to judge by; this also warms up.
+    // Doubles the count until a measurement is long enough to judge by. This also warms up.
     while time < wanted / 4, count < 1 << 30 {
       count *= 2
       time = stopwatch { run(count) }
@@ -108,7 +109,7 @@ extension Lab {
   }
 }
 
-/// The nanoseconds that `work` takes.
+/// Returns the nanoseconds that `work` takes.
 func stopwatch(_ work: () -> Void) -> Double {
   let begin = DispatchTime.now().uptimeNanoseconds
   work()
@@ -126,8 +127,8 @@ final class Trial {
   private var events = 0
 
   /// - Parameters:
-  ///   - scattered: Whether the clients stand in the list in another order than in memory.
-  ///   - late: Where clients are called later. A delivery ends when the last one had the last event.
+  ///   - scattered: Whether the order of the clients in the list differs from their order in memory.
+  ///   - late: Where clients are called later. A delivery ends when the last client has received the last event.
   init(_ contender: Contender, clientCount: Int, scattered: Bool = false, late: Place? = nil) {
     let countdown = Countdown()
     var clients =
@@ -145,7 +146,8 @@ final class Trial {
     events += count
   }
 
-  /// Stops the program unless every client got every event: who delivers less is not faster.
+  /// Stops the program unless every client has received every event, because a system that delivers fewer events is not
+  /// faster.
   func check() {
     for client in clients {
       precondition(client.calls == events, "\(title): \(client.calls) of \(events) events arrived")

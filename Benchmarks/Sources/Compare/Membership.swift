@@ -4,7 +4,7 @@ import OtherSystems
 import Systems
 
 extension Lab {
-  /// Whether one more client costs the same, however many there are.
+  /// Shows whether one more client costs the same, however many there are.
   var membership: Table {
     ofLists(
       "Time per operation on the list", "nanoseconds: best (median)",
@@ -18,19 +18,18 @@ extension Lab {
           return operations.map { stopwatch($0) / Double(count) }
         }
       }
-      // As many operations at every size, but twice at least.
+      // The same number of operations for every size, but at least two rounds.
       return byTurns(samplers, rounds: max(2, rounds * 1_000 / count)).flatMap(\.self)
     }
   }
 }
 
-/// Something that clients are added to and removed from.
+/// A system to which clients are added and from which they are removed.
 private struct Registry: Sendable {
-  /// The rows' titles.
+  /// The titles of the rows.
   let operations: [String]
 
-  /// Makes a registry without clients, and returns the operations, each with all clients: in their order, or
-  /// shuffled.
+  /// Creates a registry without clients. Returns its operations, each with all clients, in order or shuffled.
   let prepare: @Sendable (_ clients: [any Client], _ shuffled: [any Client]) -> [() -> Void]
 
   static let all = [

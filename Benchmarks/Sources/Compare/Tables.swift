@@ -7,40 +7,40 @@ import Systems
 
 /// Several measurements of the same thing.
 struct Measurement: Sendable {
-  /// The one that was disturbed least.
+  /// The measurement that was disturbed least.
   let best: Double
 
   let median: Double
 
-  /// Sums up measurements, at least one.
+  /// Summarizes measurements, at least one.
   init(_ samples: [Double]) {
     let sorted = samples.sorted()
     best = sorted[0]
     median = (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
   }
 
-  /// What was counted or computed.
+  /// Creates a value that was counted or computed.
   init(exactly value: Double) { (best, median) = (value, value) }
 }
 
 /// A table of measurements.
 struct Table {
-  /// A cell is nil where nothing was measured.
+  /// A cell is nil if it was not measured.
   typealias Columns = [[Measurement?]]
 
   let title: String
 
-  /// What the numbers are.
+  /// The unit of the numbers.
   let unit: String
 
   let columns: [String]
 
   let rows: [String]
 
-  /// The row that the others are compared with.
+  /// The row with which the others are compared.
   var baseline: Int?
 
-  /// What a reader has to know.
+  /// An explanation for the reader.
   var note: String?
 
   /// Whether its columns are numbers of clients, which `Chart` draws.
@@ -63,7 +63,7 @@ struct Table {
     return ([title + ", " + unit] + grid + [note].compactMap(\.self)).joined(separator: "\n") + "\n"
   }
 
-  /// The best measurement, with its ratio to the baseline's or with the median.
+  /// Returns the best measurement, with its ratio to the baseline's or with the median.
   private func text(_ cell: Measurement, _ base: Double?) -> String {
     let (best, median) = (digits(cell.best), digits(cell.median))
     guard let base, base > 0 else { return best == median ? best : "\(best) (\(median))" }
@@ -72,7 +72,7 @@ struct Table {
   }
 }
 
-/// A table's rows as columns.
+/// Returns the rows of a table as columns.
 func transposed<Cell>(_ rows: [[Cell]]) -> [[Cell]] {
   rows[0].indices.map { column in rows.map { $0[column] } }
 }
@@ -81,7 +81,7 @@ private func padded(_ text: String, _ width: Int) -> String {
   String(repeating: " ", count: max(0, width - text.count)) + text
 }
 
-/// A number with about three digits that say something.
+/// Formats a number with about three significant digits.
 func digits(_ value: Double) -> String {
   switch value {
   case ..<10: String(format: "%.2f", value)
@@ -90,7 +90,7 @@ func digits(_ value: Double) -> String {
   }
 }
 
-/// A natural number, with a comma for every three digits.
+/// Formats a natural number, with a comma for every three digits.
 func grouped(_ number: Int) -> String {
   number < 1_000
     ? "\(number)" : grouped(number / 1_000) + "," + String(format: "%03d", number % 1_000)
@@ -114,15 +114,15 @@ extension Lab {
       title: "Time per delivery", unit: "nanoseconds, and × Multicast's",
       columns: counts.map(grouped), rows: titles,
       baseline: titles.firstIndex(of: Contender.multicast.title),
-      note: "With 0 clients: time per event, which reaches nobody.", isDrawn: true
+      note: "With 0 clients: time per event, which calls no client.", isDrawn: true
     ) {
-      // Each system has clients of its own. Those of a strong loop have no weak references, which would make
-      // every retain and release dearer.
+      // Each system has its own clients. Those of a strong loop have no weak references, because a weak reference makes
+      // every retain and release more expensive.
       counts.map { count in byTurns(Contender.all.map { Trial($0, clientCount: count) }) }
     }
   }
 
-  /// What a notify costs beyond its deliveries.
+  /// The cost of a notify beyond its deliveries.
   private var fixedCost: Table {
     let contenders: [Contender] = [
       .multicast, .multicastOpaque, .delegate, .topic, .post, .postAtHome,
@@ -148,7 +148,7 @@ extension Lab {
     }
   }
 
-  /// Whether a list holds to a million clients.
+  /// Shows whether the time per client stays the same with a million clients.
   private var million: Table {
     let contenders: [Contender] = [.strongLoop, .weakLoop, .multicast, .multicastOpaque]
     return Table(
@@ -174,7 +174,7 @@ extension Lab {
     }
   }
 
-  /// What it takes to call handlers elsewhere, from another thread.
+  /// The time to call handlers elsewhere, from another thread.
   private func late(_ home: String, _ place: Place, _ contenders: [Contender]) -> Table {
     let counts = [1, 16, 256]
     return Table(
@@ -186,7 +186,7 @@ extension Lab {
     ) {
       onAnotherThread {
         counts.map { count in
-          // Longer than elsewhere: to wake a thread, once, is not to count.
+          // Longer than elsewhere, because waking a thread once must not count.
           byTurns(contenders.map { Trial($0, clientCount: count, late: place) }, time: 4)
         }
       }
@@ -205,8 +205,8 @@ extension Lab {
     ) { counts.map(measure) }
   }
 
-  /// All that one registration takes, with what the runtime allocates for an object that is referred to weakly. The
-  /// objects themselves were there before.
+  /// The memory of one registration, including what the runtime allocates for an object with weak references. The
+  /// objects themselves are not included.
   private var memory: Table {
     // Each client has one registration, so batches are the same as single events.
     let contenders = (Contender.all + [.postAtHome]).filter {
@@ -226,16 +226,16 @@ extension Lab {
           return [(bytesInUse() - before) / Double(count)]
         }
       }
-      // The median, because something that ended before may give back its memory meanwhile.
+      // The median, because earlier work may release its memory meanwhile.
       return byTurns(samplers, rounds: 3).map { Measurement(exactly: $0[0].median) }
     }
   }
 }
 
-/// The bytes that the process has allocated, with what the allocator adds to each piece.
+/// The number of bytes that the process has allocated, including the allocator's overhead for each block.
 private func bytesInUse() -> Double {
   var bytes = allocator_bytes_in_use()
-  // Tasks that were told to end do so some time later, and give back their memory then.
+  // Cancelled tasks end some time later, and release their memory then.
   for _ in 0..<100 {
     Thread.sleep(forTimeInterval: 0.002)
     let later = allocator_bytes_in_use()
@@ -245,7 +245,7 @@ private func bytesInUse() -> Double {
   return Double(bytes)
 }
 
-/// Works on another thread. Meanwhile the main thread, which must call this, does the main actor's work.
+/// Runs a closure on another thread. Meanwhile the main thread, which must call this, does the main actor's work.
 private func onAnotherThread<Result: Sendable>(
   _ work: @escaping @Sendable () -> Result
 ) -> Result {
@@ -253,7 +253,7 @@ private func onAnotherThread<Result: Sendable>(
   Thread.detachNewThread {
     let result = work()
     outcome.withLock { $0 = result }
-    // Wakes the main thread up.
+    // Wakes the main thread.
     DispatchQueue.main.async {}
   }
   while true {

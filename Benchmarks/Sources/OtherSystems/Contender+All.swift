@@ -10,7 +10,7 @@ extension Notification.Name {
 }
 
 extension NotificationCenter {
-  /// Foundation's center at its best: nothing in the notification, and nothing looked for in it.
+  /// Foundation's center at its best: the notification carries nothing, and the closure reads nothing.
   package func add(_ client: any Client) -> any NSObjectProtocol {
     addObserver(forName: .event, object: nil, queue: nil) { [weak client] _ in client?.event(1) }
   }
@@ -32,7 +32,7 @@ extension Contender {
       sinks("OpenCombine subject") { $0 },
     ]
 
-  /// Foundation's center with something to say: a dictionary, a key and a cast.
+  /// Foundation's center with a payload: a dictionary, a key and a cast.
   private static func notifications(_ title: String, isLate: Bool = false) -> Contender {
     Contender(title) { clients in
       let (center, queue) = (NotificationCenter(), OperationQueue())
@@ -74,7 +74,7 @@ extension Contender {
 
   package static let late = DispatchQueue(label: "late")
 
-  /// The contenders that call their clients elsewhere, later. The others of each list are compared with its first.
+  /// The contenders that call their clients elsewhere, later. In each list, the first one is the baseline.
   package static let toQueue = [
     Contender("queue.async for each call") { clients in
       { events in

@@ -2,8 +2,8 @@ import Dispatch
 import Multicast
 import Systems
 
-/// Delivers a number of events to a number of clients and does nothing else, for callgrind. Two runs that differ
-/// in the number of events differ in these deliveries alone. It links no Foundation, which valgrind cannot read.
+/// Delivers a number of events to a number of clients and does nothing else, for callgrind. Two runs with different
+/// numbers of events differ only in these deliveries. It does not link Foundation, which valgrind cannot read.
 @main
 enum Probe {
   @MainActor static func main() async {
@@ -17,12 +17,12 @@ enum Probe {
     else { fatalError("usage: Probe ROW CLIENTS EVENTS") }
     let clients = makeClients(clientCount)
     contender.make(clients)(events)
-    // Who delivers less is not faster.
+    // A row that delivers fewer events is not faster.
     precondition(clients.allSatisfy { $0.calls == events }, "not every event arrived")
   }
 }
 
-/// What is counted per event, without a comparison: posts with one client or handler, by where it lives, and adds.
+/// The operations that are counted without a comparison: posts with one client or handler in different homes, and adds.
 enum Cost: String, CaseIterable {
   case postHere = "post, 1 client here"
   case topicHere = "topic, 1 handler here"
@@ -38,7 +38,7 @@ enum Cost: String, CaseIterable {
   case lateKept = "kept topic, late on a queue"
   case async = "queue.async"
   case task = "task on the main actor"
-  case add = "add, outside of actors"
+  case add = "add, outside actors"
   case addInMain = "add, in the main actor"
   case addOnQueue = "add, on a queue"
 
@@ -92,7 +92,8 @@ enum Cost: String, CaseIterable {
       Self.perform(events, .late, queue) { _ in queue.async { client.count() } }
     case .add, .addInMain, .addOnQueue:
       let clients = (0..<events).map { _ in Counted() }
-      // Where the list doubles, the queue looks for the dead. It would depend on the threads how long that takes.
+      // When the list doubles, the queue searches for deallocated clients. The duration of that would depend on the
+      // threads.
       queue.suspend()
       for added in clients {
         switch self {
@@ -111,7 +112,8 @@ enum Cost: String, CaseIterable {
 
   private enum Way { case here, home, late }
 
-  /// Calls `body` for each event here, on the queue that is the home, or here while that queue waits.
+  /// Calls `body` for each event on this thread, on the queue that is the home, or on this thread while that queue is
+  /// blocked.
   private static func perform(
     _ events: Int, _ way: Way, _ queue: DispatchQueue, _ body: @Sendable (Int) -> Void
   ) {
@@ -119,7 +121,7 @@ enum Cost: String, CaseIterable {
     case .here: for event in 0..<events { body(event) }
     case .home: queue.sync { for event in 0..<events { body(event) } }
     case .late:
-      // In batches, or it would depend on the threads how often a drain is started.
+      // In batches. Otherwise, the number of drains would depend on the threads.
       for start in stride(from: 0, to: events, by: batch) {
         let gate = DispatchSemaphore(value: 0)
         queue.async { gate.wait() }
@@ -154,7 +156,7 @@ enum Cost: String, CaseIterable {
 
   private static let batch = 50
 
-  /// Outside of actors, so the handler has no home.
+  /// Outside actors, so the handler has no home.
   private nonisolated static func observe(
     _ center: MulticastCenter, _ client: Counted, _ topic: Topic<Int> = .event
   ) {

@@ -4,13 +4,13 @@ import Synchronization
 
 // MARK: - Listener protocols
 
-/// The listener protocol of most rows: any type may conform, so its existential has the general
-/// layout, five words with room for a value.
+/// The listener protocol of most rows. Any type may conform, so its existential has the general layout, five words with
+/// room for a value.
 package protocol OpaqueListener: Sendable {
   func event(_ number: Int)
 }
 
-/// The same for classes only: its existential is two words.
+/// The same for classes only, so that its existential is two words.
 package protocol BoundListener: AnyObject, Sendable {
   func event(_ number: Int)
 }
@@ -24,23 +24,23 @@ package enum Place: Sendable {
 
 // MARK: - Clients
 
-/// What a benchmark keeps alive and hands to the systems.
+/// An object that a benchmark keeps alive and passes to the systems.
 package protocol Client: OpaqueListener, BoundListener {
-  /// How often it was called.
+  /// The number of its calls.
   var calls: Int { get }
 
-  /// Observes a topic, as an object does that knows its own class.
+  /// Observes a topic, with a closure that knows the class of its owner.
   @discardableResult
   func observe(_ topic: Topic<Int>, in center: MulticastCenter) -> TopicObservation
 }
 
-/// Makes clients, of several classes by turns, so that no call can be devirtualised.
+/// Creates clients of several classes in turns, so that the compiler cannot devirtualize a call.
 package func makeClients(_ count: Int) -> [any Client] {
   let kinds: [() -> any Client] = [Screen.init, Badge.init, Log.init, Cache.init]
   return (0..<count).map { kinds[$0 % kinds.count]() }
 }
 
-/// What the classes share. The compiler writes it once for each of them.
+/// The shared implementation of the classes. The compiler specializes it for each of them.
 private protocol Worker: Client {
   func work(_ number: Int)
 }
@@ -77,7 +77,7 @@ private final class Cache: Worker {
   func work(_ number: Int) { tally.add(number &+ 3) }
 }
 
-/// A client's work: it counts its calls, and adds the numbers up.
+/// A client's work: it counts its calls, and adds up the numbers.
 ///
 /// A load and a store are plain instructions on most machines, but the compiler neither drops them
 /// nor moves them out of a loop. Two threads may race without undefined behaviour. They lose counts,
@@ -97,7 +97,7 @@ private struct Tally: ~Copyable {
 
 // MARK: - Clients that are called later
 
-/// Makes clients that are called elsewhere, and tell the countdown.
+/// Creates clients that are called elsewhere, and count down.
 package func makeClients(
   _ count: Int, at place: Place, _ countdown: Countdown
 ) -> [any Client] {
@@ -128,7 +128,7 @@ private final class Recipient: Worker {
   }
 }
 
-/// Waits until all clients have had the last of some events.
+/// Waits until all clients have received the last of some events.
 package final class Countdown: Sendable {
   private let outstanding = Atomic<Int>(0)
   private let last = Atomic<Int>(0)
@@ -136,7 +136,7 @@ package final class Countdown: Sendable {
 
   package init() {}
 
-  /// Sends events, and returns when so many clients have had all of them.
+  /// Sends events, and returns when this number of clients have received all of them.
   package func wait(for events: Range<Int>, clients: Int, sending send: () -> Void) {
     outstanding.store(clients, ordering: .relaxed)
     last.store(events.upperBound - 1, ordering: .relaxed)

@@ -9,10 +9,10 @@ package struct Contender: Sendable {
 
   package let title: String
 
-  /// Events are sent in multiples of this, for a number of clients.
+  /// For a number of clients, events are sent in multiples of this number.
   package let step: @Sendable (_ clients: Int) -> Int
 
-  /// Registers clients, whose owner is the caller.
+  /// Registers clients. The caller owns them.
   package let make: @Sendable (_ clients: [any Client]) -> Send
 
   package init(
@@ -24,7 +24,7 @@ package struct Contender: Sendable {
 }
 
 extension Topic where Message == Int {
-  /// The topic that all benchmarks post to.
+  /// The topic of all benchmarks.
   package static var event: Self { Topic("event") }
 }
 
@@ -67,14 +67,14 @@ extension Contender {
     return { events in for event in 0..<events { tell(loop, event) } }
   }
 
-  /// What most projects write by hand. It has no lock, looks for no duplicates, and cannot hold a protocol that is
-  /// not restricted to classes.
+  /// What most projects write by hand. It has no lock, allows duplicates, and works only for protocols that are
+  /// restricted to classes.
   package static let weakLoop = Contender("Hand-written weak loop") { clients in
     let loop = Loop(clients.map { WeakReference(listener: $0) })
     return { events in for event in 0..<events { tell(loop, event) } }
   }
 
-  /// What the others are compared with.
+  /// The row with which the others are compared.
   package static let multicast = row("Multicast notify, class-bound", add: bound) {
     center, events in
     for event in 0..<events { center.notify((any BoundListener).self) { $0.event(event) } }
@@ -85,7 +85,7 @@ extension Contender {
     for event in 0..<events { center.notify((any OpaqueListener).self) { $0.event(event) } }
   }
 
-  /// A closure for each client, as for users of notification centers.
+  /// A closure for each client, as notification centers have it.
   package static let topic = row("Multicast topic post", add: { $1.observe(.event, in: $0) }) {
     center, events in
     for event in 0..<events { center.post(.event, event) }
@@ -107,7 +107,7 @@ extension Contender {
       send: postBound)
   }
 
-  /// Clients whose home is the queue that the post is made on.
+  /// Clients whose home is the queue on which the post is made.
   package static let postAtHome = Contender("Multicast post, on a queue at home") { clients in
     let queue = DispatchQueue(label: "home")
     let send = post(on: queue).make(clients)
@@ -141,7 +141,7 @@ extension Contender {
     }
   }
 
-  /// How many events a batch takes.
+  /// The number of events in a batch.
   package static let batch = 100
 
   private static func batches(of events: Int) -> some Sequence<Range<Int>> {
@@ -156,7 +156,7 @@ private final class Loop<Element> {
   init(_ elements: [Element]) { self.elements = elements }
 }
 
-// Not inlined, or the optimiser sees all events at once, and that nothing happens between them.
+// Not inlined. Otherwise, the optimizer sees all events at once, and that nothing happens between them.
 @inline(never)
 private func tell(_ loop: Loop<any BoundListener>, _ event: Int) {
   for listener in loop.elements { listener.event(event) }
@@ -176,8 +176,8 @@ private struct WeakReference {
   weak var listener: (any BoundListener)?
 }
 
-/// The design that this package replaces: a dictionary of weak references to objects, and a cast to the
-/// protocol on each notify.
+/// The design that this package replaces: a dictionary of weak references to objects, and a cast to the protocol for
+/// each client and notify.
 private final class CastingCenter: Sendable {
   private struct Reference {
     weak var object: (AnyObject & Sendable)?

@@ -2,7 +2,7 @@ import MulticastPlatform
 
 /// An object with a word that threads may read and write at the same time.
 ///
-/// Only atomic functions access the word after `init`, and they find it at the same address as long as the object lives. A
+/// Only atomic functions access the word after `init`, and they find it at the same address as long as the object exists. A
 /// class that needs such a word inherits from this one, because a word in an object of its own would cost an allocation.
 ///
 /// A Swift object begins with two words, its type and its reference counts. The stored properties follow, and `value` is the

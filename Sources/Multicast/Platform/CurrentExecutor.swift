@@ -72,9 +72,9 @@ enum MissingFunction {
   static let report: Void = {
     #if DEBUG
       StandardError.print(
-        "Multicast: Swift's runtime on this system cannot tell whether code runs inside an actor. A post from a "
-          + "nonisolated function inside an actor reaches the clients of that actor later instead of at once, and "
-          + "calls outside of a client's actor are not found.")
+        "Multicast: Swift's runtime on this system cannot report whether code runs inside an actor. A post from a "
+          + "nonisolated function inside an actor calls the clients of that actor after it returns instead of before, "
+          + "and calls outside a client's actor are not detected.")
     #endif
   }()
 }

@@ -1,6 +1,6 @@
 import MulticastPlatform
 
-/// The number of activities that threads have begun and not yet ended, and a mark that asks to be told when that is none.
+/// The number of activities that threads have begun and not yet ended, and a mark that asks for a report when none is left.
 ///
 /// If threads on several processors count in one word, each has to fetch it from the other's cache, which costs a short post a
 /// third of its time. So the number is spread over several words, the stripes, each in a cache line of its own. Two threads
@@ -74,8 +74,8 @@ extension StripedCounter {
   /// at zero when it was read, but never all of them together. So all are read twice. If none has begun anything in between, all of
   /// them were at zero between the two passes.
   ///
-  /// An activity that has begun because of another one is seen in time: who reads that the other one has ended sees what
-  /// happened before that end, and with it the beginning. That is why ``begin()`` needs no ordering of its own.
+  /// An activity that has begun because of another one is seen in time: a thread that reads that the other one has ended sees
+  /// everything that happened before that end, including the beginning. That is why ``begin()`` needs no ordering of its own.
   package var isZero: Bool {
     // The numbers only grow between the passes, so the sums are equal only if each number is.
     var first: UInt64 = 0
@@ -89,8 +89,8 @@ extension StripedCounter {
     return first == second
   }
 
-  /// Sets or removes the mark. Only one thread at a time may call this. An activity that ends afterwards finds the mark; one that
-  /// has ended before is not counted by ``isZero`` any more.
+  /// Sets or removes the mark. Only one thread at a time may call this. An activity that ends afterwards finds the mark; ``isZero``
+  /// no longer counts one that has ended before.
   package func setMark(_ isMarked: Bool) {
     if (load(0) & Self.mark != 0) == isMarked { return }
     let change = isMarked ? Self.mark : 0 &- Self.mark

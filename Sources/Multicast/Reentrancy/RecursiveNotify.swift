@@ -37,9 +37,9 @@ extension RecursiveNotify: CustomStringConvertible {
   public var description: String {
     var lines = [
       isPost
-        ? "A post to \(key) was refused and reached nobody, because one post has set off more than \(Cause.limit) "
+        ? "A post to \(key) was refused and called no listener, because one post has set off more than \(Cause.limit) "
           + "recurring posts. The path to it:"
-        : "A recursive notification of \(key) was refused and reached nobody. The path to it:"
+        : "A recursive notification of \(key) was refused and called no client. The path to it:"
     ]
     for (index, site) in path.enumerated() {
       if path.count > 12, index == 5 { lines.append("  ... \(path.count - 10) more") }

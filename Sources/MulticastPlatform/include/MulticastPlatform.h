@@ -61,7 +61,7 @@ MULTICAST_INLINE void multicast_count_awaiting(int64_t change) {
 // Functions of Swift's runtime and of Dispatch that answer a question. The Swift interfaces stop the program if the answer is
 // no, or take longer.
 
-/// The function of Swift's runtime that tells whether this thread runs in an executor. It is missing from the runtimes of
+/// The function of Swift's runtime that returns whether this thread runs in an executor. It is missing from the runtimes of
 /// Apple's systems before macOS 26 and its relatives, so the reference is weak: the address is null if the function is missing.
 /// Unlike a search with `dlsym`, a weak reference works in static programs, too. On other systems, the runtime comes with the
 /// compiler.

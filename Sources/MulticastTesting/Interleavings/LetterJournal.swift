@@ -16,7 +16,7 @@ struct LetterJournal {
   /// One line for each letter: the message, the call site of the post, the home, and the listeners that were called.
   var lines: [String] {
     entries.enumerated().map { number, entry in
-      let clients = entry.clients.isEmpty ? "nobody" : entry.clients.joined(separator: ", ")
+      let clients = entry.clients.isEmpty ? "no listener" : entry.clients.joined(separator: ", ")
       return "\(number + 1). \(entry.text): \(clients)"
     }
   }

@@ -25,7 +25,7 @@ nonisolated func bridge(_ center: MulticastCenter, _ name: Notification.Name, se
   center.relay(name, to: Topic<String>("other")) { _ in nil }
   center.relay(name, to: .level) { ($0.userInfo?["level"] as? Double).map { Int($0) } }
   center.forward(.level, to: NotificationCenter(), as: name) { ["level": $0] }
-  // A main-actor protocol is called where it is.
+  // Clients of a protocol of the main actor are called there, so the body names the actor.
   center.relay(name, to: ScreenProtocol.self) { @MainActor in $0.show(1) }
   center.relay(name, to: ScreenProtocol.self, map: { $0.userInfo?["level"] as? Int }) {
     @MainActor in $0.show($1)

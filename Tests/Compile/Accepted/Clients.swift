@@ -1,7 +1,8 @@
 import Distributed
 import Multicast
 
-// Keys and clients of every kind. Results may be dropped, and types may be parameters.
+// Keys and clients of every kind. The results may be ignored, and the types may be generic
+// parameters.
 
 protocol UserProtocol {
   func login()
@@ -68,7 +69,7 @@ func opaque(_ client: some UserProtocol, center: MulticastCenter) {
   center.remove(client, for: UserProtocol.self)
 }
 
-// Actors are called through methods that are nonisolated, or awaited.
+// A center calls the nonisolated methods of an actor, or awaits the others.
 nonisolated protocol LogProtocol {
   func log(_ line: String)
 }

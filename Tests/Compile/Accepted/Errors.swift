@@ -1,6 +1,6 @@
 import Multicast
 
-// The error that a body throws is the error that notify throws: none, any, or one type.
+// `notify` throws the error that its body throws: none, any, or one type.
 
 enum StoreError: Error {
   case full
@@ -46,7 +46,7 @@ func typed(
   try await delegates.notify { (client) async throws(StoreError) in try await client.sync() }
 }
 
-// The compiler knows that these two are all.
+// The compiler knows that these two cases are exhaustive.
 func caught(center: MulticastCenter) {
   do {
     try center.notify(StoreProtocol.self) { _ throws(StoreError) in throw .full }

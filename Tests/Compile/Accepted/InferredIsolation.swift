@@ -1,7 +1,7 @@
 // only: *-MainActor (code that leaves its isolation to a default of MainActor)
 import Multicast
 
-// An application as it is written where everything is on the main actor unless it says otherwise.
+// An app whose declarations are isolated to the main actor unless they say otherwise.
 
 protocol UserProtocol {
   func login()
@@ -30,7 +30,7 @@ struct LoginView {
   }
 }
 
-// A conformance to a protocol that knows no actor is isolated without a word about it.
+// A conformance to a nonisolated protocol is isolated without an annotation.
 #if hasFeature(InferIsolatedConformances)
   nonisolated protocol LoginProtocol {
     func login()

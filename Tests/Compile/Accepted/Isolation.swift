@@ -1,8 +1,9 @@
 import Multicast
 
-// A body, awaited or not, belongs to the actor that notifies, and its clients may be anything of
-// the actor's: none of them leaves it. A body that awaits nothing needs no await, and one that does gets the
-// notify that awaits.
+// A body is isolated to the actor that notifies, whether it awaits or not. It may use clients and
+// state of that actor, because
+// none of them leaves it. A body that awaits selects the `notify` that you await; any other body
+// needs no `await`.
 
 nonisolated protocol UserProtocol {
   func login(_ count: Int)
@@ -14,7 +15,8 @@ nonisolated protocol StoreProtocol: Sendable {
   func sync(_ count: Int) async
 }
 
-// Its methods run in their caller's actor, so it need not be Sendable to be awaited there.
+// The methods run in their caller's actor, so that a client need not be Sendable to be awaited
+// there.
 nonisolated protocol LocalProtocol {
   nonisolated(nonsending) func save(_ count: Int) async throws
 }
@@ -31,7 +33,7 @@ actor Session: UserProtocol {
   var client = Client()
   var count = 0
 
-  // A synchronous initialiser is nonisolated once it has let `self` go.
+  // A synchronous initializer is nonisolated after it has passed `self` on.
   init(center: MulticastCenter) {
     self.center = center
     center.add(self, for: UserProtocol.self)
@@ -100,7 +102,7 @@ nonisolated func awaiting(
     sum += client.count()
   }
   print(await center.notify(StoreProtocol.self) { await $0.sync(1) })
-  // With the label it is always the notify that awaits.
+  // The label `awaiting:` always selects the `notify` that you await.
   func local(_ client: any StoreProtocol) { print(client.count()) }
   await center.notify(StoreProtocol.self, awaiting: { print($0.count()) })
   center.notify(StoreProtocol.self, local)
@@ -108,8 +110,9 @@ nonisolated func awaiting(
   await center.notify(StoreProtocol.self, awaiting: stored)
 }
 
-// Centers and delegates are Sendable, so tasks of every kind may share them. A client of a Sendable protocol may
-// be handed on to a task.
+// Centers and delegates are Sendable, so tasks of every kind may share them. A client of a Sendable
+// protocol may be passed to
+// a task.
 nonisolated func tasks(
   center: MulticastCenter, delegates: MulticastDelegate<any StoreProtocol>
 ) async {
@@ -125,7 +128,7 @@ nonisolated func tasks(
   for client in delegates.clients { Task { delegates.add(client) } }
 }
 
-// Code without an actor of its own.
+// Code that runs in no actor.
 nonisolated(nonsending) func notifyHere(delegates: MulticastDelegate<any UserProtocol>) async {
   await delegates.notify { _ in await Task.yield() }
 }

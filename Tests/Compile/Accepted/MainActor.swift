@@ -1,7 +1,8 @@
 import Dispatch
 import Multicast
 
-// Protocols of the main actor: notified on it by anybody, from elsewhere by way of it, or awaited
+// Protocols of the main actor. Code on the main actor notifies their clients; other code hops there
+// first, or awaits the clients
 // if they are Sendable.
 
 @MainActor protocol ScreenProtocol {
@@ -14,7 +15,8 @@ import Multicast
   func load() async throws
 }
 
-// A client joins in its initialiser, and may do anything in its deinitialiser, which may run anywhere.
+// A client adds itself in its initializer. It may do anything in its deinitializer, which may run
+// on any thread.
 @MainActor final class Screen: ScreenProtocol, SendableProtocol {
   let center: MulticastCenter
 
@@ -98,8 +100,9 @@ nonisolated func asynchronous(
   await delegates.notify(awaiting: { @MainActor screen in screen.draw() })
 }
 
-// Classes of the main actor as clients of a protocol that knows no actor: one whose methods find
-// their way back, and one that conforms on the main actor only.
+// Classes of the main actor as clients of a nonisolated protocol: one has a nonisolated method that
+// starts a task on the main
+// actor, and the other one conforms only on the main actor.
 
 nonisolated protocol UserProtocol {
   func login()
@@ -136,7 +139,7 @@ nonisolated func notify(center: MulticastCenter, label: Label) {
   delegates.remove(panel)
 }
 
-// A program's own global actors are no different.
+// The same holds for a global actor that a program declares.
 @globalActor actor Storage {
   static let shared = Storage()
 }

@@ -1,7 +1,8 @@
 import Multicast
 
-// What everybody writes, without a word about isolation: whatever the default is, it is the same
-// for the protocol and for the code that notifies.
+// The usual calls, without an annotation of isolation. They compile because the protocol and the
+// code that notifies have the same
+// default isolation.
 
 protocol UserProtocol {
   func login(_ userID: Int)
@@ -25,12 +26,13 @@ func notify(
   let names: [String] = delegates.map { $0.name() }
   let open = center.map(UserProtocol.self) { $0.ping() > 0 ? nil : $0.name() }.compactMap { $0 }
   print(names, open)
-  // Events and answers need not be Sendable: they stay where they are, in asynchronous code too.
+  // Events and answers need not be Sendable, because they do not leave the caller's actor, in
+  // asynchronous code either.
   center[UserProtocol.self].notify(forEach: nodes) { client, node in node.name = client.name() }
   return center.map(UserProtocol.self) { _ in nodes[0] }
 }
 
-// Bodies of any shape return nothing. Nobody has to use the number of clients.
+// A body of any shape may return a value. The caller may ignore the number of clients.
 func bodies(center: MulticastCenter) -> Int {
   center.notify(UserProtocol.self) { $0.ping() }
   center.notify(UserProtocol.self) { ($0 as? Receptionist)?.open() }
@@ -38,13 +40,13 @@ func bodies(center: MulticastCenter) -> Int {
     guard $0.ping() > 1 else { return }
     $0.login(1)
   }
-  if center.notify(UserProtocol.self, { $0.ping() }) == 0 { print("nobody") }
+  if center.notify(UserProtocol.self, { $0.ping() }) == 0 { print("no client") }
   let called: Int = center.notify(UserProtocol.self) { $0.ping() }
   return called + center.notify(UserProtocol.self) { $0.ping() }
 }
 
-// A body need not be a closure. It runs before notify returns, where notify was called, so it may change what
-// it captures.
+// A body need not be a closure. It runs before `notify` returns, in the caller's isolation, so it
+// may change what it captures.
 final class Receptionist: UserProtocol {
   let center = MulticastCenter()
   var greeted = 0

@@ -1,7 +1,7 @@
 import Dispatch
 import Multicast
 
-// Posts to protocols, in every isolation, and clients that live on a queue.
+// Posts to protocols, in every isolation, and clients whose home is a queue.
 
 nonisolated protocol UserProtocol {
   func login(_ id: Int)

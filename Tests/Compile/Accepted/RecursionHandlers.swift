@@ -1,6 +1,6 @@
 import Multicast
 
-// What can be told about a loop, and to whom.
+// Handlers that receive the report of a loop.
 
 nonisolated final class Log: Sendable {
   func add(_ report: RecursiveNotify) { print(report.path.map(\.fileID)) }
@@ -31,7 +31,8 @@ actor Session {
   var count = 0
 }
 
-// A function or a method as the handler. Elsewhere, it is Sendable only if it says so.
+// A function or a method as the handler. Without this feature, it is Sendable only if it is
+// declared so.
 #if hasFeature(InferSendableFromCaptures)
   nonisolated func report(_ report: RecursiveNotify) {}
 

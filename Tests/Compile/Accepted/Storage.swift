@@ -1,7 +1,7 @@
 import Multicast
 import Observation
 
-// Everywhere that a center or a delegate can be kept.
+// Declarations that can store a center or a delegate.
 
 nonisolated protocol UserProtocol {
   func login()
@@ -28,7 +28,7 @@ nonisolated struct Value: Sendable {
   }
 }
 
-// The macro looks for the module Observation, which no name of ours may hide.
+// The macro refers to the module Observation, so no type of the library may have that name.
 @Observable @MainActor final class Model {
   let delegates = MulticastDelegate<any UserProtocol>()
   var number = 0

@@ -1,7 +1,8 @@
 import Dispatch
 import Multicast
 
-// Closure observers in every isolation, each using its owner's state without a cast or a hop.
+// Handlers that are closures, in every isolation. Each uses its owner's state without a cast or a
+// hop.
 
 extension Topic where Message == Int {
   nonisolated static var login: Self { Topic("login", keepsLatest: true) }

@@ -52,26 +52,27 @@ actor Session {
   }
 }
 
-// A library may show centers and delegates in its interface, and let its users inline its notifies.
+// A library may use centers and delegates in its public interface, and inlinable functions may
+// notify.
 
-/// What a download tells its delegates.
+/// The events of a download.
 public nonisolated protocol DownloadDelegate {
   /// The download has finished.
   func finished()
 }
 
-/// What a library of downloads might publish.
+/// A type that a library of downloads might publish.
 public nonisolated final class Download: Sendable {
-  /// Who else is told.
+  /// The center whose clients are notified, too.
   public let center: MulticastCenter
 
-  /// Who is told.
+  /// The delegates of this download.
   public let delegates = MulticastDelegate<any DownloadDelegate>()
 
-  /// A download that also tells the clients of a center.
+  /// Creates a download that also notifies the clients of a center.
   public init(center: MulticastCenter = .default) { self.center = center }
 
-  /// Tells everybody.
+  /// Notifies all clients.
   @inlinable
   public func finish(_ site: CallSite = CallSite()) {
     center.notify(DownloadDelegate.self) { $0.finished() }

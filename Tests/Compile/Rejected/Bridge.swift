@@ -3,8 +3,9 @@ import Foundation
 import Multicast
 import MulticastFoundation
 
-// A notification, and an asynchronous message, comes on any thread, and what it leads to has to be
-// able to. A message of the main actor stays there.
+// A notification or an asynchronous message may arrive on any thread, so a relay's closures must be
+// able to run on any thread. A
+// message of the main actor stays there.
 
 @MainActor protocol ScreenProtocol {
   func show()

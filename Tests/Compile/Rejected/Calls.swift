@@ -1,6 +1,7 @@
 import Multicast
 
-// The compiler checks the call, which is what names and dictionaries cannot offer.
+// The compiler checks the method, its arguments and its result, which a notification's name and
+// dictionary cannot offer.
 
 protocol UserProtocol {
   var title: String { get set }
@@ -18,7 +19,7 @@ func calls(center: MulticastCenter, delegates: MulticastDelegate<any UserProtoco
   print(answers)
 }
 
-// The events are what the body takes.
+// The body takes the element type of the events.
 func batches(center: MulticastCenter, delegates: MulticastDelegate<any UserProtocol>) {
   // expected-error@+1 {{cannot convert value of type 'String' to expected element type 'Int'}}
   center[UserProtocol.self].notify(forEach: ["one"]) { client, id in client.login(id) }
@@ -28,20 +29,20 @@ func batches(center: MulticastCenter, delegates: MulticastDelegate<any UserProto
   center[UserProtocol.self].notify(forEach: [1]) { client in client.login(1) }
 }
 
-// Without AnyObject a client may be a value for the compiler, and a body does not own it.
+// Without `AnyObject`, the compiler treats a client as a value that the body does not own.
 func assignments(center: MulticastCenter) {
   // expected-error@+1 {{cannot assign to property: '$0' is immutable}}
   center.notify(UserProtocol.self) { $0.title = "ready" }
   center.notify(UserProtocol.self) { $0.clear() }  // expected-error {{cannot use mutating member}}
 }
 
-// A file is passed on as what it is by default; a text made while the program runs is none.
+// A wrapper can pass a `StaticString` on. A `String` created at run time is rejected.
 func callSites(center: MulticastCenter, file: String) {
   // expected-error@+1 {{value of type 'String' to expected argument type 'StaticString'}}
   center.notify(UserProtocol.self, fileID: file) { $0.login(1) }
 }
 
-// What a newcomer writes: the message names the way out.
+// Typical mistakes of a newcomer: each message says what to write instead.
 
 nonisolated struct UserLogin: Sendable {
   let id: Int
@@ -61,7 +62,7 @@ nonisolated func topics(_ center: MulticastCenter) {
   center.post(.login) { print($0) }  // expected-error {{A topic is posted with its message}}
 }
 
-// A method that is not there. Of `post` the compiler believes that a topic is meant.
+// Misspelled methods. For `post`, the compiler tries the overload for topics.
 nonisolated func misspelled(_ center: MulticastCenter) async {
   center.notify(LoginProtocol.self) { $0.logon(1) }  // expected-error {{has no member 'logon'}}
   center.postOnMain(LoginProtocol.self) { $0.logon(1) }  // expected-error {{has no member 'logon'}}

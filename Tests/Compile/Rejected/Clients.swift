@@ -1,6 +1,6 @@
 import Multicast
 
-// The point of protocols as keys: a client that does not conform is an error.
+// The main advantage of protocols as keys: a client that does not conform is an error.
 
 protocol UserProtocol {
   func login()
@@ -32,14 +32,14 @@ func delegates(_ delegates: MulticastDelegate<any AdminProtocol>, screen: Screen
   delegates.remove(screen)  // expected-error {{'Screen' does not conform to expected type}}
 }
 
-// Nobody is not a client, and what is removed from everything is an object, which not every client
-// of a protocol has to be for the compiler.
+// An optional is not a client. `remove(_:)` takes an object, and the compiler does not know that a
+// client of `UserProtocol` is one.
 func others(_ center: MulticastCenter, screen: Screen?, user: any UserProtocol) {
   center.add(screen, for: UserProtocol.self)  // expected-error {{must be unwrapped}}
   center.remove(user)  // expected-error {{expected to be an instance of a class}}
 }
 
-// A class as a key takes its own instances only.
+// A class as a key accepts only its own instances.
 func classes(_ center: MulticastCenter, view: View, user: any UserProtocol) {
   // expected-error@+1 {{cannot convert value of type 'View' to expected argument type 'Screen'}}
   center.add(view, for: Screen.self)
@@ -47,7 +47,7 @@ func classes(_ center: MulticastCenter, view: View, user: any UserProtocol) {
   center.add(user, for: View.self)
 }
 
-// A constrained protocol is another key for each type that it is constrained to.
+// A constrained protocol is a different key for each type in its constraint.
 protocol Sink<Value> {
   associatedtype Value
   func take(_ value: Value)

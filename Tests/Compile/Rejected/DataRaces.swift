@@ -1,7 +1,7 @@
 // only: 6-* 5-complete-* (mode 5 does not look for data races otherwise)
 import Multicast
 
-// A client of a protocol that is not Sendable stays with the code that has it.
+// A client of a protocol that is not Sendable stays in the isolation of the code that stores it.
 
 nonisolated protocol UserProtocol {
   func login()
@@ -16,7 +16,7 @@ nonisolated final class Client: UserProtocol {
   Task.detached { center.add(client, for: UserProtocol.self) }
 }
 
-// A body may use its client, and not hand it to a task.
+// A body may use its client, but must not pass it to a task.
 nonisolated func notify(center: MulticastCenter, delegates: MulticastDelegate<any UserProtocol>) {
   // expected-mode6-error@+1 {{data races}} expected-complete-warning@+1 {{data races}}
   delegates.notify { client in Task.detached { client.login() } }
@@ -31,8 +31,9 @@ nonisolated func notifyLater(delegates: MulticastDelegate<any UserProtocol>) asy
   await delegates.notify(awaiting: { client in Task { client.login() } })
 }
 
-// Awaiting does not help: an asynchronous method that does not run in its caller's actor takes the
-// client out of it, and so does a method of the main actor.
+// An `await` does not help, because an asynchronous method that does not run in its caller's actor
+// takes the client out of that
+// actor. So does a method of the main actor.
 nonisolated protocol StoreProtocol {
   @concurrent func save() async
 }
@@ -53,7 +54,7 @@ nonisolated func drawAnywhere(screens: MulticastDelegate<any ScreenProtocol>) as
   await screens.notify(awaiting: { await $0.draw() })
 }
 
-// What a body takes to the main actor is lost here.
+// The caller must not use an object after a body has taken it to the main actor.
 nonisolated func postOnMain(_ client: Client, center: MulticastCenter) {
   center.postOnMain(ScreenProtocol.self) { screen in
     screen.draw()

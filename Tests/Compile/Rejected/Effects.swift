@@ -1,7 +1,8 @@
 import Multicast
 
-// A body that throws makes notify throw its error, and one that awaits is awaited. The compiler
-// wants to see it, and to see nothing else.
+// If its body throws, `notify` throws the same error. If its body awaits, `notify` must be awaited.
+// The compiler requires `try` and
+// `await` exactly then.
 
 enum StoreError: Error {
   case full
@@ -36,7 +37,7 @@ func other(center: MulticastCenter) throws(NetworkError) {
   try center.notify(StoreProtocol.self) { (_) throws(StoreError) in throw StoreError.full }
 }
 
-// The compiler takes the error of a closure as `any Error` unless the closure names it.
+// The compiler infers `any Error` for a closure that does not name its error.
 func unnamed(center: MulticastCenter) throws(StoreError) {
   // expected-error@+1 {{'any Error' cannot be converted to error type 'StoreError'}}
   print(try center.map(StoreProtocol.self) { try $0.load() })
@@ -63,7 +64,7 @@ func asynchronous(
   await delegates.notify(awaiting: { client in try client.save() })
 }
 
-// Batches and answers are synchronous only.
+// Batches and answers are only synchronous.
 func others(center: MulticastCenter) async {
   // expected-error@+1 {{to parameter expecting synchronous function type}}
   await center[StoreProtocol.self].notify(forEach: [1]) { client, _ in await client.sync() }

@@ -1,6 +1,6 @@
 import Multicast
 
-// Closures and methods that do not take their owner: the message names what does.
+// Closures and methods that do not take their owner. The message says what to write instead.
 
 nonisolated extension Topic where Message == Int {
   static var login: Self { Topic("login") }
@@ -26,7 +26,7 @@ nonisolated extension Topic where Message == Int {
     center.observe(Topic<Void>(), owner: self) { print() }  // expected-error {{Name the method}}
   }
 
-  // A closure on a queue is in no actor, on the main queue either.
+  // A closure on a queue is in no actor, even if the queue is the main queue.
   func queue(_ center: MulticastCenter) {
     center.observe(.login, owner: self, on: .main) { me, number in
       // expected-error@+1 {{from a Sendable closure}}
@@ -34,7 +34,7 @@ nonisolated extension Topic where Message == Int {
     }
   }
 
-  // A mistake in the right form is named all the same.
+  // In a handler of the right form, the compiler still names another mistake.
   func mistake(_ center: MulticastCenter) {
     center.observe(.login, owner: self, Screen.ad)  // expected-error {{has no member 'ad'}}
     // expected-error@+1 {{cannot convert value of type 'String' to expected argument type 'Int'}}
@@ -55,7 +55,7 @@ nonisolated final class Log: Sendable {
   }
 }
 
-// Methods that cannot be named with their class, or capture.
+// Methods that cannot be named with their class, or that capture `self`.
 
 actor Store {
   func add(_ number: Int) {}
@@ -83,7 +83,7 @@ nonisolated final class Client {
   func login() {}
 }
 
-// What returns a method may be called on every thread that posts.
+// A closure that returns a method may be called on every thread that posts.
 nonisolated func observe(_ topic: Topic<Int>, _ log: Log, in center: MulticastCenter) {
   let client = Client()
   // expected-mode6-error@+2 {{capture of 'client' with non-Sendable type 'Client' in a '@Sendable'}}

@@ -1,7 +1,7 @@
 import Multicast
 
-// A protocol of the main actor cannot be notified where the compiler does not know the main actor,
-// and the state of an actor cannot be touched outside of it.
+// Code outside the main actor cannot notify a protocol of the main actor, and cannot use the state
+// of another actor.
 
 @MainActor protocol ScreenProtocol {
   func draw()
@@ -24,7 +24,7 @@ nonisolated func asynchronous(center: MulticastCenter) async {
   await center.notify(ScreenProtocol.self, awaiting: { $0.draw() })
 }
 
-// To the main actor, another actor is as foreign as no actor.
+// An actor is outside the main actor, too.
 actor Loader {
   func load(_ delegates: MulticastDelegate<any ScreenProtocol>) async {
     delegates.notify { $0.draw() }  // expected-error {{call to main actor-isolated instance}}
@@ -33,8 +33,7 @@ actor Loader {
   }
 }
 
-// Nor does a body of the main actor lead there: nobody awaits it. Mode 5 lets some of this pass
-// with a warning.
+// A synchronous `notify` does not hop to the actor of its body. In mode 5, this is a warning.
 @MainActor func draw(_ screen: any ScreenProtocol) { screen.draw() }
 
 nonisolated func functions(delegates: MulticastDelegate<any ScreenProtocol>) {
@@ -42,7 +41,7 @@ nonisolated func functions(delegates: MulticastDelegate<any ScreenProtocol>) {
   delegates.notify(draw)
 }
 
-// A loop is reported on the thread that is in it, so a handler cannot touch an actor's state.
+// A loop is reported on the thread of the loop, so the handler cannot use an actor's state.
 actor Session {
   let center = MulticastCenter()
   var count = 0
@@ -71,7 +70,7 @@ nonisolated func variable() {
   print(count)
 }
 
-// A conformance that holds on the main actor makes no client elsewhere.
+// A class that conforms only on the main actor is not a client in other code.
 nonisolated protocol UserProtocol {
   func login()
 }

@@ -1,7 +1,7 @@
 // only: 6-* (in mode 5 what is not Sendable is a warning, or nothing at all)
 import Multicast
 
-// A post's body, and a handler, is kept and called wherever somebody lives.
+// The body of a post, or a handler, is stored, and is called in the homes of the listeners.
 
 nonisolated protocol UserProtocol {
   func login(_ id: Int)
@@ -22,7 +22,7 @@ nonisolated func post(_ center: MulticastCenter, _ mutable: Mutable) {
   // expected-error@+1 {{capture of 'mutable' with non-Sendable type 'Mutable' in a '@Sendable'}}
   center.post(UserProtocol.self) { $0.login(mutable.number) }
   center.post(ScreenProtocol.self) { $0.show(1) }  // expected-error {{call to main actor-isolated}}
-  // A task of its own may take only Sendable clients.
+  // `awaiting:` calls the clients in a task, so they must be Sendable.
   // expected-error@+1 {{type 'any UserProtocol' does not conform to the 'Sendable' protocol}}
   center.post(UserProtocol.self, awaiting: { await $0.sync() })
   // expected-error@+1 {{type 'any UserProtocol' does not conform to the 'Sendable' protocol}}
@@ -40,7 +40,7 @@ nonisolated func post(_ center: MulticastCenter, _ mutable: Mutable) {
 nonisolated func topics(_ center: MulticastCenter) {
   // expected-error@+1 {{type 'Mutable' does not conform to the 'Sendable' protocol}}
   center.observe(Topic<Int>(), owner: Mutable()) { _, _ in }
-  // What runs elsewhere cannot claim to run on the main actor.
+  // A post outside the main actor cannot claim to run there.
   // expected-error@+1 {{call to main actor-isolated instance method}}
   center.post(Topic<Int>(), 1, isolation: MainActor.shared)
   // expected-error@+1 {{cannot convert value of type 'String' to expected argument type 'Int'}}

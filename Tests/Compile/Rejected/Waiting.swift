@@ -1,6 +1,6 @@
 import Multicast
 
-// What a post returns may be ignored, is waited for once, and is waited for where one can await.
+// A caller may ignore what a post returns, and can await it once, in asynchronous code only.
 
 nonisolated protocol UserProtocol: Sendable {
   func login(_ id: Int)

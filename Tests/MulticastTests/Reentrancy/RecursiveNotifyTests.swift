@@ -15,7 +15,7 @@ import Testing
   @Test func aReportNamesTheProtocolAndPrintsEachCallSiteOnALine() {
     #expect(
       report.description == """
-        A recursive notification of UserProtocol was refused and reached nobody. The path to it:
+        A recursive notification of UserProtocol was refused and called no client. The path to it:
           App/Store.swift:12:32
           App/Screen.swift:7:5
           App/Store.swift:12:32  <- refused
@@ -31,7 +31,7 @@ import Testing
     let lines = report.description.split(separator: "\n")
     #expect(
       lines.first == """
-        A post to UserProtocol was refused and reached nobody, because one post has set off more than 1000 \
+        A post to UserProtocol was refused and called no listener, because one post has set off more than 1000 \
         recurring posts. The path to it:
         """)
     #expect(lines[1] == "  App/Store.swift:1:1")

@@ -175,7 +175,7 @@ import Testing
     #expect(registry.topics.count <= 64)
   }
 
-  /// Only the home of its handlers can tell that their owners have been deallocated, so it is searched there.
+  /// Only the home of its handlers can find out that their owners have been deallocated, so it is searched there.
   @Test func aTopicOfManyDeallocatedOwnersInAnotherHomeIsForgotten() async {
     let queue = DispatchQueue(label: "home")
     center.observe(Topic<Int>("first"), owner: owner) { _, _ in }

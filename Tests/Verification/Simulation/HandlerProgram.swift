@@ -1,7 +1,7 @@
 import MulticastPlatform
 
-/// Threads that observe a topic with one owner and one id, cancel, and post: each handler replaces another one. The owner has
-/// another handler, with another id or none, which stays.
+/// Threads that observe a topic with one owner and one id, cancel, and post. Each handler replaces the one before it. The owner has
+/// another handler, which stays, with another id or none.
 final class HandlerProgram: Program, @unchecked Sendable {
   private struct Handler {
     let home: Int
@@ -21,7 +21,7 @@ final class HandlerProgram: Program, @unchecked Sendable {
     var end = Int.max
   }
 
-  /// A handler captures one, to be counted.
+  /// Each handler captures an instance, which counts it.
   private final class Captured: Sendable {
     let program: HandlerProgram
     init(_ program: HandlerProgram) {
@@ -78,7 +78,7 @@ final class HandlerProgram: Program, @unchecked Sendable {
         let isAlone = handlers.allSatisfy { $0.end < .max }
         var random = SeededGenerator(seed: seed)
         observe(using: &random)
-        // Those that are called here have ended, unless another thread is replacing one, too.
+        // Older handlers that are called on the main queue have ended by now, unless another thread is replacing one, too.
         guard isAlone, handlers.count == count + 1 else { return }
         for other in 0..<count where handlers[other].home == 4 {
           handlers[other].isEndedAtHome = true
@@ -140,14 +140,14 @@ final class HandlerProgram: Program, @unchecked Sendable {
     guard let index = tokens.randomElement(using: &random) else { return }
     if handlers[index].cancelled == .max { handlers[index].cancelled = tick() }
     if handlers[index].home == 4 {
-      // A call may be on its way there, and another thread about to do the same.
+      // At that moment, a call may be about to begin there, and another thread about to cancel, too.
       if random.next() % 2 == 0, let token = handlers[index].observation {
         post()
         for _ in 0..<10 { simulation_point() }
         spawn { token.cancel() }
         for _ in 0..<5 { simulation_point() }
       }
-      // Where the handler is called: no call begins after that.
+      // No call begins after this, because it cancels in the home of the handler.
       DispatchQueue.main.sync {
         handlers[index].observation?.cancel()
         handlers[index].isEndedAtHome = true
@@ -161,7 +161,7 @@ final class HandlerProgram: Program, @unchecked Sendable {
   }
 
   private func remove() {
-    // Who removes handlers has learned of their registration.
+    // This thread has learned of the registration of the handlers that it removes.
     let begin = synchronized { tick() }
     removals.append((begin, .max))
     let number = removals.count - 1
@@ -196,12 +196,12 @@ final class HandlerProgram: Program, @unchecked Sendable {
     simulation_point()
   }
 
-  /// Whether a message that was posted before a handler came may have waited for one that it replaces.
+  /// Whether a message that was posted before a handler was registered may have waited for a handler that it replaces.
   private func mayInherit(_ message: Int, _ index: Int, but seen: Set<Int> = []) -> Bool {
     let (heir, seen) = (handlers[index], seen.union([index]))
     return handlers.indices.contains { number in
       let other = handlers[number]
-      // Awaited handlers have a lane, wherever they run.
+      // The handlers that await have a mailbox of their own, wherever they run.
       guard !seen.contains(number), min(other.home, 3) == min(heir.home, 3), other.home != 0,
         other.begin < heir.end
       else { return false }
@@ -221,7 +221,7 @@ final class HandlerProgram: Program, @unchecked Sendable {
       let calls = handlers.map { $0.calls.count { $0.message == message } }.reduce(0, +)
       if calls > 1 { fault("message \(message) was heard \(calls) times") }
     }
-    // The last handler has all that was posted after it was registered, unless it has ended.
+    // Unless it has ended, the last handler has received all messages that were posted after it was registered.
     let last = handlers.indices.first { one in
       handlers.indices.allSatisfy { $0 == one || handlers[$0].end < handlers[one].begin }
     }

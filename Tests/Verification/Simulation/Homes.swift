@@ -1,14 +1,14 @@
 import Dispatch
 import MulticastPlatform
 
-// These take the places of Dispatch's and the runtime's, because a module's own names hide imported ones.
+// These replace declarations of Dispatch and of the runtime, because a module's own names hide imported ones.
 
 /// A dispatch queue whose blocks run on simulated threads.
 public final class DispatchQueue: @unchecked Sendable {
   /// The main queue.
   public static let main = DispatchQueue(label: "com.apple.main-thread")
 
-  /// First, because the library reads a queue's address here.
+  /// The first property, because the library reads a queue's address here.
   private let lock = UnsafeMutablePointer<multicast_lock>.allocate(capacity: 1)
   let label: String
   let isConcurrent: Bool
@@ -62,7 +62,7 @@ public final class DispatchQueue: @unchecked Sendable {
     specific(UInt(bitPattern: ObjectIdentifier(key))) as? Value
   }
 
-  /// What the current queue has under a key, or one that it targets.
+  /// The value that the current queue, or a queue that it targets, has under a key.
   fileprivate static func specific(_ key: UInt) -> Any? {
     var queue = simulation_slot().pointee.map {
       Unmanaged<DispatchQueue>.fromOpaque($0).takeUnretainedValue()
@@ -75,7 +75,7 @@ public final class DispatchQueue: @unchecked Sendable {
   }
 }
 
-/// The library's function of this name, which asks Dispatch.
+/// Replaces the library's function of this name, which asks Dispatch.
 @_cdecl("multicast_has_specific") func hasSpecific(_ key: UnsafeRawPointer) -> Bool {
   DispatchQueue.specific(UInt(bitPattern: key)) != nil
 }
@@ -96,7 +96,7 @@ func spawn(_ body: @escaping @Sendable () -> Void) {
 }
 
 extension Task where Success == Never, Failure == Never {
-  /// The runtime's does not pass its job to the simulation.
+  /// Replaces the runtime's function, which does not pass its job to the simulation.
   static func yield() async {
     await withCheckedContinuation { continuation in spawn { continuation.resume() } }
   }

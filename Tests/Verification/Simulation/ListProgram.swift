@@ -1,13 +1,13 @@
 import MulticastPlatform
 
-/// A client, as large as nothing else, so that a new one often has the address of a deallocated one.
+/// A client of a size that no other object has, so that a new client often has the address of a deallocated one.
 final class NamedClient: Sendable {
   let name: Int
   private let filling = (0, 0, 0, 0, 0, 0, 0, 0, 0)
   init(_ name: Int) { self.name = name }
 }
 
-/// A box like a handler's: it has a key of its own, and holds something until it ends.
+/// A box like a handler's: it has its own key, and holds an object until the handler ends.
 final class NotedBox: WeakBox, @unchecked Sendable {
   private unowned let program: ListProgram
   private let number: UInt
@@ -20,7 +20,7 @@ final class NotedBox: WeakBox, @unchecked Sendable {
     program.notes += 1
   }
 
-  /// Some boxes share one.
+  /// Some boxes share a key.
   override var key: UInt { number }
 
   override func releaseContents() {
@@ -45,7 +45,7 @@ extension ClientList {
 }
 
 extension Mailbox {
-  /// Two homes: clients of the first one may be loaded anywhere, and those of the other one on no thread of the program.
+  /// Two homes: every thread may load clients of the first one, and no thread of the program may load those of the other one.
   static var two: [Mailbox] {
     [Mailbox(.postingThread), Mailbox(.queue(MarkedQueue(DispatchQueue(label: "elsewhere"))))]
   }
@@ -82,7 +82,7 @@ final class ListProgram: Program, @unchecked Sendable {
   /// Whether the boxes are like those of handlers.
   private let areNoted: Bool
 
-  /// Whether who walks or counts has learned of those that were added before.
+  /// Whether a thread that walks or counts has learned of the clients that were added before.
   private let isOrdered: Bool
 
   required init(seed: UInt64) {
@@ -95,12 +95,12 @@ final class ListProgram: Program, @unchecked Sendable {
     }
   }
 
-  /// What a box does when it ends, with no lock held.
+  /// Called when a box ends, with no lock held.
   fileprivate func useList() { extendLifetime(list.roster) }
 
   private var staying: [Int] { entries.indices.filter { entries[$0].life == .staying } }
 
-  /// Those who stay, and do not move. In an ordered program, this thread has learned of them.
+  /// The clients that stay and do not move. In an ordered program, this thread has learned of them.
   private var known: [Int] {
     let known = { [self] in staying.filter { !entries[$0].isMoving } }
     return isOrdered ? synchronized(known) : known()
@@ -168,10 +168,10 @@ final class ListProgram: Program, @unchecked Sendable {
     defer { entries[index].isMoving = false }
     let isAdded = list.add(makeBox(client, at: entries[index].home))
     if entries[index].life == .staying, isAdded { fault("client \(index) was added twice") }
-    // All were removed meanwhile.
+    // Another thread has removed all clients meanwhile.
     if entries[index].life != .staying, isAdded {
       _ = list.remove(client)
-      // A walk may have met it at another place.
+      // A walk may have called it in another position.
       entries[index].end = tick()
     }
   }
@@ -194,7 +194,7 @@ final class ListProgram: Program, @unchecked Sendable {
 
   private func clear() {
     let leaving = entries.indices.filter { entries[$0].life == .staying }
-    // Those that are being added may come before or after.
+    // Clients that are being added may come before or after.
     for index in entries.indices where entries[index].life == .adding {
       entries[index].life = .leaving
     }
@@ -209,7 +209,7 @@ final class ListProgram: Program, @unchecked Sendable {
     }
   }
 
-  /// Replaces a box by one in another home, in one step.
+  /// Replaces a box with one in another home, in one step.
   private func move(_ index: Int, using random: inout SeededGenerator) {
     guard areNoted, !entries[index].isMoving, let client = entries[index].client,
       let old = entries[index].box
@@ -219,10 +219,10 @@ final class ListProgram: Program, @unchecked Sendable {
     let home = Int.random(in: 0..<3, using: &random)
     entries[index].home = home < 2 ? home : nil
     entries[index].box = makeBox(client, at: entries[index].home)
-    // It has a place of its own from now on.
+    // It has its own position from now on.
     _ = place(index, replacing: old)
     entries[index].end = tick()
-    // All were removed meanwhile.
+    // Another thread has removed all clients meanwhile.
     if entries[index].life != .staying {
       list.removeAll(of: client)
       entries[index].box = nil
@@ -353,7 +353,7 @@ final class ListProgram: Program, @unchecked Sendable {
       find(index)
       remove(index)
     }
-    if list.boxes.registered > 0 || !list.isEmpty { fault("somebody is left") }
+    if list.boxes.registered > 0 || !list.isEmpty { fault("a client is left") }
     entries = []
     list = ClientList(.listener(AnyObject.self))
     if notes > 0 { fault("\(notes) are left") }

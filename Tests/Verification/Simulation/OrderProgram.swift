@@ -1,6 +1,6 @@
 /// Threads that use a registry, a list, or handlers, and share nothing else, for the thread sanitizer.
 ///
-/// A program uses one of them, so that its threads meet often and learn little of each other elsewhere.
+/// A program uses only one of them, so that its threads meet often and learn little of each other in other ways.
 final class OrderProgram: Program, @unchecked Sendable {
   override static var operations: [String] { ["use", "use", "look"] }
 
@@ -27,7 +27,7 @@ final class OrderProgram: Program, @unchecked Sendable {
     observer = HandlerBox(of: clients[0], handler, at: nil)
     post = Post(to: handlers, from: CallSite())
     super.init(seed: seed)
-    // The next one grows the table or the list, or fits in.
+    // The next operation grows the table or the list, or needs no more room.
     for number in 0..<Int.random(in: 0...5, using: &generator) {
       switch part {
       case 0: look(number, inserts: true)

@@ -14,9 +14,9 @@ protocol Echoing: Sendable {
   func echo(_ key: UInt64, home: Int?)
 }
 
-/// Threads, homes and receivers that post. The judge is that of the fuzzer: see Tests/Fuzz/PostHistory.swift.
+/// Threads, homes and receivers that post. `PostHistory` of the fuzzer judges them: see Tests/Fuzz/PostHistory.swift.
 final class PostProgram: Program, @unchecked Sendable {
-  /// A message. It is counted as long as it lives.
+  /// A message, counted until it is deallocated.
   final class Note: Sendable {
     let number: Int
     let key: UInt64
@@ -60,9 +60,9 @@ final class PostProgram: Program, @unchecked Sendable {
     let place: Place
     let program: PostProgram
     var observation: TopicObservation?
-    /// Whether a thread is replacing the handler. Meanwhile, none removes it.
+    /// Whether a thread is replacing the handler. Meanwhile, no other thread removes it.
     var isBusy = false
-    /// Whether a thread of the program may have held it last.
+    /// Whether a thread of the program may have been the last to hold it.
     var wasHeld = false
     /// The messages that had been posted before it was registered, and that tasks wait for.
     var older: Set<Int> = []
@@ -90,14 +90,14 @@ final class PostProgram: Program, @unchecked Sendable {
   private var history = PostHistory()
   private let eagerness: Int
 
-  /// What is special in a program.
+  /// What distinguishes a program from the usual one.
   private enum Kind {
     case usual
 
-    /// There is one list, and nobody has a home.
+    /// There is one list, and no receiver has a home.
     case narrow
 
-    /// Posts to the plain protocol are made on the main actor, the first home, and others notify and await.
+    /// Posts to the plain protocol are made on the main actor, the first home, and other threads notify and await.
     case named
 
     /// All queues target the first one.
@@ -106,7 +106,7 @@ final class PostProgram: Program, @unchecked Sendable {
     /// Some tasks wait until the center has settled.
     case settling
 
-    /// Awaiting handlers wait for posts, and late ones until posts before them have been delivered.
+    /// Awaiting handlers wait for posts, and late handlers wait until posts before them have been delivered.
     case waiting
   }
 
@@ -129,7 +129,7 @@ final class PostProgram: Program, @unchecked Sendable {
       switch kind {
       case .narrow: [[.first, .latest, .plain][Int(seed / 8 % 3)]]
       case .named: [.plain, .awaiting, .first]
-      // None keeps its latest: what is set off by its later calls is not waited for.
+      // No list of these keeps its latest message, because a wait does not include the posts that its later calls set off.
       case .settling: [.plain, .awaiting, .first, .second]
       case .waiting: [.first, .second, .latest]
       default:
@@ -188,7 +188,7 @@ final class PostProgram: Program, @unchecked Sendable {
       Task.detached { await self.postAndWait(key: key) }
     case "register": register(using: &random)
     case "recur" where kind == .named: Task.detached { await self.notify() }
-    // A thread of these is in several homes at once.
+    // A thread of these programs is in several homes at once.
     case "recur" where kind == .targeting, "crowd" where kind == .targeting:
       postAtHome(
         Int.random(in: homes.indices, using: &random), key: random.next(), inNotify: true)
@@ -205,7 +205,7 @@ final class PostProgram: Program, @unchecked Sendable {
         Int.random(in: homes.indices, using: &random), key: random.next(), inNotify: true)
     case "end home": if random.next() % 3 == 0 { endHome() } else { post(key: random.next()) }
     default:
-      // Who removes a client has learned of its registration.
+      // This thread has learned of the registration of the client that it removes.
       let some = synchronized {
         receivers.indices.randomElement(using: &random).flatMap { receivers[$0] == nil ? nil : $0 }
       }
@@ -283,7 +283,7 @@ final class PostProgram: Program, @unchecked Sendable {
         queue.async { [home] in body(home, nil) }
       }
     case .room(let room):
-      // Half of them are in a queue, too, which the actor has entered.
+      // Half of the actors are in a queue, too, which the actor has entered.
       let other = homes.indices.first {
         if case .queue(let queue) = homes[$0] { !queue.isConcurrent } else { false }
       }
@@ -361,7 +361,8 @@ final class PostProgram: Program, @unchecked Sendable {
     waiting -= 1
   }
 
-  /// The posts that have returned and are still waited for, with the calls of late handlers that go on when the wait has ended.
+  /// The posts that have returned and that a task still waits for. Each has the calls of late handlers that continue after the
+  /// wait.
   private var delayed: [Int: [CheckedContinuation<Void, Never>]] = [:]
 
   /// A wait does not include handlers that begin with the post later.
@@ -377,8 +378,8 @@ final class PostProgram: Program, @unchecked Sendable {
     }
   }
 
-  /// Waits inside an awaiting handler's call for a post: for one to itself, which returns immediately in the call and in child
-  /// tasks of it; for one to handlers that wait for no others; or in a task that is not part of the call.
+  /// Waits inside the call of an awaiting handler: for a post to the handler itself, which returns immediately in the call and in
+  /// its child tasks; for a post to handlers that wait for no others; or in a task that is not part of the call.
   private func waitInCall(key: UInt64, cause: Note, as receiver: Receiver) async {
     let isToOther = receiver.list == .first && key % 4 == 0
     // Late handlers of the latest message wait for other posts.
@@ -391,7 +392,7 @@ final class PostProgram: Program, @unchecked Sendable {
     let note = Note(number, key: key, depth: 9, of: self)
     let posted = center.post(topic, note, isolation: nil, line: Int(key >> 33), column: number)
     let clients = posted.clients
-    // A message that is not waited for has ended.
+    // A message that no task waits for has ended.
     if !message.waits { synchronized { history.end(message: number, count: clients) } }
     let wait = Wait(posted)
     waiting += 1
@@ -447,7 +448,7 @@ final class PostProgram: Program, @unchecked Sendable {
     waiting -= 1
   }
 
-  /// Asks inside a call, and in a child task and another task that the call starts. The first two would wait for themselves.
+  /// Asks inside a call, in a child task of it, and in another task that the call starts. The first two would wait for themselves.
   private func settleInCall(key: UInt64) async {
     switch key % 3 {
     case 0: if await center.settled() { fault("the center has settled inside a call") }
@@ -462,14 +463,14 @@ final class PostProgram: Program, @unchecked Sendable {
     sequence(first: message) { self.history.messages[$0].cause }.contains { messages.contains($0) }
   }
 
-  /// Calls everybody who stays once. Who does the same again in such a call reaches nobody.
+  /// Calls every client that stays once. A nested notify at the same call site is refused.
   private func notify(isAgain: Bool = false) async {
     let before = awaiting
     var met: [Int] = []
     await center.notify((any Awaiting).self, line: 1, column: 1) { client in
       met.append((client as! Receiver).number)
       await Task.yield()
-      if notifyNow() > 0 { fault("a recursion without awaiting met somebody") }
+      if notifyNow() > 0 { fault("a recursion without awaiting called a client") }
       if !isAgain { await notify(isAgain: true) }
     }
     if isAgain, !met.isEmpty { fault("a recursion met \(met)") }
@@ -482,7 +483,7 @@ final class PostProgram: Program, @unchecked Sendable {
     center.notify((any Awaiting).self, line: 1, column: 1) { _ in }
   }
 
-  /// Who is registered and awaits.
+  /// The receivers that are registered and await.
   private var awaiting: Set<Int> {
     synchronized {
       Set(
@@ -535,14 +536,14 @@ final class PostProgram: Program, @unchecked Sendable {
   private func checkLatest(_ message: Note, of receiver: Receiver) {
     guard receiver.list == .latest else { return }
     let latest = center.latest(of: List.latest.topic)
-    // A removal that had ended before the message was posted has not concerned it.
+    // A removal that had ended before the message was posted did not concern it.
     let begin = history.messages[message.number].begin
     if history.removals.contains(where: { $0.end > begin }) { return }
     guard let latest else {
       return fault("message \(message.number) was called, and none is stored")
     }
     let kept = history.messages[latest.number]
-    // A post inside of a call is kept later.
+    // A post made inside a call is stored later.
     if !kept.isNested, kept.end < begin {
       fault("message \(message.number) was called while the older \(latest.number) was the latest")
     }
@@ -560,7 +561,7 @@ final class PostProgram: Program, @unchecked Sendable {
   }
 
   private func register(using random: inout SeededGenerator) {
-    // First, because another thread may end a home meanwhile.
+    // Before the home is chosen, because another thread may end a home meanwhile.
     let older = synchronized { Set(delayed.keys) }
     let list = lists.randomElement(using: &random)!
     var place = Place.lane
@@ -569,18 +570,18 @@ final class PostProgram: Program, @unchecked Sendable {
     if list == .plain || list != .awaiting && choice > 0 {
       place = choice < 3 ? .nowhere : .home(Int.random(in: homes.indices, using: &random))
     }
-    // Who has no home is called where the body runs.
+    // A client without a home is called where the body runs.
     if kind == .named, list == .plain { place = .home(0) }
     if case .home(let home) = place, case .ended = homes[home] { place = .nowhere }
     let number = history.add(PostHistory.Registration(list: list, place: place))
     let receiver = Receiver(number, list, place, self)
     receiver.older = older
-    // Half of those have no home for the library.
+    // The library sees no home for half of these receivers.
     if kind == .named { receiver.wasHeld = true }
     receivers.append(nil)
     observe(as: receiver)
     var given: Receiver? = consume receiver
-    // It is not held here when another thread may learn of it.
+    // Give it away here, so that this thread does not hold it when another thread may learn of it.
     synchronized { receivers[number] = given.take() }
   }
 
@@ -629,7 +630,7 @@ final class PostProgram: Program, @unchecked Sendable {
     history.beginRemoval(of: number)
     if case .home(let home) = history.receivers[number].place, case .queue(let queue) = homes[home]
     {
-      // Nobody but the library holds it, so it ends in this queue, now or later.
+      // Only the library still holds it, so it is deallocated on this queue, now or later.
       queue.sync { receivers[number] = nil }
     } else {
       receivers[number] = nil
@@ -640,15 +641,15 @@ final class PostProgram: Program, @unchecked Sendable {
     if case .home(let home) = place, case .queue = homes[home],
       DispatchQueue.getSpecific(key: Self.keys[home]) != true
     {
-      fault("receiver \(number) ended outside of its home")
+      fault("receiver \(number) ended outside its home")
     }
   }
 
-  /// Lists whose clients come and go in a home, and to which nobody posts, and the number of such handlers.
+  /// Lists whose clients come and go in one home and that receive no posts, and the number of handlers like that.
   private var crowds: [MulticastDelegate<AnyObject>] = []
   private var handlers: [Int] = []
 
-  /// Counts a handler as long as it lives.
+  /// Counts a handler until it is deallocated.
   private final class Captured: Sendable {
     let program: PostProgram
     let crowd: Int
@@ -664,7 +665,7 @@ final class PostProgram: Program, @unchecked Sendable {
     let (number, queue) = (crowds.count, DispatchQueue(label: "crowd"))
     crowds.append(delegate)
     handlers.append(0)
-    // All exist at first: one at the address of another one that has ended would take its place.
+    // Create all of them first. Otherwise, a new client could have the address of a deallocated one, and take its position.
     var clients = (0..<10).map { _ in Somewhere() }
     while let client = clients.last.map(Unmanaged.passUnretained) {
       client._withUnsafeGuaranteedRef { client in _ = delegate.add(client, on: queue) }
@@ -678,16 +679,16 @@ final class PostProgram: Program, @unchecked Sendable {
     }
   }
 
-  /// Those who ended before the list had to grow have been found in their home.
+  /// Clients and owners that were deallocated before the list had to grow have been found in their home.
   private func checkCrowds() {
     for (number, delegate) in crowds.enumerated() {
-      if delegate.clientList.boxes.registered == 10 { fault("no client was found dead") }
-      if handlers[number] == 10 { fault("no owner was found dead") }
+      if delegate.clientList.boxes.registered == 10 { fault("no deallocated client was found") }
+      if handlers[number] == 10 { fault("no deallocated owner was found") }
     }
     crowds = []
   }
 
-  /// Releases an actor. Handlers that it owns end with it. Clients whose home it was are called all the same.
+  /// Releases an actor. Handlers that it owns end with it. Clients whose home it was are still called.
   private func endHome() {
     guard let home = homes.firstIndex(where: { if case .room = $0 { true } else { false } }) else {
       return
@@ -712,11 +713,11 @@ final class PostProgram: Program, @unchecked Sendable {
     }
     if refusals != recurring.count + chained.count { fault("\(refusals) refusals") }
     recurringCenter = MulticastCenter()
-    if waiting > 0 { return fault("\(waiting) posts wait for ever") }
+    if waiting > 0 { return fault("\(waiting) posts wait forever") }
     checkCrowds()
     history.check(latest: center.latest(of: List.latest.topic)?.number)
     for receiver in receivers { receiver?.wasHeld = true }
-    // Without a last post, a handler must have had the kept one.
+    // Unless another post comes last, a handler must have received the stored message.
     for list in 0..<lists.count where lists[list] != .latest || seed % 4 != 1 {
       spawn { self.post(key: UInt64(list << 8), depth: 9) }
       simulation_run()
@@ -740,8 +741,9 @@ final class PostProgram: Program, @unchecked Sendable {
     if old != nil { fault("the center is left") }
   }
 
-  /// Handlers without a home of a topic that keeps its latest share one. A post comes to them before it returns, unless
-  /// another thread is calling there, which hands it on. No post is left to threads that call elsewhere all the time.
+  /// Handlers without a home of a topic that keeps its latest message share one mailbox. A post calls them before it returns,
+  /// unless
+  /// another thread is calling there, which then handles the letter. No letter is left to threads that call elsewhere all the time.
   private func checkTurns() {
     let (calls, receivers) = (history.calls.filter { !$0.isAwaited }, history.receivers)
     func isThere(_ call: PostHistory.Call) -> Bool {
@@ -750,7 +752,7 @@ final class PostProgram: Program, @unchecked Sendable {
     for call in calls where isThere(call) {
       let post = history.messages[call.message]
       if post.isNested || call.begin < post.end || !history.isUsual(call) { continue }
-      // Between two calls, a thread may have claimed the home for the next one there, or not have left it yet.
+      // Between two calls, a thread may have claimed the mailbox for its next call there, or may not have released it yet.
       let wasTaken = Dictionary(grouping: calls, by: \.thread).contains { thread, calls in
         if thread == post.thread { return false }
         let elsewhere = calls.filter { !isThere($0) }
@@ -761,11 +763,11 @@ final class PostProgram: Program, @unchecked Sendable {
           return begin < post.end && end > post.begin
         }
       }
-      if !wasTaken { history.fault(call, "comes after its post, and nobody was calling there") }
+      if !wasTaken { history.fault(call, "comes after its post, and no thread was calling there") }
     }
   }
 
-  /// Who posts on a queue is in the home of its target, too.
+  /// A thread that posts on a queue is in the home of the queue's target, too.
   private func checkTargets() {
     for call in history.calls where history.receivers[call.receiver].place == .home(0) {
       let post = history.messages[call.message]

@@ -18,14 +18,14 @@ final class RegistryProgram: Program, @unchecked Sendable {
     var end = Int.max
   }
 
-  /// Some of these keys have the same first place in small tables.
+  /// Some of these keys have the same first position in small tables.
   static let keys: [Somewhere] = {
     let all = (0..<200).map { _ in Somewhere() }
     let place = { (key: Somewhere) in Hashing.index(of: ObjectIdentifier(key).address, bits: 3) }
     return Array(all.filter { place($0) == 7 }.prefix(3) + all.filter { place($0) == 0 }.prefix(2))
   }()
 
-  /// So unlike each other that no message tells of them.
+  /// So different from each other that no message suggests that they are misspelled.
   private static let topics = ["one", "three", "eleven", "nineteen"].map { Topic<Int>($0) }
 
   override static var operations: [String] {
@@ -47,7 +47,7 @@ final class RegistryProgram: Program, @unchecked Sendable {
 
   required init(seed: UInt64) {
     super.init(seed: seed)
-    // The first topic of a message type is never given up.
+    // The center never drops the first topic of a message type.
     center.observe(Topic<UInt>("first"), owner: Somewhere()) { _, _ in }
   }
 
@@ -84,7 +84,7 @@ final class RegistryProgram: Program, @unchecked Sendable {
       }
     case "post": post(topic)
     case "overlap":
-      // The next activity begins before the last one ends, so that there is always one.
+      // The next activity begins before the last one ends, so that there is always an activity.
       lastActivity.withLock { last in
         let next = activities.begin()
         if let last { _ = activities.end(last) }
@@ -141,7 +141,7 @@ final class RegistryProgram: Program, @unchecked Sendable {
     }
   }
 
-  /// Keeps a message, which nobody hears, and looks other topics up, which gives up those without observers.
+  /// Keeps a message that no handler receives, and looks up other topics, so that the center drops the topics without observers.
   private func keep(_ number: Int) {
     let topic = Topic<UInt>("kept \(number)", keepsLatest: true)
     let message = tick()
@@ -151,7 +151,7 @@ final class RegistryProgram: Program, @unchecked Sendable {
     kept[number].append((message, tick()))
     let ended = kept[number]
     let latest = center.latest(of: topic).map { Int($0) } ?? 0
-    // Nothing that was posted after it has returned.
+    // No post made after the post of the latest message has returned.
     let end = ended.first { $0.begin == latest }?.end ?? .max
     if latest == 0 || ended.contains(where: { $0.begin > end }) {
       fault("the latest message is \(latest)")

@@ -11,7 +11,7 @@ class Program: @unchecked Sendable {
   private var time = 0
   private let lock = UnsafeMutablePointer<multicast_lock>.allocate(capacity: 1)
 
-  /// Does what comes before the threads begin.
+  /// Prepares the program before its threads begin.
   required init(seed: UInt64) {
     self.seed = seed
     generator = SeededGenerator(seed: seed)
@@ -20,8 +20,9 @@ class Program: @unchecked Sendable {
 
   deinit { lock.deallocate() }
 
-  /// Runs `body` after everything that was done before earlier calls of this. Otherwise, a thread need not know
-  /// what another one has done.
+  /// Orders `body` after all bodies of earlier calls of this function. Without it, a thread may not have learned of the operations
+  /// of
+  /// another one.
   func synchronized<Result>(_ body: () -> Result) -> Result {
     multicast_acquire(lock)
     defer { multicast_release(lock) }
@@ -31,7 +32,7 @@ class Program: @unchecked Sendable {
   /// Performs one operation of a thread.
   func perform(_ operation: String, _ random: inout SeededGenerator) {}
 
-  /// Checks what must hold when all threads have ended.
+  /// Checks what must hold after all threads have ended.
   func finish() {}
 
   func fault(_ text: String) { faults.append(text) }
@@ -42,7 +43,7 @@ class Program: @unchecked Sendable {
   }
 }
 
-/// The operations of a program: an operation that is left out changes no other one.
+/// The operations of a program. Leaving one out does not change the others.
 struct Plan {
   struct Operation {
     let thread: Int
@@ -143,8 +144,8 @@ enum Simulate {
     exit(64)
   }
 
-  /// Runs programs, one on each processor, until one fails. Nothing is allocated on the way: each program begins
-  /// with the same memory.
+  /// Runs programs, one on each processor, until one fails. Allocates nothing meanwhile, so that each program begins with the same
+  /// memory.
   static func search() {
     let begin = multicast_now()
     var running = Array(
@@ -170,12 +171,12 @@ enum Simulate {
     print("\(kind): \(ended) programs, \(ended * schedules) schedules, \(rate) a second: no fault")
   }
 
-  /// Runs a program in a process of its own.
+  /// Runs a program in its own process.
   private static func start(_ seed: UInt64, on processor: Int32) -> Int32 {
     simulation_fork(
       { context in
         SimulatedMain.begin()
-        // Nobody waits for the runtime while it initializes these.
+        // Initialize these first, because no simulated thread may wait while the runtime initializes them.
         extendLifetime((MarkedQueue.main, MainActor.shared, AwaitedCall.current))
         let plan = Plan(
           Simulate.kind, seed: UInt64(UInt(bitPattern: context)), keeping: Simulate.kept)
@@ -187,7 +188,7 @@ enum Simulate {
     print("\(kind) found a fault after \(seconds) s, in program \(seed), status \(status)")
     if getenv("BRIEFLY") != nil || kept != nil { exit(1) }
     fflush(nil)
-    // What it fails without is left out, in processes that begin in the same way.
+    // Leaves out the operations without which it still fails, in processes that begin in the same way.
     var plan = Plan(kind, seed: seed)
     func command(_ plan: Plan) -> String {
       let kept = plan.kept.map(String.init).joined(separator: ",")

@@ -1,12 +1,12 @@
 // The scheduler and the memory of the simulation: see README.md.
 //
-// Threads are real, and one at a time has the baton. Before each access of an atomic or a lock, the seed decides
-// whether another one gets it.
+// Threads are real, and one at a time has the baton. Before each access to an atomic or a lock, the seed decides whether another
+// thread gets it.
 //
-// An atomic has a short history of stores. A load may return one that is older than the last, unless the thread
-// knows a newer one: its own, one that happened before, or one that was seen by a read that happened before. A
-// clock for each thread tells what happened before. Sequentially consistent loads see the last sequentially
-// consistent store at least; read-modify-writes read the last store of all.
+// An atomic has a short history of stores. A load may return an older store than the last one, unless the thread knows a newer one:
+// its own, one that happened before, or one that a read that happened before has seen. Each thread has a clock that says what
+// happened before. A sequentially consistent load sees the last sequentially consistent store or a newer one. A read-modify-write
+// always reads the last store.
 
 #define _GNU_SOURCE
 #include "Platform/Simulation.h"
@@ -27,7 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { threads = 64, history = 4, cells = 1 << 14, longest = 50000, nobody = -1 };
+enum { threads = 64, history = 4, cells = 1 << 14, longest = 50000, no_thread = -1 };
 
 typedef struct { uint32_t at[threads]; } moment;
 
@@ -38,7 +38,7 @@ static void join(moment *one, const moment *other) {
 
 // MARK: The thread sanitizer
 
-// In a build with it, it learns what orders and locks say about plain memory, and nothing of the baton.
+// A build with the thread sanitizer tells it what orderings and locks say about plain memory, and nothing about the baton.
 extern void __tsan_acquire(const void *place) __attribute__((weak));
 extern void __tsan_release(const void *place) __attribute__((weak));
 extern void __tsan_ignore_thread_begin(void) __attribute__((weak));
@@ -79,7 +79,7 @@ static struct thread {
   moment now;
 } all[threads];
 
-static _Thread_local int me = nobody;
+static _Thread_local int me = no_thread;
 static moment outside;       // what happened before a thread that is added from outside, or that runs a task
 static uint64_t added;
 static uint32_t is_over;
@@ -101,7 +101,7 @@ void simulation_fail(const char *message) {
   _exit(1);
 }
 
-/// The thread that goes on next; `nobody` if all have ended.
+/// The thread that goes on next; `no_thread` if all threads have ended.
 static int pick(void) {
   int ready[threads], count = 0, active = 0;
   for (int i = 0; i < threads; i++) {
@@ -109,7 +109,7 @@ static int pick(void) {
     if (all[i].is_active && !all[i].awaited) ready[count++] = i;
   }
   if (count == 0 && active > 0) simulation_fail("deadlock");
-  if (count == 0) return nobody;
+  if (count == 0) return no_thread;
   if (seed.switching) return ready[next() % count];
   int best = ready[0];
   for (int i = 1; i < count; i++)
@@ -117,17 +117,17 @@ static int pick(void) {
   return best;
 }
 
-/// Lets another thread go on, and returns when this one may.
+/// Lets another thread go on, and returns when it is this thread's turn again.
 static void pass(bool returns) {
   int other = pick();
   if (other == me && returns) return;
   uint32_t *mine = &all[me].baton;
-  give(other == nobody ? &is_over : &all[other].baton);
+  give(other == no_thread ? &is_over : &all[other].baton);
   if (returns) take(mine);
 }
 
 void simulation_point(void) {
-  if (me == nobody) return;
+  if (me == no_thread) return;
   if (++seed.steps > longest) simulation_fail("it does not end");
   if (seed.switching) {
     if (happens(seed.switching)) pass(true);
@@ -159,7 +159,7 @@ void simulation_spawn(void (*body)(void *), void *context) {
   *new = (struct thread) {
     .body = body, .context = context, .exists = new->exists, .is_active = true,
     .number = ++added, .priority = 3 + next() % 1000000, .now = new->now };
-  join(&new->now, me == nobody ? &outside : &all[me].now);
+  join(&new->now, me == no_thread ? &outside : &all[me].now);
   leave();
   released(new);
   if (new->exists) return;
@@ -173,16 +173,16 @@ void simulation_spawn(void (*body)(void *), void *context) {
 
 void simulation_run(void) {
   int first = pick();
-  if (first == nobody) return;
+  if (first == no_thread) return;
   give(&all[first].baton);
   take(&is_over);
   acquired(&is_over);
 }
 
-uint64_t simulation_thread(void) { return me == nobody ? 0 : all[me].number; }
+uint64_t simulation_thread(void) { return me == no_thread ? 0 : all[me].number; }
 void **simulation_slot(void) {
   static void *outside_slot;
-  return me == nobody ? &outside_slot : &all[me].slot;
+  return me == no_thread ? &outside_slot : &all[me].slot;
 }
 uint64_t simulation_steps(void) { return seed.steps; }
 
@@ -226,7 +226,7 @@ static struct cell *find(const void *word) {
   simulation_fail("too many atomics");
 }
 
-// Freed memory forgets what was there. With the thread sanitizer, its own function is called.
+// Freed memory forgets its history. A build with the thread sanitizer calls the sanitizer's function.
 extern void __libc_free(void *);
 __attribute__((weak)) void free(void *block) {
   const char *end = (char *)block + (block ? malloc_usable_size(block) : 0);
@@ -242,7 +242,7 @@ __attribute__((weak)) void free(void *block) {
 static bool acquires(int order) { return order == 2 || order >= 4; }
 static bool releases(int order) { return order >= 3; }
 
-/// The history of a word. Memory that was initialized or moved otherwise begins with a value known to all.
+/// The history of a word. If memory was initialized or moved in another way, all threads know its first value.
 static struct cell *at(const uint64_t *word) {
   struct cell *cell = find(word);
   if (cell->count == 0 || cell->stores[cell->count - 1].value != *word) {
@@ -293,7 +293,7 @@ static struct cell *begin(const uint64_t *word) {
 }
 
 uint64_t multicast_load(const uint64_t *word, int order) {
-  if (me == nobody) return *word;
+  if (me == no_thread) return *word;
   struct cell *cell = begin(word);
   int oldest = cell->count - 1, newest = oldest;
   while (oldest > 0 && !knows(&cell->stores[oldest])
@@ -305,16 +305,16 @@ uint64_t multicast_load(const uint64_t *word, int order) {
 }
 
 void multicast_store(uint64_t *word, uint64_t value, int order) {
-  if (me == nobody) { *word = value; return; }
+  if (me == no_thread) { *word = value; return; }
   add_store(begin(word), word, value, order, NULL);
   leave();
-  // What comes after it on plain memory is not published yet.
+  // The stores to plain memory after this one are not published yet.
   if (releases(order)) simulation_point();
 }
 
 // A word, its last value `old`, and what to do with them.
 #define UPDATE(new_value, is_done) \
-  if (me == nobody) { uint64_t old = *word; if (is_done) *word = new_value; return old; } \
+  if (me == no_thread) { uint64_t old = *word; if (is_done) *word = new_value; return old; } \
   struct cell *cell = begin(word); \
   store *last = &cell->stores[cell->count - 1]; \
   uint64_t old = read_store(word, last, order); \
@@ -333,7 +333,7 @@ uint64_t multicast_compare_exchange(uint64_t *word, uint64_t expected, uint64_t 
 // MARK: Locks
 
 void multicast_acquire(multicast_lock *lock) {
-  if (me == nobody) { lock->state = 1; return; }
+  if (me == no_thread) { lock->state = 1; return; }
   enter();
   simulation_point();
   while (lock->state) { all[me].awaited = lock; pass(true); }
@@ -345,9 +345,9 @@ void multicast_acquire(multicast_lock *lock) {
 }
 
 void multicast_release(multicast_lock *lock) {
-  if (me != nobody) released(lock);
+  if (me != no_thread) released(lock);
   lock->state = 0;
-  if (me == nobody) return;
+  if (me == no_thread) return;
   enter();
   find(lock)->stores[0].view = all[me].now;
   for (int i = 0; i < threads; i++)
@@ -358,11 +358,11 @@ void multicast_release(multicast_lock *lock) {
 
 // MARK: Tasks
 
-// Swift's runtime passes its jobs to hooks. What happened before in the runtime is not known here, so a job
-// comes after all jobs that have ended.
+// Hooks receive the jobs of Swift's runtime. The simulation does not know what happened before inside the runtime, so a job
+// happens after all jobs that have ended.
 
 typedef struct { uintptr_t identity, implementation; } executor;
-/// The runtime's function of this name. While the thread holds what it has loaded, others may release it.
+/// Replaces the runtime's function of this name. While the thread holds the object that it has loaded, others may release it.
 void *swift_weakLoadStrong(void *reference) {
   static void *(*load)(void *);
   if (!load) load = (void *(*)(void *))dlsym(RTLD_NEXT, "swift_weakLoadStrong");
@@ -421,7 +421,7 @@ void simulation_fix_addresses(char **arguments) {
   if (getenv("SWIFT_DETERMINISTIC_HASHING")) return;
   setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1);
   setenv("MALLOC_ARENA_MAX", "1", 1);
-  // All threads share what is freed, so that a new client often has the address of an old one.
+  // All threads share freed memory, so that a new client often has the address of an old one.
   setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
   setenv("TSAN_OPTIONS", "halt_on_error=1", 1);
   personality(ADDR_NO_RANDOMIZE);
@@ -436,8 +436,8 @@ int simulation_fork(void (*body)(void *), void *context, int seconds, int proces
   CPU_ZERO(&set);
   CPU_SET(processor % (int)sysconf(_SC_NPROCESSORS_ONLN), &set);
   sched_setaffinity(0, sizeof set, &set);
-  // Seconds of the processor, because other processes may need it. A thread that waits for nothing needs none, so that is limited by
-  // the clock, generously.
+  // A limit of processor time, because other processes may need the processor. A blocked thread uses no processor time, so
+  // a generous limit of the clock ends such a process.
   setitimer(ITIMER_PROF, &(struct itimerval) { .it_value.tv_sec = seconds }, NULL);
   alarm(30 * seconds);
   if (!getenv("LOUD")) close(STDERR_FILENO);

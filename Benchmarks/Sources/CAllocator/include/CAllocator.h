@@ -1,5 +1,5 @@
 #pragma once
 #include <stddef.h>
 
-/// The bytes that the process has allocated, with what the allocator adds to each piece.
+/// The number of bytes that the process has allocated, including the allocator's overhead for each block.
 size_t allocator_bytes_in_use(void);

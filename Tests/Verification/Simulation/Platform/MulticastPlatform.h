@@ -1,4 +1,4 @@
-// The library's platform with simulated atomics and locks. What is renamed here is that of the real header.
+// The library's platform with simulated atomics and locks. The renamed functions are those of the real header.
 
 #pragma once
 
