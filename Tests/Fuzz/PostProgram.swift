@@ -36,16 +36,16 @@ final class PostProgram: Sendable {
   }
 
   /// Where a receiver is called.
-  enum Place: Hashable, Sendable {
+  enum ReceiverHome: Hashable, Sendable {
     case home(Int)
-    case nowhere
-    case lane
+    case noHome
+    case ownMailbox
 
     var name: String {
       switch self {
       case .home(let home): "home \(home)"
-      case .nowhere: "no home"
-      case .lane: "a lane"
+      case .noHome: "no home"
+      case .ownMailbox: "a mailbox of its own"
       }
     }
   }
@@ -182,7 +182,7 @@ extension PostProgram {
     let call = PostHistory.Call(
       message: message.number, receiver: receiver.number, isAwaited: false)
     let number = history.withLock { $0.begin(call) }
-    if case .home(let home) = receiver.place, case .queue = homes[home],
+    if case .home(let home) = receiver.home, case .queue = homes[home],
       DispatchQueue.getSpecific(key: Self.queueKey) != home
     {
       history.withLock { $0.fault(call, "was made elsewhere") }
@@ -307,18 +307,18 @@ extension PostProgram {
   /// Creates a receiver in a random home.
   private func makeReceiver(using generator: inout SeededGenerator) -> Receiver {
     let list = usableLists.randomElement(using: &generator) ?? .first
-    let place = randomPlace(for: list, using: &generator)
-    let number = history.withLock { $0.add(PostHistory.Registration(list: list, place: place)) }
-    let receiver = Receiver(number, list: list, in: place, of: self)
+    let home = randomHome(for: list, using: &generator)
+    let number = history.withLock { $0.add(PostHistory.Registration(list: list, home: home)) }
+    let receiver = Receiver(number, list: list, in: home, of: self)
     receivers.withLock { $0.append(receiver) }
     return receiver
   }
 
-  private func randomPlace(for list: List, using generator: inout SeededGenerator) -> Place {
-    if list == .awaiting { return .lane }
+  private func randomHome(for list: List, using generator: inout SeededGenerator) -> ReceiverHome {
+    if list == .awaiting { return .ownMailbox }
     switch Int.random(in: 0..<8, using: &generator) {
-    case 0, 1: return .nowhere
-    case 2 where features.contains(.awaiting) && list.isTopic: return .lane
+    case 0, 1: return .noHome
+    case 2 where features.contains(.awaiting) && list.isTopic: return .ownMailbox
     default: return .home(Int.random(in: homes.indices, using: &generator))
     }
   }
@@ -331,7 +331,9 @@ extension PostProgram {
     switch Int.random(in: 0..<3, using: &generator) {
     case 0 where features.contains(.removing): receiver.remove()
     case 1 where features.contains(.replacing):
-      if receiver.list.isTopic, receiver.place != .lane, !receiver.isRemoved { receiver.register() }
+      if receiver.list.isTopic, receiver.home != .ownMailbox, !receiver.isRemoved {
+        receiver.register()
+      }
     default: makeReceiver(using: &generator).register()
     }
   }

@@ -107,8 +107,8 @@ private final class Follower: Sendable {
   /// Returns a fault unless the messages are a part of another follower's, in the same order, and include its last one.
   func fault(beside other: Follower) -> String? {
     let (all, some) = (other.taken, taken)
-    let places = Dictionary(uniqueKeysWithValues: zip(all, 0...))
-    let found = some.map { places[$0] ?? -1 }
+    let positions = Dictionary(uniqueKeysWithValues: zip(all, 0...))
+    let found = some.map { positions[$0] ?? -1 }
     if found.contains(-1) { return "\(name) had a message that \(other.name) had not" }
     if !zip(found, found.dropFirst()).allSatisfy({ $0 < $1 }) {
       return "\(name) had messages again or late: \(found)"

@@ -217,13 +217,13 @@ import Testing
   }
 
   @Test(arguments: 0..<16, [false, true])
-  func anotherObserverCanCancelTheRelayDuringANotification(place: Int, isUnderWay: Bool) {
+  func anotherObserverCanCancelTheRelayDuringANotification(index: Int, isUnderWay: Bool) {
     let (source, journal) = (source, journal)
     let token = Slot<NotificationRelay>()
     // No call of the relay begins after it is cancelled, whether Foundation calls it before or after the observer that
     // cancels. With `isUnderWay`, the relay is cancelled during its own call, for the notification around this one.
     let observers = (0..<16).map { number in
-      if number == place {
+      if number == index {
         token.value = center.relay(.power, from: source, to: .power) { notification in
           if isUnderWay, notification.level == 1 {
             source.postPower(2)

@@ -24,7 +24,7 @@ private final class WeakArray {
   private let notifications = NotificationCenter()
   private let array = WeakArray()
   private let journal = Journal()
-  private let place = Place()
+  private let testHome = TestHome()
 
   private func makeClient(_ name: String, _ onPing: ((Int) -> Void)? = nil) -> Client {
     let client = Client(name, journal)
@@ -106,20 +106,20 @@ private final class WeakArray {
   }
 
   @Test func notifyCallsClientsHereAndPostInTheirHome() async {
-    let write: @Sendable (Int) -> Void = { [journal, place] _ in
-      journal.write(place.isCurrent ? "on the queue" : "here")
+    let write: @Sendable (Int) -> Void = { [journal, testHome] _ in
+      journal.write(testHome.isCurrent ? "on the queue" : "here")
     }
     let (anywhere, atHome) = (Worker(onWork: write), Worker(onWork: write))
     center.add(anywhere, for: WorkerProtocol.self)
     center.notify(WorkerProtocol.self) { $0.work(1) }
     #expect(journal.read() == "here")
     center.remove(anywhere)
-    center.add(atHome, for: WorkerProtocol.self, on: place.queue)
+    center.add(atHome, for: WorkerProtocol.self, on: testHome.queue)
     await center.post(WorkerProtocol.self) { $0.work(1) }.delivered()
     #expect(journal.read() == "on the queue")
 
     let operations = OperationQueue()
-    operations.underlyingQueue = place.queue
+    operations.underlyingQueue = testHome.queue
     Self.observe(notifications, write)
     Self.post(1, to: notifications)
     #expect(journal.read() == "here")

@@ -124,7 +124,7 @@ import Testing
     let store = QueueActor()
     await store.addClient(to: center)
     let called = await withCheckedContinuation { continuation in
-      store.place.queue.async {
+      store.testHome.queue.async {
         store.assumeIsolated { _ in
           continuation.resume(returning: center.notify(PingProtocol.self) { $0.ping(1) })
         }
@@ -222,10 +222,10 @@ extension QueueActor {
   @Suite struct HomeCheckTests {
     @Test func notifyOutsideTheClientsQueueStopsADebugBuild() async {
       let result = await #expect(processExitsWith: .crash, observing: .errors) {
-        let place = Place("storage")
+        let testHome = TestHome("storage")
         let client = Listener { _ in }
         let delegates = MulticastDelegate<any PingProtocol>()
-        delegates.add(client, on: place.queue)
+        delegates.add(client, on: testHome.queue)
         delegates.notify { $0.ping(1) }
         extendLifetime(client)
       }
@@ -238,12 +238,12 @@ extension QueueActor {
     }
 
     @Test func aClientCanBeNotifiedOnItsQueue() {
-      let place = Place()
+      let testHome = TestHome()
       let journal = Journal()
       let client = kept(Listener { number in journal.write("\(number)") })
       let delegates = MulticastDelegate<any PingProtocol>()
-      delegates.add(client, on: place.queue)
-      place.queue.sync { _ = delegates.notify { $0.ping(1) } }
+      delegates.add(client, on: testHome.queue)
+      testHome.queue.sync { _ = delegates.notify { $0.ping(1) } }
       #expect(journal.read() == "1")
     }
 
@@ -271,9 +271,9 @@ extension QueueActor {
     private static func misplace(
       _ post: (MulticastDelegate<any PingProtocol>) async -> Void
     ) async {
-      let place = Place("storage")
+      let testHome = TestHome("storage")
       let delegates = MulticastDelegate<any PingProtocol>()
-      delegates.add(kept(Listener { _ in }), on: place.queue)
+      delegates.add(kept(Listener { _ in }), on: testHome.queue)
       await post(delegates)
     }
 

@@ -191,12 +191,12 @@ enum Process {
   }
 }
 
-/// A dispatch queue that can be asked whether code runs on it.
-final class Place: Sendable {
+/// A dispatch queue as the home of listeners. It knows whether code runs in it.
+final class TestHome: Sendable {
   let queue: DispatchQueue
   private let key = DispatchSpecificKey<Bool>()
 
-  init(_ label: String = "place", concurrent: Bool = false) {
+  init(_ label: String = "test home", concurrent: Bool = false) {
     queue = DispatchQueue(label: label, attributes: concurrent ? .concurrent : [])
     queue.setSpecific(key: key, value: true)
   }
@@ -211,24 +211,24 @@ actor QueueActor {
     /// Retains all executors, because an actor and its executor may be released by a job whose `enqueue` has not returned.
     private static let immortal = Locked<[Executor]>([])
 
-    let place = Place()
+    let testHome = TestHome()
     let jobs = Collected<Void>()
 
     init() { Self.immortal.withLock { $0.append(self) } }
 
     func enqueue(_ job: consuming ExecutorJob) {
       let job = UnownedJob(job)
-      place.queue.async { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
+      testHome.queue.async { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
       jobs.add(())
     }
 
-    func checkIsolated() { dispatchPrecondition(condition: .onQueue(place.queue)) }
+    func checkIsolated() { dispatchPrecondition(condition: .onQueue(testHome.queue)) }
   }
 
   private let executor = Executor()
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-  nonisolated var place: Place { executor.place }
+  nonisolated var testHome: TestHome { executor.testHome }
 
   /// The jobs that have been enqueued so far.
   nonisolated var jobs: Collected<Void> { executor.jobs }
@@ -241,8 +241,8 @@ enum HomeKind: CaseIterable, Sendable {
 
 /// The homes of the kinds in a test.
 struct Homes: Sendable {
-  let one = Place("one")
-  let two = Place("two", concurrent: true)
+  let one = TestHome("one")
+  let two = TestHome("two", concurrent: true)
 
   fileprivate func expectCurrent(_ kind: HomeKind) {
     switch kind {

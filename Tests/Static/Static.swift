@@ -14,7 +14,7 @@ final class Listener: PingProtocol, @unchecked Sendable {
   func ping(_ number: Int) { numbers.append(number) }
 }
 
-actor Place {
+actor PostingActor {
   let center: MulticastCenter
   let listener = Listener()
 
@@ -24,7 +24,7 @@ actor Place {
 
   /// Posts here, and in a function without isolation. Returns how often the listener had been
   /// called when each post returned.
-  func countAtOnce() -> [Int] {
+  func countCallsBeforePostReturns() -> [Int] {
     center.post(PingProtocol.self) { $0.ping(1) }
     let first = listener.numbers.count
     post(2, to: center)
@@ -45,13 +45,13 @@ func check(_ found: [Int], _ expected: [Int], _ rule: String) {
 @main enum Static {
   static func main() async {
     let center = MulticastCenter()
-    let place = Place(center)
-    await place.listen()
+    let actor = PostingActor(center)
+    await actor.listen()
     if CommandLine.arguments.contains("--notify-outside") {
       center.notify(PingProtocol.self) { $0.ping(0) }
       return
     }
-    check(await place.countAtOnce(), [1, 2], "rule 15, at once where it is posted")
+    check(await actor.countCallsBeforePostReturns(), [1, 2], "rule 15, before post returns")
 
     let queue = DispatchQueue(label: "home")
     let onQueue = Listener()
@@ -59,7 +59,7 @@ func check(_ found: [Int], _ expected: [Int], _ rule: String) {
     for number in 3...1000 { post(number, to: center) }
     // Also handles the letters that were left before it.
     await center.post(PingProtocol.self) { listener in listener.ping(1001) }.delivered()
-    check(await place.numbers, Array(1...1001), "rules 13 and 14, in an actor")
+    check(await actor.numbers, Array(1...1001), "rules 13 and 14, in an actor")
     check(queue.sync { onQueue.numbers }, Array(3...1001), "rules 13 and 14, on a queue")
     print("Static: rules 13, 14 and 15 hold")
   }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct AwaitedCallTests {
   let owner = kept(Owner())
   let other = kept(Owner("other"))
-  let place = Place()
+  let testHome = TestHome()
   let reports = Reports()
   var center: MulticastCenter { reports.center }
   let topic = Topic<Int>("topic")

@@ -31,12 +31,12 @@ import Testing
 
   @Test(arguments: [false, true])
   func aPostCallsTheHandlersOfOneHomeInTheOrderOfRegistration(amongOthers: Bool) async {
-    let place = Place()
+    let testHome = TestHome()
     let owners = kept((1...3).map { _ in Owner() })
     for (index, owner) in owners.enumerated() {
       // A list whose clients all have one home is not divided.
       if amongOthers { center.observe(Topic<String>(), owner: owner) { _, _ in } }
-      center.observe(Topic<String>(), owner: owner, on: place.queue) { _, message in
+      center.observe(Topic<String>(), owner: owner, on: testHome.queue) { _, message in
         journal.write("\(index + 1)\(message)")
         if index == 2, message == "a" { center.post(Topic<String>(), "b") }
       }
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test func anAwaitedCallIsTheCauseOfItsPosts() async {
-    let slow = Place("slow")
+    let slow = TestHome("slow")
     let heard = Numbers()
     center.observe(Topic<Int>("question"), owner: owner) { _, number in
       center.post(Topic<Int>("answer"), -number)
@@ -213,13 +213,13 @@ import Testing
   }
 
   @Test(arguments: [false, true]) func lettersWaitingOnAQueueAreHandledFirst(concurrent: Bool) {
-    let place = Place(concurrent: concurrent)
-    center.observe(.login, owner: owner, on: place.queue) { _, login in
-      #expect(place.isCurrent)
+    let testHome = TestHome(concurrent: concurrent)
+    center.observe(.login, owner: owner, on: testHome.queue) { _, login in
+      #expect(testHome.isCurrent)
       journal.write("\(login.id)")
     }
     // A barrier, because a concurrent queue could otherwise handle the letters concurrently with this block.
-    place.queue.sync(flags: .barrier) {
+    testHome.queue.sync(flags: .barrier) {
       onNewThread { for id in 1...3 { center.post(.login, Login(id: id)) } }
       #expect(journal.read() == "")
       center.post(.login, Login(id: 4))
@@ -270,13 +270,13 @@ import Testing
   }
 
   @Test @MainActor func theMainActorAndAQueueThatItEntersAreCalledBeforePostReturns() {
-    let place = Place()
+    let testHome = TestHome()
     let screen = kept(Screen())
     center.observe(.login, owner: screen) { [journal] _, _ in journal.write("main") }
-    center.observe(.login, owner: owner, on: place.queue) { [journal] _, _ in
+    center.observe(.login, owner: owner, on: testHome.queue) { [journal] _, _ in
       journal.write("queue")
     }
-    place.queue.sync { _ = center.post(.login, Login(id: 1)) }
+    testHome.queue.sync { _ = center.post(.login, Login(id: 1)) }
     #expect(journal.read() == "main queue")
   }
 

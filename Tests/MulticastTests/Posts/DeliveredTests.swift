@@ -7,7 +7,7 @@ import Testing
 @Suite struct DeliveredTests {
   let numbers = Numbers()
   let owner = kept(Owner())
-  let place = Place()
+  let testHome = TestHome()
   let center = MulticastCenter()
   let journal = Journal()
 
@@ -23,7 +23,7 @@ import Testing
     }
     defer { extendLifetime(clients) }
     delegates.add(clients[0])
-    delegates.add(clients[1], on: place.queue)
+    delegates.add(clients[1], on: testHome.queue)
     #expect(await delegates.post { $0.work(1) }.delivered() == 2)
     #expect(numbers.all == [1, 1])
     #expect(await delegates.post(awaiting: { await $0.workSlowly(2) }).delivered() == 2)
@@ -41,7 +41,7 @@ import Testing
     center.observe(topic, owner: store) { (store: isolated Store, number) in
       store.numbers.append(number)
     }
-    center.observe(topic, owner: owner, on: place.queue) { _, number in numbers.add(number) }
+    center.observe(topic, owner: owner, on: testHome.queue) { _, number in numbers.add(number) }
     center.observe(topic, owner: owner) { @Sendable _, number in
       for _ in 0..<20 { await Task.yield() }
       numbers.add(number)
@@ -66,8 +66,10 @@ import Testing
   }
 
   @Test func deliveredWaitsInACancelledTask() async {
-    center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in numbers.add(number) }
-    place.queue.suspend()
+    center.observe(Topic<Int>(), owner: owner, on: testHome.queue) { _, number in
+      numbers.add(number)
+    }
+    testHome.queue.suspend()
     let began = Signal()
     let waiting = Task {
       began.send()
@@ -76,7 +78,7 @@ import Testing
       return numbers.all
     }
     await began.wait()
-    place.queue.resume()
+    testHome.queue.resume()
     #expect(await waiting.value == [1])
   }
 

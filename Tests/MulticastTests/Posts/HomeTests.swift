@@ -62,12 +62,12 @@ import Testing
 
   @Test(arguments: [false, true])
   func clientsAddedOnAQueueAreCalledThereOneAtATime(concurrent: Bool) async {
-    let place = Place(concurrent: concurrent)
+    let testHome = TestHome(concurrent: concurrent)
     let underWay = Atomic<Int>(0)
     let calls = Numbers()
     let clients = (0..<2).map { _ in
       Listener { number in
-        #expect(place.isCurrent)
+        #expect(testHome.isCurrent)
         #expect(underWay.wrappingAdd(1, ordering: .relaxed).newValue == 1)
         calls.add(number)
         Process.letOthersRun()
@@ -75,7 +75,7 @@ import Testing
       }
     }
     defer { extendLifetime(clients) }
-    for client in clients { delegates.add(client, on: place.queue) }
+    for client in clients { delegates.add(client, on: testHome.queue) }
     onThreads(4) { thread in
       for number in 0..<100 { delegates.post { $0.ping(1000 * thread + number) } }
     }
@@ -90,14 +90,14 @@ import Testing
   }
 
   @Test func aClientOfASendableProtocolIsCalledOnItsQueue() async {
-    let place = Place()
+    let testHome = TestHome()
     let delegates = MulticastDelegate<any WorkerProtocol>()
     let client = kept(
       Worker { _ in
-        #expect(place.isCurrent)
+        #expect(testHome.isCurrent)
         journal.write("a")
       })
-    delegates.add(client, on: place.queue)
+    delegates.add(client, on: testHome.queue)
     await delegates.post { $0.work(1) }.delivered()
     #expect(journal.read() == "a")
   }
@@ -200,7 +200,7 @@ import Testing
     await store.observe(center, journal)
     center.observe(Topic<Int>("first"), owner: owner) { [unowned store] _, number in
       // Runs inside the actor for the duration of this call.
-      store.place.queue.sync { store.assumeIsolated { $0.post(center, number) } }
+      store.testHome.queue.sync { store.assumeIsolated { $0.post(center, number) } }
     }
     center.post(Topic<Int>("first"), 1)
     await center.post(Topic<Int>("second"), 2).delivered()
@@ -210,9 +210,9 @@ import Testing
 
 extension QueueActor {
   fileprivate func observe(_ center: MulticastCenter, _ journal: Journal) {
-    let place = place
+    let testHome = testHome
     center.observe(Topic<Int>("second"), owner: self) { (_: isolated QueueActor, number) in
-      journal.write((place.isCurrent ? "inside" : "outside") + "\(number)")
+      journal.write((testHome.isCurrent ? "inside" : "outside") + "\(number)")
     }
   }
 

@@ -7,7 +7,7 @@ import Testing
 /// The mailboxes of a center: which home has which mailbox, and when letters, actors and memory are released.
 @Suite struct MailboxTests {
   let owner = kept(Owner())
-  let place = Place()
+  let testHome = TestHome()
   let center = MulticastCenter()
 
   @Test func aLetterQueueReusesTheMemoryOfHandledLetters() {
@@ -28,11 +28,12 @@ import Testing
     ownerEnds: Bool
   ) async {
     let ends = Atomic<Int>(0)
-    place.queue.suspend()
+    testHome.queue.suspend()
     // With 10,000 waiting letters, a debug build would print a message.
     for _ in 0..<19 {
       let passing = Owner()
-      let observation = center.observe(Topic<Sentinel>(), owner: passing, on: place.queue) { _, _ in
+      let observation = center.observe(Topic<Sentinel>(), owner: passing, on: testHome.queue) {
+        _, _ in
       }
       for _ in 0..<500 {
         center.post(Topic<Sentinel>(), Sentinel { ends.wrappingAdd(1, ordering: .relaxed) })
@@ -42,33 +43,35 @@ import Testing
     }
     // The letters wait, because their home does not run.
     #expect(ends.load(ordering: .relaxed) == 0)
-    place.queue.resume()
+    testHome.queue.resume()
     await center.settled()
     #expect(ends.load(ordering: .relaxed) == 9_500)
   }
 
   @Test func aQueueWithTheMainQueuesLabelIsNotTheMainQueue() async {
-    let place = Place("com.apple.main-thread")
+    let testHome = TestHome("com.apple.main-thread")
     let isThere = Collected<Bool>()
-    center.observe(.login, owner: owner, on: place.queue) { _, _ in isThere.add(place.isCurrent) }
+    center.observe(.login, owner: owner, on: testHome.queue) { _, _ in
+      isThere.add(testHome.isCurrent)
+    }
     for id in 0..<40 { await center.post(.login, Login(id: id)).delivered() }
     #expect(isThere.all == Array(repeating: true, count: 40))
   }
 
   @Test func queuesWithTheLabelOfAGlobalQueueAreSeparateHomes() async {
     let label = DispatchQueue.global().label
-    let places = [Place(label), Place(label)]
+    let testHomes = [TestHome(label), TestHome(label)]
     let isThere = Collected<Bool>()
-    for place in places {
-      center.observe(.login, owner: owner, on: place.queue) { _, _ in
-        isThere.add(place.isCurrent)
+    for testHome in testHomes {
+      center.observe(.login, owner: owner, on: testHome.queue) { _, _ in
+        isThere.add(testHome.isCurrent)
       }
     }
-    places[0].queue.suspend()
+    testHomes[0].queue.suspend()
     center.post(.login, Login(id: 1))
-    places[1].queue.sync {}
+    testHomes[1].queue.sync {}
     #expect(isThere.all == [true])
-    places[0].queue.resume()
+    testHomes[0].queue.resume()
     await center.settled()
     #expect(isThere.all == [true, true])
   }
@@ -95,11 +98,11 @@ import Testing
   @Test func noActorIsDeallocatedWithALockHeld() {
     let topic = Topic<Login>()
     let client = Counter()
-    center.observe(topic, owner: owner, on: place.queue) { _, _ in }
+    center.observe(topic, owner: owner, on: testHome.queue) { _, _ in }
     onThreads(2) { thread in
       for _ in 0..<Process.rounds(200_000, quick: 20_000) {
         // Looks up the mailbox of the queue after the other thread has looked up that of an actor.
-        if thread == 0 { center[PingProtocol.self].add(client, on: place.queue) }
+        if thread == 0 { center[PingProtocol.self].add(client, on: testHome.queue) }
         if thread == 1 {
           let actor = Poster(center, topic)
           center[PingProtocol.self].add(client, isolation: actor)

@@ -51,7 +51,7 @@ import Testing
 
   /// The calls for a letter are not nested in the delivery of the thread that handles it, even if that thread is delivering.
   @Test func aNotifyDuringAForeignLetterIsNotNestedInTheHandlingThread() {
-    let place = Place()
+    let testHome = TestHome()
     @Sendable func notify(_ number: Int) { center.notify(PingProtocol.self) { $0.ping(number) } }
     center.adding(
       Listener { number in
@@ -59,9 +59,9 @@ import Testing
         // Posts in the home in which the letter waits.
         if number == 1 { center.post(Topic<String>(), "now") }
       })
-    center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in notify(number) }
-    center.observe(Topic<String>(), owner: owner, on: place.queue) { _, _ in }
-    place.queue.sync {
+    center.observe(Topic<Int>(), owner: owner, on: testHome.queue) { _, number in notify(number) }
+    center.observe(Topic<String>(), owner: owner, on: testHome.queue) { _, _ in }
+    testHome.queue.sync {
       onNewThread { center.post(Topic<Int>(), 2) }
       notify(1)
     }
@@ -72,13 +72,14 @@ import Testing
   /// A thread that posts in a home handles foreign letters first. The posts of their handlers are not nested in the thread's delivery.
   @Test func aPostThatFollowsAForeignLetterIsNotNestedInThePostingThread() {
     let (center, owner, calls) = (center, owner, calls)
-    let place = Place()
+    let testHome = TestHome()
     @Sendable func notify() { center.notify(PingProtocol.self) { $0.ping(calls.all.count) } }
     // The handler of the foreign letter posts, and the handler of that post notifies.
-    center.observe(.login, owner: owner, on: place.queue) { _, _ in center.post(Topic<String>(), "")
+    center.observe(.login, owner: owner, on: testHome.queue) { _, _ in
+      center.post(Topic<String>(), "")
     }
     center.observe(Topic<String>(), owner: owner) { _, _ in notify() }
-    center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, _ in }
+    center.observe(Topic<Int>(), owner: owner, on: testHome.queue) { _, _ in }
     center.adding(
       Listener { number in
         calls.add(number)
@@ -86,7 +87,7 @@ import Testing
         onNewThread { center.post(.login, Login(id: 1)) }
         center.post(Topic<Int>(), 1)
       })
-    place.queue.sync { notify() }
+    testHome.queue.sync { notify() }
     #expect(reports.all.isEmpty)
     #expect(calls.all == [0, 1])
   }

@@ -5,7 +5,7 @@ import Testing
 
 /// Letters whose clients and handlers are removed or deallocated before their turn.
 @Suite struct PostRemovalTests {
-  let place = Place()
+  let testHome = TestHome()
   let owner = kept(Owner())
   let center = MulticastCenter()
   let journal = Journal()
@@ -24,16 +24,16 @@ import Testing
 
   @Test(arguments: Way.allCases) func aLetterForARemovedClientCallsNothing(way: Way) {
     let client = kept(Listener { [journal] _ in journal.write("called") })
-    center[PingProtocol.self].add(client, on: place.queue)
-    place.queue.suspend()
+    center[PingProtocol.self].add(client, on: testHome.queue)
+    testHome.queue.suspend()
     do {
       let sentinel = Sentinel(journal)
       center.post(PingProtocol.self) { $0.ping(sentinel.number) }
     }
     remove(client, from: PingProtocol.self, way)
     #expect(journal.read() == "")
-    place.queue.resume()
-    place.queue.sync {}
+    testHome.queue.resume()
+    testHome.queue.sync {}
     #expect(journal.read() == "end")
   }
 
@@ -52,40 +52,40 @@ import Testing
 
   @Test(arguments: End.allCases) func aLetterForARemovedHandlerCallsNothing(end: End) {
     let topic = Topic<Sentinel>()
-    let observation = center.observe(topic, owner: owner, on: place.queue) { [journal] _, _ in
+    let observation = center.observe(topic, owner: owner, on: testHome.queue) { [journal] _, _ in
       journal.write("called")
     }
-    place.queue.suspend()
+    testHome.queue.suspend()
     center.post(topic, Sentinel(journal))
     remove(observation, of: topic, end)
     #expect(journal.read() == "")
-    place.queue.resume()
-    place.queue.sync {}
+    testHome.queue.resume()
+    testHome.queue.sync {}
     #expect(journal.read() == "end")
   }
 
   @Test(arguments: End.allCases) func aRemovedHandlerDoesNotReceiveTheLatestMessage(end: End) {
     let topic = Topic<Sentinel>("latest", keepsLatest: true)
-    place.queue.suspend()
+    testHome.queue.suspend()
     center.post(topic, Sentinel(journal))
-    let observation = center.observe(topic, owner: owner, on: place.queue) { [journal] _, _ in
+    let observation = center.observe(topic, owner: owner, on: testHome.queue) { [journal] _, _ in
       journal.write("called")
     }
     center.removeLatest(of: topic)
     remove(observation, of: topic, end)
     #expect(journal.read() == "")
-    place.queue.resume()
-    place.queue.sync {}
+    testHome.queue.resume()
+    testHome.queue.sync {}
     #expect(journal.read() == "end")
   }
 
   @Test func aCancelledHandlerIsNotCalledAfterItsCenterIsDeallocated() {
     let other = MulticastCenter()
-    place.queue.suspend()
+    testHome.queue.suspend()
     var observation: TopicObservation
     do {
       let center = MulticastCenter()
-      observation = center.observe(.login, owner: owner, on: place.queue) { [journal] _, _ in
+      observation = center.observe(.login, owner: owner, on: testHome.queue) { [journal] _, _ in
         journal.write("called")
       }
       center.post(.login, Login(id: 1))
@@ -94,24 +94,24 @@ import Testing
     observation.cancel()
     #expect(!observation.isActive)
     observation = other.observe(.login, owner: owner) { _, _ in }
-    place.queue.resume()
-    place.queue.sync {}
+    testHome.queue.resume()
+    testHome.queue.sync {}
     #expect(journal.read() == "")
   }
 
   @Test(arguments: [1000, 4000]) func theTimeOfARemovalDoesNotDependOnWaitingLetters(count: Int) {
     let owners = (0..<count).map { _ in Owner() }
-    place.queue.suspend()
+    testHome.queue.suspend()
     let observations = owners.map { owner in
-      center.observe(.login, owner: owner, on: place.queue) { [journal] _, _ in
+      center.observe(.login, owner: owner, on: testHome.queue) { [journal] _, _ in
         journal.write("called")
       }
     }
     for id in 0..<count { center.post(.login, Login(id: id)) }
     // If each cancellation searched the letters, this would take minutes.
     for observation in observations { observation.cancel() }
-    place.queue.resume()
-    place.queue.sync {}
+    testHome.queue.resume()
+    testHome.queue.sync {}
     #expect(journal.read() == "")
   }
 
@@ -197,7 +197,7 @@ import Testing
   {
     let observation = await home.observe(topic, owner, center, journal)
     let jobs = home.jobs.all.count
-    home.place.queue.suspend()
+    home.testHome.queue.suspend()
     center.post(topic, Sentinel {})
     await home.jobs.wait(for: jobs + 1)
     return observation
@@ -209,8 +209,8 @@ import Testing
     let (topic, home) = (Topic<Sentinel>(), QueueActor())
     let observation = await observeAndPost(topic, in: home)
     remove(observation, of: topic, end)
-    home.place.queue.resume()
-    home.place.queue.sync {}
+    home.testHome.queue.resume()
+    home.testHome.queue.sync {}
     #expect(journal.read() == "")
   }
 
@@ -220,8 +220,8 @@ import Testing
     let observation = await observeAndPost(topic, in: home)
     center.observe(topic, owner: owner, id: 1) { _, _ in
       observation.cancel()
-      home.place.queue.resume()
-      home.place.queue.sync {}
+      home.testHome.queue.resume()
+      home.testHome.queue.sync {}
       journal.write("new")
     }
     #expect(journal.read() == "new")
@@ -230,11 +230,11 @@ import Testing
   @Test func removingAClientKeepsTheLettersOfOtherClients() async {
     let clients = kept(["a", "b"].map { name in Listener { [journal] _ in journal.write(name) } })
     let delegates = center[PingProtocol.self]
-    for client in clients { delegates.add(client, on: place.queue) }
-    place.queue.suspend()
+    for client in clients { delegates.add(client, on: testHome.queue) }
+    testHome.queue.suspend()
     delegates.post { $0.ping(1) }
     delegates.remove(clients[0])
-    place.queue.resume()
+    testHome.queue.resume()
     await delegates.post { $0.ping(1) }.delivered()
     #expect(journal.read() == "b b")
   }
@@ -246,20 +246,20 @@ import Testing
     let delegates = center[PingProtocol.self]
     var client: Listener? = Listener { [journal] number in journal.write("\(number)") }
     defer { extendLifetime(client) }
-    delegates.add(client!, on: place.queue)
-    place.queue.suspend()
+    delegates.add(client!, on: testHome.queue)
+    testHome.queue.suspend()
     delegates.post { $0.ping(1) }
     switch way {
     case "removed": delegates.remove(client!)
     case "released": client = nil
     default:
       delegates.remove(client!)
-      delegates.add(client!, on: place.queue)
+      delegates.add(client!, on: testHome.queue)
     }
-    place.queue.resume()
-    place.queue.sync {}
+    testHome.queue.resume()
+    testHome.queue.sync {}
     #expect(journal.read() == "")
-    place.queue.sync { _ = delegates.post { $0.ping(2) } }
+    testHome.queue.sync { _ = delegates.post { $0.ping(2) } }
     #expect(journal.read() == (way == "added again" ? "2" : ""))
   }
 
@@ -296,17 +296,17 @@ import Testing
 
   @Test func aDrainCanBeTheLastOwnerOfItsCenter() async {
     let done = Signal()
-    place.queue.suspend()
+    testHome.queue.suspend()
     do {
       let center = MulticastCenter()
       let sentinel = Sentinel { done.send() }
-      center.observe(.login, owner: owner, on: place.queue) { _, login in
+      center.observe(.login, owner: owner, on: testHome.queue) { _, login in
         journal.write("\(login.id)")
         extendLifetime(sentinel)
       }
       for id in 1...3 { center.post(.login, Login(id: id)) }
     }
-    place.queue.resume()
+    testHome.queue.resume()
     await done.wait()
     #expect(["1 2 3", ""].contains(journal.read()))
   }
@@ -318,7 +318,7 @@ import Testing
       func ping(_ number: Int) {}
       deinit { center.post(.login, Login(id: 1)) }
     }
-    center.observe(.login, owner: owner, on: place.queue) { [journal] _, login in
+    center.observe(.login, owner: owner, on: testHome.queue) { [journal] _, login in
       journal.write("\(login.id)")
     }
     center.observe(.login, owner: owner) { [journal] _, login in journal.write("\(login.id)") }
@@ -334,22 +334,24 @@ import Testing
   @Test(arguments: [false, true]) func aMessageCanPostInItsDeinit(keepsLatest: Bool) async {
     let topic = Topic<Sentinel>("parting", keepsLatest: keepsLatest)
     let numbers = Numbers()
-    center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in numbers.add(number) }
-    center.observe(topic, owner: owner, on: place.queue) { _, _ in }
+    center.observe(Topic<Int>(), owner: owner, on: testHome.queue) { _, number in
+      numbers.add(number)
+    }
+    center.observe(topic, owner: owner, on: testHome.queue) { _, _ in }
     center.observe(topic, owner: owner) { _, _ in }
     for number in 0..<100 {
       center.post(topic, Sentinel { center.post(Topic<Int>(), number) })
     }
     center.removeLatest(of: topic)
     // Messages that are dropped post in their `deinit`, too.
-    place.queue.sync {}
-    place.queue.suspend()
+    testHome.queue.sync {}
+    testHome.queue.suspend()
     for number in 100..<110 {
       center.post(topic, Sentinel { center.post(Topic<Int>(), number) })
     }
     center.removeObservers(of: topic)
     center.removeLatest(of: topic)
-    place.queue.resume()
+    testHome.queue.resume()
     await numbers.wait(for: 110)
     #expect(Set(numbers.all) == Set(0..<110))
   }

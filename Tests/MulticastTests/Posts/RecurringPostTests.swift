@@ -116,13 +116,13 @@ import Testing
   }
 
   @Test func independentChainsOfPostsAreCountedSeparately() async {
-    let place = homes.one
-    center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in
+    let testHome = homes.one
+    center.observe(Topic<Int>(), owner: owner, on: testHome.queue) { _, number in
       if number > 0 { center.post(Topic<Int>(), number - 1) }
     }
     for _ in 0..<20 { center.post(Topic<Int>(), 900) }
     await center.post(Topic<Int>(), 0).delivered()
-    while place.queue.sync(execute: { center.post(Topic<Int>("none"), 0).clients }) > 0 {}
+    while testHome.queue.sync(execute: { center.post(Topic<Int>("none"), 0).clients }) > 0 {}
     #expect(reports.all.isEmpty)
   }
 }

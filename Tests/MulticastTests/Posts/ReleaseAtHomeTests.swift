@@ -16,22 +16,22 @@ import Testing
       postLatest, latest
   }
 
-  @Test(arguments: HomeOfLodgers.Kind.allCases, Question.allCases)
-  func clientsAndOwnersAreDeallocatedOnlyInTheirHome(kind: HomeOfLodgers.Kind, question: Question)
+  @Test(arguments: TrackedHome.Kind.allCases, Question.allCases)
+  func clientsAndOwnersAreDeallocatedOnlyInTheirHome(kind: TrackedHome.Kind, question: Question)
     async
   {
-    let home = HomeOfLodgers(kind)
+    let home = TrackedHome(kind)
     let center = MulticastCenter()
     let asker = Asker(center, home)
     DispatchQueue(label: "asker").async { asker.ask(question) }
     let (groups, group) = (Process.rounds(200, quick: 16), 24)
     for number in 0..<groups {
       await home.run {
-        var lodgers = (0..<group).map { _ in home.makeLodger(in: center) }
-        if number % 2 == 1 { lodgers.reverse() }
+        var listeners = (0..<group).map { _ in home.makeListener(in: center) }
+        if number % 2 == 1 { listeners.reverse() }
         // They are released while the other thread walks through the list, in the same direction or the opposite one.
         asker.begin()
-        while !lodgers.isEmpty { lodgers.removeLast() }
+        while !listeners.isEmpty { listeners.removeLast() }
         asker.pause()
       }
       await center.settled()
@@ -45,9 +45,9 @@ import Testing
 // MARK: - Deallocated clients that their home has not noticed
 
 extension ReleaseAtHomeTests {
-  @Test(arguments: HomeOfLodgers.Kind.allCases)
-  func aDeallocatedClientCountsUntilItsHomeNotices(kind: HomeOfLodgers.Kind) async {
-    let home = HomeOfLodgers(kind)
+  @Test(arguments: TrackedHome.Kind.allCases)
+  func aDeallocatedClientCountsUntilItsHomeNotices(kind: TrackedHome.Kind) async {
+    let home = TrackedHome(kind)
     let center = MulticastCenter()
     let delegate = center[PingProtocol.self]
     @Sendable func expectCounts(_ count: Int, _ line: Int = #line) {
@@ -58,13 +58,14 @@ extension ReleaseAtHomeTests {
       #expect(token.isActive == (count == 1), "\(text)")
       let listeners =
         center.wiring.topics.flatMap(\.listeners) + delegate.wiredListeners(in: center)
-      #expect(listeners.map(\.type) == Array(repeating: "Lodger", count: 3 * count), "\(text)")
+      #expect(
+        listeners.map(\.type) == Array(repeating: "TrackedListener", count: 3 * count), "\(text)")
     }
     await home.run {
-      let lodger = home.makeLodger(in: center)
+      let listener = home.makeListener(in: center)
       expectCounts(1)
       onNewThread { expectCounts(1) }
-      extendLifetime(lodger)
+      extendLifetime(listener)
     }
     #expect(home.ends.all == 1)
     expectCounts(1)
@@ -74,9 +75,9 @@ extension ReleaseAtHomeTests {
   }
 
   @Test func aPostLetsAHomeNoticeADeallocatedClient() async {
-    let home = HomeOfLodgers(.queue)
+    let home = TrackedHome(.queue)
     let center = MulticastCenter()
-    await home.run { _ = home.makeLodger(in: center) }
+    await home.run { _ = home.makeListener(in: center) }
     #expect(await center.post(PingProtocol.self) { $0.ping(1) }.delivered() == 1)
     #expect(center[PingProtocol.self].isEmpty)
     #expect(center.removeObservers(of: .login) == 1)
@@ -86,7 +87,7 @@ extension ReleaseAtHomeTests {
     let delegate = MulticastDelegate<any PingProtocol>()
     var longest = 0
     for _ in 0..<1_000 {
-      let actor = Resident()
+      let actor = ShortLivedActor()
       delegate.add(Counter(), isolation: actor)
       longest = max(longest, delegate.clientList.boxes.count)
       extendLifetime(actor)
@@ -96,7 +97,7 @@ extension ReleaseAtHomeTests {
   }
 }
 
-private actor Resident {}
+private actor ShortLivedActor {}
 
 extension MulticastDelegate {
   fileprivate func wiredListeners(in center: MulticastCenter) -> [Wiring.Group] {
@@ -110,14 +111,14 @@ extension ReleaseAtHomeTests {
   /// The listeners that come and go while their home runs from time to time.
   enum Churn: CaseIterable { case clients, owners, ownersOfAwaited, topics }
 
-  @Test(arguments: HomeOfLodgers.Kind.allCases, Churn.allCases)
-  func boxesOfShortLivedListenersAreFreedWhenTheirHomeRuns(kind: HomeOfLodgers.Kind, churn: Churn)
+  @Test(arguments: TrackedHome.Kind.allCases, Churn.allCases)
+  func boxesOfShortLivedListenersAreFreedWhenTheirHomeRuns(kind: TrackedHome.Kind, churn: Churn)
     async
   {
-    let home = HomeOfLodgers(kind)
+    let home = TrackedHome(kind)
     let events = Collected<DeliveryEvent>()
     let center = MulticastCenter(onDelivery: { events.add($0) })
-    let last = center.observe(.login, owner: kept(Owner()), on: home.place.queue) { _, _ in }
+    let last = center.observe(.login, owner: kept(Owner()), on: home.testHome.queue) { _, _ in }
     let (rounds, round) = (Process.rounds(400, quick: 40), 250)
     var longest = 0
     // All visitors are alive at first, because a client at the address of a deallocated one would find its box.
@@ -170,8 +171,8 @@ private final class Visitor: PingProtocol, Sendable {
 
 // MARK: - Homes
 
-/// A home, and the clients and owners that must be deallocated in it, the lodgers.
-final class HomeOfLodgers: Sendable {
+/// A home, and the clients and owners that must be deallocated in it, the listeners.
+final class TrackedHome: Sendable {
   enum Kind: CaseIterable { case mainActor, actor, queue }
 
   final class Ends: Sendable {
@@ -189,7 +190,7 @@ final class HomeOfLodgers: Sendable {
 
   let kind: Kind
   let ends = Ends()
-  let place = Place("lodgers")
+  let testHome = TestHome("tracked home")
   let actor = QueueActor()
   fileprivate let observations = Locked<[TopicObservation]>([])
   private static let mainKey = {
@@ -204,8 +205,8 @@ final class HomeOfLodgers: Sendable {
   var isCurrent: Bool {
     switch kind {
     case .mainActor: DispatchQueue.getSpecific(key: Self.mainKey) == true
-    case .actor: actor.place.isCurrent
-    case .queue: place.isCurrent
+    case .actor: actor.testHome.isCurrent
+    case .queue: testHome.isCurrent
     }
   }
 
@@ -213,40 +214,40 @@ final class HomeOfLodgers: Sendable {
     switch kind {
     case .mainActor: await MainActor.run { body() }
     case .actor: await actor.run(body)
-    case .queue: place.queue.sync(execute: body)
+    case .queue: testHome.queue.sync(execute: body)
     }
   }
 
   /// Creates an object that is a client and an owner in this home. Call this in the home.
-  func makeLodger(in center: MulticastCenter) -> Lodger {
-    let lodger = Lodger(self)
-    center.addVisitor(lodger, in: self)
+  func makeListener(in center: MulticastCenter) -> TrackedListener {
+    let listener = TrackedListener(self)
+    center.addVisitor(listener, in: self)
     // An awaiting client is called in an actor, and not on a queue.
     switch kind {
-    case .mainActor: center.add(lodger, for: LodgerProtocol.self, on: .main)
-    case .actor: center.add(lodger, for: LodgerProtocol.self, isolation: actor)
+    case .mainActor: center.add(listener, for: TrackedProtocol.self, on: .main)
+    case .actor: center.add(listener, for: TrackedProtocol.self, isolation: actor)
     case .queue: break
     }
     let tokens = [Topic<Login>.login, .lastLogin].map { topic in
-      center.observeVisitor(lodger, topic, in: self)
+      center.observeVisitor(listener, topic, in: self)
     }
     observations.withLock { $0 = $0.suffix(10) + tokens }
-    return lodger
+    return listener
   }
 }
 
 /// A client and owner that counts whether it is deallocated in its home.
-final class Lodger: PingProtocol, LodgerProtocol {
-  let home: HomeOfLodgers
-  init(_ home: HomeOfLodgers) { self.home = home }
+final class TrackedListener: PingProtocol, TrackedProtocol {
+  let home: TrackedHome
+  init(_ home: TrackedHome) { self.home = home }
   func ping(_ number: Int) {}
-  func lodge() {}
+  func track() {}
   deinit { home.ends.count(isAtHome: home.isCurrent) }
 }
 
 /// A Sendable protocol, for awaiting.
-protocol LodgerProtocol: Sendable {
-  func lodge()
+protocol TrackedProtocol: Sendable {
+  func track()
 }
 
 extension Topic where Message == Login {
@@ -266,7 +267,7 @@ extension QueueActor {
   }
 }
 
-extension HomeOfLodgers {
+extension TrackedHome {
   /// Observes with an awaiting handler in this home, or in no actor if the home is a queue.
   fileprivate func observeAwaiting(
     _ owner: some AnyObject & Sendable, in center: MulticastCenter
@@ -281,23 +282,23 @@ extension HomeOfLodgers {
 }
 
 extension MulticastCenter {
-  fileprivate func addVisitor(_ client: some PingProtocol, in home: HomeOfLodgers) {
+  fileprivate func addVisitor(_ client: some PingProtocol, in home: TrackedHome) {
     switch home.kind {
     case .mainActor: add(client, for: PingProtocol.self, on: .main)
     case .actor: add(client, for: PingProtocol.self, isolation: home.actor)
-    case .queue: add(client, for: PingProtocol.self, on: home.place.queue)
+    case .queue: add(client, for: PingProtocol.self, on: home.testHome.queue)
     }
   }
 
   fileprivate func observeVisitor(
-    _ owner: some AnyObject & Sendable, _ topic: Topic<Login>, in home: HomeOfLodgers
+    _ owner: some AnyObject & Sendable, _ topic: Topic<Login>, in home: TrackedHome
   ) -> TopicObservation {
     switch home.kind {
     case .mainActor: return observe(topic, owner: owner, on: .main) { _, _ in }
     case .actor:
       let handler: Handler.Called = { _, _ in }
       return observe(topic, owner, nil, false, false, CallSite(), .called(handler), in: home.actor)
-    case .queue: return observe(topic, owner: owner, on: home.place.queue) { _, _ in }
+    case .queue: return observe(topic, owner: owner, on: home.testHome.queue) { _, _ in }
     }
   }
 }
@@ -305,7 +306,7 @@ extension MulticastCenter {
 /// A thread that uses the center.
 private final class Asker: Sendable {
   private let center: MulticastCenter
-  private let home: HomeOfLodgers
+  private let home: TrackedHome
   private let owner = Owner()
   private let client = Counter()
   private let rounds = Atomic<Int>(0)
@@ -316,7 +317,7 @@ private final class Asker: Sendable {
   private let (go, began) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
   private let done = Signal()
 
-  init(_ center: MulticastCenter, _ home: HomeOfLodgers) {
+  init(_ center: MulticastCenter, _ home: TrackedHome) {
     (self.center, self.home) = (center, home)
   }
 
@@ -378,8 +379,8 @@ private final class Asker: Sendable {
     case .isActive: for token in home.observations.withLock({ $0 }) { _ = token.isActive }
     case .post: delegate.post { $0.ping(1) }
     case .postOnMain where home.kind == .mainActor: delegate.postOnMain { $0.ping(1) }
-    case .postAwaiting: center.post(LodgerProtocol.self, awaiting: { @MainActor in $0.lodge() })
-    case .postAwaitingAnywhere: center.post(LodgerProtocol.self, awaiting: { $0.lodge() })
+    case .postAwaiting: center.post(TrackedProtocol.self, awaiting: { @MainActor in $0.track() })
+    case .postAwaitingAnywhere: center.post(TrackedProtocol.self, awaiting: { $0.track() })
     case .postTopic, .postOnMain: center.post(.login, Login(id: 1))
     case .postLatest: center.post(.lastLogin, Login(id: 1))
     case .latest: _ = center.latest(of: .lastLogin)

@@ -51,14 +51,14 @@ import Testing
 
   @Test func settledWaitsForTheLastCallOfARemovedHandler() async {
     let (begun, mayEnd) = (Signal(), Signal())
-    let place = Place()
+    let testHome = TestHome()
     let topic = Topic<Int>()
     let observation = center.observe(topic, owner: owner) { @Sendable _, _ in
       begun.send()
       await mayEnd.wait()
       center.post(.login, Login(id: 1))
     }
-    center.observe(.login, owner: owner, on: place.queue) { _, login in numbers.add(login.id) }
+    center.observe(.login, owner: owner, on: testHome.queue) { _, login in numbers.add(login.id) }
     center.post(topic, 1)
     await begun.wait()
     observation.cancel()
@@ -95,13 +95,13 @@ import Testing
 
   /// A post that is calling its first listeners counts, although it has not left its letters yet.
   @Test func settledCountsAPostFromItsEntry() async {
-    let place = Place()
+    let testHome = TestHome()
     let (isCalled, mayReturn) = (Signal(), Signal())
     center.observe(.login, owner: owner) { _, _ in
       isCalled.send()
       mayReturn.wait()
     }
-    center.observe(.login, owner: owner, on: place.queue) { _, login in numbers.add(login.id) }
+    center.observe(.login, owner: owner, on: testHome.queue) { _, login in numbers.add(login.id) }
     DispatchQueue(label: "poster").async { [center] in center.post(.login, Login(id: 1)) }
     await isCalled.wait()
     let settled = Task { [center, numbers] in
@@ -114,11 +114,11 @@ import Testing
   }
 
   @Test func settledCountsAPostThatFollowsUntilItIsDelivered() async {
-    let place = Place()
+    let testHome = TestHome()
     center.observe(Topic<Int>(), owner: owner) { [center] _, number in
       center.post(.login, Login(id: number))
     }
-    center.observe(.login, owner: owner, on: place.queue) { _, login in numbers.add(login.id) }
+    center.observe(.login, owner: owner, on: testHome.queue) { _, login in numbers.add(login.id) }
     for number in 1...200 {
       DispatchQueue.global().async { [center] in center.post(Topic<Int>(), number) }
     }
@@ -129,11 +129,11 @@ import Testing
 
   /// A home that has to search for deallocated clients has no letter of a post to handle.
   @Test func settledDoesNotCountASearchForDeallocatedClients() async {
-    let place = Place()
-    place.queue.suspend()
-    defer { place.queue.resume() }
+    let testHome = TestHome()
+    testHome.queue.suspend()
+    defer { testHome.queue.resume() }
     let delegates = center[PingProtocol.self]
-    for _ in 0..<100 { delegates.add(Listener { _ in }, on: place.queue) }
+    for _ in 0..<100 { delegates.add(Listener { _ in }, on: testHome.queue) }
     #expect(delegates.clientList.isSearched)
     #expect(await center.settled())
     #expect(center.wiring.waiting.isEmpty)
@@ -155,10 +155,10 @@ import Testing
   }
 
   @Test func settledReturnsFalseWhenItsTaskIsCancelled() async {
-    let place = Place()
-    place.queue.suspend()
-    defer { place.queue.resume() }
-    center.observe(.login, owner: owner, on: place.queue) { _, login in numbers.add(login.id) }
+    let testHome = TestHome()
+    testHome.queue.suspend()
+    defer { testHome.queue.resume() }
+    center.observe(.login, owner: owner, on: testHome.queue) { _, login in numbers.add(login.id) }
     center.post(.login, Login(id: 1))
     let wait = Task { await center.settled() }
     for _ in 0..<20 { await Task.yield() }
@@ -168,9 +168,9 @@ import Testing
   }
 
   @Test func settledWaitsInAHandlerOfAnotherCenter() async {
-    let place = Place()
+    let testHome = TestHome()
     let other = MulticastCenter()
-    other.observe(.login, owner: owner, on: place.queue) { _, login in numbers.add(login.id) }
+    other.observe(.login, owner: owner, on: testHome.queue) { _, login in numbers.add(login.id) }
     center.observe(.login, owner: owner) { @Sendable _, login in
       other.post(.login, login)
       #expect(await other.settled())
@@ -223,9 +223,9 @@ import Testing
   }
 
   @Test func aCancelledWaitLeavesNoWaiter() async {
-    let place = Place()
-    center.observe(.login, owner: owner, on: place.queue) { _, _ in }
-    place.queue.suspend()
+    let testHome = TestHome()
+    center.observe(.login, owner: owner, on: testHome.queue) { _, _ in }
+    testHome.queue.suspend()
     center.post(.login, Login(id: 1))
     for _ in 0..<2_000 {
       let task = Task { await center.settled() }
@@ -233,7 +233,7 @@ import Testing
       #expect(await task.value == false)
     }
     #expect(center.office.withLock { $0.waiters.count } == 0)
-    place.queue.resume()
+    testHome.queue.resume()
     #expect(await center.settled())
   }
 }

@@ -9,7 +9,7 @@ import Testing
 /// thread calls handlers without a home.
 @Suite struct StoredPostTests {
   let owner = kept(Owner())
-  let place = Place()
+  let testHome = TestHome()
   let reports = Reports()
   var center: MulticastCenter { reports.center }
   let topic = Topic<Int>("latest", keepsLatest: true)
@@ -48,22 +48,23 @@ import Testing
   /// The withdrawn message arrives after the message of another thread, which the handler has received.
   @Test func aReplacementBeginsWithTheLatestMessageEvenAfterAWithdrawnOne() async {
     let numbers = Numbers()
-    center.observe(topic, owner: owner, id: "x", on: place.queue) { _, number in numbers.add(number)
+    center.observe(topic, owner: owner, id: "x", on: testHome.queue) { _, number in
+      numbers.add(number)
     }
-    center.observe(Topic<String>(), owner: owner) { [center, topic, place] _, _ in
+    center.observe(Topic<String>(), owner: owner) { [center, topic, testHome] _, _ in
       center.post(topic, 1)
       center.removeLatest(of: topic)
       onNewThread { center.post(topic, 2) }
-      place.queue.sync {}
+      testHome.queue.sync {}
     }
     center.post(Topic<String>(), "go")
-    place.queue.sync {}
+    testHome.queue.sync {}
     #expect(numbers.all == [2, 1])
     #expect(center.latest(of: topic) == 2)
-    center.observe(topic, owner: owner, id: "x", on: place.queue) { _, number in
+    center.observe(topic, owner: owner, id: "x", on: testHome.queue) { _, number in
       numbers.add(10 * number)
     }
-    place.queue.sync {}
+    testHome.queue.sync {}
     #expect(numbers.all == [2, 1, 20])
   }
 
@@ -90,18 +91,18 @@ import Testing
   /// A withdrawn message is delivered, unless a newer one that is stored outdates it.
   @Test func aWithdrawnMessageIsSkippedForANewerOne() {
     let numbers = Numbers()
-    center.observe(topic, owner: owner, newestOnly: true, on: place.queue) { _, number in
+    center.observe(topic, owner: owner, newestOnly: true, on: testHome.queue) { _, number in
       numbers.add(number)
     }
-    place.queue.suspend()
+    testHome.queue.suspend()
     center.observe(Topic<String>(), owner: owner) { [center, topic] _, _ in
       center.post(topic, 1)
       center.removeLatest(of: topic)
       center.post(topic, 2)
     }
     center.post(Topic<String>(), "go")
-    place.queue.resume()
-    place.queue.sync {}
+    testHome.queue.resume()
+    testHome.queue.sync {}
     #expect(numbers.all == [2])
   }
 
@@ -161,17 +162,17 @@ import Testing
         isInCall.store(true, ordering: .relaxed)
         // Another thread leaves a letter of the stored post for a handler in this home. Then this thread observes, too.
         onNewThread {
-          center.observe(topic, owner: owner, on: self.place.queue) { _, _ in notify() }
+          center.observe(topic, owner: owner, on: self.testHome.queue) { _, _ in notify() }
         }
-        center.observe(topic, owner: owner, on: self.place.queue) { _, _ in }
+        center.observe(topic, owner: owner, on: self.testHome.queue) { _, _ in }
       })
-    place.queue.sync { notify() }
+    testHome.queue.sync { notify() }
     #expect(reports.all.isEmpty)
     #expect(calls.all.count == 2)
   }
 
   @Test func deliveredReturnsAfterTheMessageIsStored() async {
-    center.observe(topic, owner: owner, on: place.queue) { _, _ in }
+    center.observe(topic, owner: owner, on: testHome.queue) { _, _ in }
     for number in 1...100 {
       await center.post(topic, number).delivered()
       #expect(center.latest(of: topic) == number)
@@ -213,20 +214,20 @@ import Testing
   }
 
   @Test(arguments: [false, true]) func aDeallocatedCenterReleasesItsLatestMessages(inCall: Bool) {
-    let (journal, place) = (Journal(), Place())
+    let (journal, testHome) = (Journal(), TestHome())
     let latest = Topic<Sentinel>("latest", keepsLatest: true)
     let center = Locked<MulticastCenter?>(MulticastCenter())
     weak var office: PostOffice?
     office = center.withLock { $0 }?.office
-    place.queue.suspend()
-    center.withLock { $0 }?.observe(latest, owner: owner, on: place.queue) { _, _ in
+    testHome.queue.suspend()
+    center.withLock { $0 }?.observe(latest, owner: owner, on: testHome.queue) { _, _ in
       let last = center.withLock { $0.take() }
       // This post follows, so it is delivered after the center has been released.
       if inCall { last?.post(latest, Sentinel(journal)) }
     }
     center.withLock { $0 }?.post(latest, Sentinel(journal))
-    place.queue.resume()
-    place.queue.sync {}
+    testHome.queue.resume()
+    testHome.queue.sync {}
     #expect(journal.all.count == (inCall ? 2 : 1))
     #expect(office == nil)
   }

@@ -72,7 +72,7 @@ import Testing
   }
 
   /// The letters that a post handles itself, in the homes that are here, are part of its stack.
-  @Test(arguments: [1, 2]) func aLoopThroughAPostIsRefusedInEveryHomeThatIsHere(place: Int) {
+  @Test(arguments: [1, 2]) func aLoopThroughAPostIsRefusedInEveryHomeThatIsHere(index: Int) {
     let (owner, calls) = (kept(Owner()), Numbers())
     let outer = DispatchQueue(label: "outer")
     let inner = DispatchQueue(label: "inner", target: outer)
@@ -84,7 +84,7 @@ import Testing
         if calls.all.count < 100 { center.post(.login, Login(id: 1)) }
       })
     for (number, queue) in [(1, outer), (2, inner)] {
-      center.observe(.login, owner: owner, on: queue) { _, _ in if number == place { notify() } }
+      center.observe(.login, owner: owner, on: queue) { _, _ in if number == index { notify() } }
     }
     inner.sync { notify() }
     #expect(calls.all.count == 1)
@@ -155,7 +155,7 @@ import Testing
 
   /// Each letter starts a chain of deliveries of its own.
   @Test func nestedDeliveriesOfManyLettersAreNotALoop() {
-    let (queue, calls) = (DispatchQueue(label: "place"), Numbers())
+    let (queue, calls) = (DispatchQueue(label: "home"), Numbers())
     let client = kept(
       Listener { [center] number in
         calls.add(number)

@@ -250,10 +250,10 @@ import Testing
       for number in 0..<300 { center.post(topic, thread * 1000 + number) }
     }
     await center.settled()
-    let places = Dictionary(uniqueKeysWithValues: zip(all.all, 0...))
+    let positions = Dictionary(uniqueKeysWithValues: zip(all.all, 0...))
     for home in homes {
       #expect(home.all.last == center.latest(of: topic))
-      let order = home.all.compactMap { places[$0] }
+      let order = home.all.compactMap { positions[$0] }
       #expect(order == order.sorted() && order.count == Set(order).count)
     }
   }

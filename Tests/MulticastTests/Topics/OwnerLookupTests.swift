@@ -78,10 +78,10 @@ import Testing
       }
     }
     #expect(CountingBox.looks.load(ordering: .relaxed) < 20 * boxes.count)
-    for (place, owner) in owners.enumerated() {
+    for (number, owner) in owners.enumerated() {
       CountingBox.looks.store(0, ordering: .relaxed)
       let found = index.all(ObjectIdentifier(owner).address, in: boxes)
-      #expect(found.count == (place == 0 ? 503 : 3))
+      #expect(found.count == (number == 0 ? 503 : 3))
       for box in found {
         index.skip(box, in: boxes)
         _ = box.empty()

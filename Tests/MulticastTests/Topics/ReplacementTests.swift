@@ -12,8 +12,8 @@ import Testing
   let center = MulticastCenter()
   let owner = kept(Owner())
   let homes = Homes()
-  var one: Place { homes.one }
-  var two: Place { homes.two }
+  var one: TestHome { homes.one }
+  var two: TestHome { homes.two }
 
   private func observe(_ home: HomeKind, _ handle: @escaping @Sendable (Int) -> Void) {
     center.observe(Topic<Int>(), owner: owner, in: home, of: homes, handle)

@@ -140,13 +140,13 @@ struct NotifyEventTests {
   }
 
   @Test func eventsAreReportedOnTheDeliveringThread() {
-    let places = Collected<Bool>()
-    let place = Place()
-    let center = MulticastCenter(onDelivery: { _ in places.add(place.isCurrent) })
+    let isInHome = Collected<Bool>()
+    let testHome = TestHome()
+    let center = MulticastCenter(onDelivery: { _ in isInHome.add(testHome.isCurrent) })
     center.adding(counter)
     center.notify(PingProtocol.self) { $0.ping(0) }
-    place.queue.sync { _ = center.notify(PingProtocol.self) { $0.ping(0) } }
-    #expect(places.all == [false, false, false, true, true, true])
+    testHome.queue.sync { _ = center.notify(PingProtocol.self) { $0.ping(0) } }
+    #expect(isInHome.all == [false, false, false, true, true, true])
   }
 
   /// The work in a call takes at most as long as the call, and the call at most as long as its pass.

@@ -8,7 +8,7 @@ struct PostEventTests {
   let owner = kept(Owner())
   private let events = Events()
   private let center: MulticastCenter
-  private let place = Place("home")
+  private let testHome = TestHome("home")
   private let listener = kept(Listener { _ in })
 
   init() {
@@ -16,7 +16,7 @@ struct PostEventTests {
   }
 
   @Test func aPostReportsItsCallsHereAndTheLettersThatItLeaves() async {
-    center.add(listener, for: PingProtocol.self, on: place.queue)
+    center.add(listener, for: PingProtocol.self, on: testHome.queue)
     center.adding(Listener { _ in })
     await center.post(PingProtocol.self) { $0.ping(0) }.delivered()
     await events.wait(forEnds: 2)
@@ -40,10 +40,10 @@ struct PostEventTests {
   }
 
   @Test func eventsAndTheWiringCountWaitingLetters() {
-    let place = Place("home")
-    center.observe(.login, owner: kept(Owner()), on: place.queue) { _, _ in }
+    let testHome = TestHome("home")
+    center.observe(.login, owner: kept(Owner()), on: testHome.queue) { _, _ in }
     #expect(center.wiring.waiting.isEmpty)
-    place.queue.suspend()
+    testHome.queue.suspend()
     for id in 1...3 { center.post(.login, Login(id: id)) }
     let counts = events.all.compactMap { event in
       if case .left(_, _, let waiting) = event.phase { waiting } else { nil }
@@ -53,40 +53,40 @@ struct PostEventTests {
     #expect(waiting.map(\.letters) == [3] && waiting.first?.home == "queue home")
     #expect(waiting.first?.nanoseconds != nil)
     #expect("\(center.wiring)".contains("waiting in queue home: 3 letters, for "))
-    place.queue.resume()
-    place.queue.sync {}
+    testHome.queue.resume()
+    testHome.queue.sync {}
     #expect(center.wiring.waiting.isEmpty)
   }
 
   /// A home that is blocked in its first call has taken all letters that waited.
   @Test func lettersThatAHomeHasTakenCountUntilTheyAreHandled() {
-    let place = Place("home")
+    let testHome = TestHome("home")
     let (began, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    center.observe(.login, owner: kept(Owner()), on: place.queue) { _, login in
+    center.observe(.login, owner: kept(Owner()), on: testHome.queue) { _, login in
       if login.id > 1 { return }
       began.signal()
       goOn.wait()
     }
-    place.queue.suspend()
+    testHome.queue.suspend()
     for id in 1...3 { center.post(.login, Login(id: id)) }
-    place.queue.resume()
+    testHome.queue.resume()
     began.wait()
     #expect(center.wiring.waiting.map(\.letters) == [3])
     goOn.signal()
-    place.queue.sync {}
+    testHome.queue.sync {}
     #expect(center.wiring.waiting.isEmpty)
   }
 
   #if DEBUG
     @Test func aHomeThatDoesNotHandleItsLettersIsReportedOnce() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
-        let (center, owner, place) = (MulticastCenter(), Owner(), Place("stuck"))
-        center.observe(.login, owner: owner, on: place.queue) { _, _ in }
-        place.queue.suspend()
+        let (center, owner, testHome) = (MulticastCenter(), Owner(), TestHome("stuck"))
+        center.observe(.login, owner: owner, on: testHome.queue) { _, _ in }
+        testHome.queue.suspend()
         for id in 0..<10_000 { center.post(.login, Login(id: id)) }
         precondition(center.wiring.waiting.first?.letters == 10_000)
         for id in 0..<20_000 { center.post(.login, Login(id: id)) }
-        place.queue.resume()
+        testHome.queue.resume()
         extendLifetime(owner)
       }
       #expect(text(result).split(separator: "\n").count == 1)
@@ -97,7 +97,9 @@ struct PostEventTests {
     /// The letters of one post may be the 10,000th in two homes, and each home may reach that number again.
     @Test func eachHomeThatDoesNotHandleItsLettersIsReportedOnce() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
-        let (center, owner, homes) = (MulticastCenter(), Owner(), [Place("one"), Place("two")])
+        let (center, owner, homes) = (
+          MulticastCenter(), Owner(), [TestHome("one"), TestHome("two")]
+        )
         for home in homes {
           center.observe(.login, owner: owner, on: home.queue) { _, _ in }
         }
@@ -161,7 +163,7 @@ struct PostEventTests {
 
   @Test func aPostToATopicReportsTheOwnersOfItsHandlers() async {
     center.observe(.login, owner: owner) { _, _ in }
-    center.observe(.login, owner: owner, on: place.queue) { _, _ in }
+    center.observe(.login, owner: owner, on: testHome.queue) { _, _ in }
     center.observe(.login, owner: owner) { _, _ in await Task.yield() }
     _ = kept(center.messages(of: .login))
     await center.post(.login, Login(id: 1)).delivered()
@@ -187,9 +189,9 @@ struct PostEventTests {
 
   @Test func aHandlerWhoseOwnerIsDeallocatedIsNotReportedAsCalled() async {
     let held = Signal()
-    place.queue.async { held.wait() }
+    testHome.queue.async { held.wait() }
     var owner: Owner? = Owner()
-    center.observe(.login, owner: owner!, on: place.queue) { _, _ in }
+    center.observe(.login, owner: owner!, on: testHome.queue) { _, _ in }
     center.post(.login, Login(id: 1))
     owner = nil
     held.send()
@@ -262,7 +264,7 @@ struct CallbackDeliveryTests {
 
   /// A callback that posts in a home handles foreign letters there. They are not caused by the callback.
   @Test func foreignLettersThatACallbackHandlesAreReported() {
-    let place = Place("home")
+    let testHome = TestHome("home")
     let isFirst = Atomic<Bool>(true)
     let teller = Teller { center, event in
       guard case .called = event.phase, isFirst.load(ordering: .relaxed) else { return }
@@ -273,10 +275,11 @@ struct CallbackDeliveryTests {
     }
     let center = teller.makeCenter()
     let owner = kept(Owner())
-    center.observe(.login, owner: owner, on: place.queue) { _, login in told.add(login.id) }
-    center.observe(Topic<Int>(), owner: owner, on: place.queue) { _, number in told.add(-number) }
+    center.observe(.login, owner: owner, on: testHome.queue) { _, login in told.add(login.id) }
+    center.observe(Topic<Int>(), owner: owner, on: testHome.queue) { _, number in told.add(-number)
+    }
     center.adding(Worker())
-    _ = place.queue.sync { center.notify(WorkerProtocol.self) { $0.work(0) } }
+    _ = testHome.queue.sync { center.notify(WorkerProtocol.self) { $0.work(0) } }
     teller.end()
     #expect(told.all == [1, -1])
     #expect(teller.events.all.filter { $0.key == "Topic<Login>(\"login\")" }.count == 6)

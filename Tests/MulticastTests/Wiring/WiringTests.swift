@@ -218,13 +218,13 @@ private final class WaitingWorker: WorkerProtocol {
   }
 
   @Test func lettersAreListedAsWaitingAfterTheirListenersAreRemoved() async {
-    let place = Place("stuck")
-    center.observe(.login, owner: owner, on: place.queue) { _, _ in }
-    place.queue.suspend()
+    let testHome = TestHome("stuck")
+    center.observe(.login, owner: owner, on: testHome.queue) { _, _ in }
+    testHome.queue.suspend()
     for id in 0..<2 { center.post(.login, Login(id: id)) }
     center.removeObservers(of: .login)
     #expect(waiting == ["2 in queue stuck"])
-    place.queue.resume()
+    testHome.queue.resume()
     await center.settled()
     #expect(waiting == [])
   }
@@ -264,9 +264,9 @@ private final class WaitingWorker: WorkerProtocol {
 
   /// A message is released in the home that handles it or on the posting thread, and never on a thread that reads the wiring.
   @Test func noMessageIsReleasedOnAThreadThatReadsTheWiring() async {
-    let place = Place("home")
+    let testHome = TestHome("home")
     let (isOver, ends, reader) = (Atomic<Bool>(false), Atomic<Int>(0), Atomic<UInt>(0))
-    center.observe(Topic<Sentinel>(), owner: owner, on: place.queue) { _, _ in }
+    center.observe(Topic<Sentinel>(), owner: owner, on: testHome.queue) { _, _ in }
     // A thread of its own: `onThreads` may run both parts on one thread, one after the other.
     let (isReading, hasRead) = (Signal(), Signal())
     DispatchQueue(label: "reader").async { [center] in
@@ -286,7 +286,7 @@ private final class WaitingWorker: WorkerProtocol {
             }
           })
       }
-      place.queue.sync {}
+      testHome.queue.sync {}
     }
     // Before the reader ends: afterwards, its thread may become that of the queue, and handle the letters that are left.
     await center.settled()

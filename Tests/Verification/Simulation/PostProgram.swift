@@ -30,8 +30,8 @@ final class PostProgram: Program, @unchecked Sendable {
     deinit { program.alive -= 1 }
   }
 
-  enum Place: Hashable, Sendable {
-    case home(Int), nowhere, lane
+  enum ReceiverHome: Hashable, Sendable {
+    case home(Int), noHome, ownMailbox
 
     var name: String { "\(self)" }
   }
@@ -57,7 +57,7 @@ final class PostProgram: Program, @unchecked Sendable {
   final class Receiver: Plain, Awaiting, @unchecked Sendable {
     let number: Int
     let list: List
-    let place: Place
+    let home: ReceiverHome
     let program: PostProgram
     var observation: TopicObservation?
     /// Whether a thread is replacing the handler. Meanwhile, no other thread removes it.
@@ -67,10 +67,10 @@ final class PostProgram: Program, @unchecked Sendable {
     /// The messages that had been posted before it was registered, and that tasks wait for.
     var older: Set<Int> = []
 
-    init(_ number: Int, _ list: List, _ place: Place, _ program: PostProgram) {
-      (self.number, self.list, self.place, self.program) = (number, list, place, program)
+    init(_ number: Int, _ list: List, _ home: ReceiverHome, _ program: PostProgram) {
+      (self.number, self.list, self.home, self.program) = (number, list, home, program)
     }
-    deinit { if !wasHeld { program.checkEnd(of: number, at: place) } }
+    deinit { if !wasHeld { program.checkEnd(of: number, at: home) } }
     func hear(_ message: Note) { program.handle(message, by: self) }
     func hearAwaiting(_ message: Note) async { await program.handleAwaiting(message, by: self) }
   }
@@ -218,7 +218,7 @@ final class PostProgram: Program, @unchecked Sendable {
       switch operation {
       case "remove": remove(receiver)
       default:
-        if receiver.list.isTopic, receiver.place != .lane {
+        if receiver.list.isTopic, receiver.home != .ownMailbox {
           receiver.isBusy = true
           observe(as: receiver)
           receiver.isBusy = false
@@ -502,12 +502,12 @@ final class PostProgram: Program, @unchecked Sendable {
     let number = history.begin(call)
     // A task that asks whether the center has settled has learned of this call.
     if kind == .settling { synchronized {} }
-    if case .home(let home) = receiver.place, case .queue = homes[home],
+    if case .home(let home) = receiver.home, case .queue = homes[home],
       DispatchQueue.getSpecific(key: Self.keys[home]) != true
     {
       history.fault(call, "was made elsewhere")
     }
-    if case .home(let home) = receiver.place, case .room(let room) = homes[home],
+    if case .home(let home) = receiver.home, case .room(let room) = homes[home],
       room.presence() != .here
     {
       history.fault(call, "was made elsewhere")
@@ -564,17 +564,17 @@ final class PostProgram: Program, @unchecked Sendable {
     // Before the home is chosen, because another thread may end a home meanwhile.
     let older = synchronized { Set(delayed.keys) }
     let list = lists.randomElement(using: &random)!
-    var place = Place.lane
+    var home = ReceiverHome.ownMailbox
     var choice = [.narrow: 1, .targeting: 5][kind] ?? Int.random(in: 0..<6, using: &random)
     if kind == .waiting, choice > 2 { choice = 0 }
     if list == .plain || list != .awaiting && choice > 0 {
-      place = choice < 3 ? .nowhere : .home(Int.random(in: homes.indices, using: &random))
+      home = choice < 3 ? .noHome : .home(Int.random(in: homes.indices, using: &random))
     }
     // A client without a home is called where the body runs.
-    if kind == .named, list == .plain { place = .home(0) }
-    if case .home(let home) = place, case .ended = homes[home] { place = .nowhere }
-    let number = history.add(PostHistory.Registration(list: list, place: place))
-    let receiver = Receiver(number, list, place, self)
+    if kind == .named, list == .plain { home = .home(0) }
+    if case .home(let index) = home, case .ended = homes[index] { home = .noHome }
+    let number = history.add(PostHistory.Registration(list: list, home: home))
+    let receiver = Receiver(number, list, home, self)
     receiver.older = older
     // The library sees no home for half of these receivers.
     if kind == .named { receiver.wasHeld = true }
@@ -590,7 +590,7 @@ final class PostProgram: Program, @unchecked Sendable {
     defer { synchronized { history.endRegistration(of: receiver.number) } }
     let call: @Sendable (Receiver, Note) -> Void = { receiver, note in receiver.hear(note) }
     var home = Home.ended
-    if case .home(let number) = receiver.place { home = homes[number] }
+    if case .home(let number) = receiver.home { home = homes[number] }
     let (topic, list) = (receiver.list.topic, receiver.list)
     switch (list, home) {
     case (.plain, .queue) where kind == .named && receiver.number % 2 == 0:
@@ -606,7 +606,7 @@ final class PostProgram: Program, @unchecked Sendable {
         [weak receiver] (_: isolated Room, note) in
         if let receiver { call(receiver, note) }
       }
-    case _ where receiver.place == .lane:
+    case _ where receiver.home == .ownMailbox:
       receiver.observation = center.observe(topic, owner: receiver, id: 0) { receiver, note in
         await receiver.hearAwaiting(note)
       }
@@ -628,8 +628,7 @@ final class PostProgram: Program, @unchecked Sendable {
 
   private func release(_ number: Int) {
     history.beginRemoval(of: number)
-    if case .home(let home) = history.receivers[number].place, case .queue(let queue) = homes[home]
-    {
+    if case .home(let home) = history.receivers[number].home, case .queue(let queue) = homes[home] {
       // Only the library still holds it, so it is deallocated on this queue, now or later.
       queue.sync { receivers[number] = nil }
     } else {
@@ -637,8 +636,8 @@ final class PostProgram: Program, @unchecked Sendable {
     }
   }
 
-  func checkEnd(of number: Int, at place: Place) {
-    if case .home(let home) = place, case .queue = homes[home],
+  func checkEnd(of number: Int, at home: ReceiverHome) {
+    if case .home(let home) = home, case .queue = homes[home],
       DispatchQueue.getSpecific(key: Self.keys[home]) != true
     {
       fault("receiver \(number) ended outside its home")
@@ -694,7 +693,7 @@ final class PostProgram: Program, @unchecked Sendable {
       return
     }
     for receiver in history.receivers.indices
-    where history.receivers[receiver].place == .home(home)
+    where history.receivers[receiver].home == .home(home)
       && history.receivers[receiver].list.isTopic
     {
       history.beginRemoval(of: receiver)
@@ -747,7 +746,7 @@ final class PostProgram: Program, @unchecked Sendable {
   private func checkTurns() {
     let (calls, receivers) = (history.calls.filter { !$0.isAwaited }, history.receivers)
     func isThere(_ call: PostHistory.Call) -> Bool {
-      receivers[call.receiver].place == .nowhere && receivers[call.receiver].list == .latest
+      receivers[call.receiver].home == .noHome && receivers[call.receiver].list == .latest
     }
     for call in calls where isThere(call) {
       let post = history.messages[call.message]
@@ -769,7 +768,7 @@ final class PostProgram: Program, @unchecked Sendable {
 
   /// A thread that posts on a queue is in the home of the queue's target, too.
   private func checkTargets() {
-    for call in history.calls where history.receivers[call.receiver].place == .home(0) {
+    for call in history.calls where history.receivers[call.receiver].home == .home(0) {
       let post = history.messages[call.message]
       if post.home != nil, !post.isNested, call.end > post.end, history.isUsual(call) {
         fault("message \(call.message) comes to the target of its home after the post")

@@ -21,7 +21,7 @@ final class Client: UserProtocol {
   func userLogin(_ userID: UInt) { onLogin() }
 }
 
-/// Runs what the documentation shows, with the packages that it names.
+/// Runs the code that the documentation shows, with the packages that it names.
 ///
 /// Serialized, because each of these packages can be bootstrapped once in a process.
 @Suite(.serialized) struct RecipeTests {
@@ -62,7 +62,7 @@ final class Client: UserProtocol {
   }
 
   @Test(arguments: ["Metrics", "Tracing"])
-  func theDocumentationShowsWhatIsTested(_ system: String) throws {
+  func theDocumentationShowsTheTestedCode(_ system: String) throws {
     let package = URL(fileURLWithPath: #filePath)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     let recipes = try String(
