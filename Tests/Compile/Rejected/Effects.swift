@@ -63,6 +63,13 @@ func asynchronous(
   await delegates.notify(awaiting: { client in try client.save() })
 }
 
+// A thread that tasks need must not be blocked.
+func blocked(center: MulticastCenter) async {
+  // expected-mode6-error@+2 {{unavailable from asynchronous contexts; Await settled(within:) instead.}}
+  // expected-mode5-warning@+1 {{unavailable from asynchronous contexts; Await settled(within:) instead.}}
+  center.waitUntilSettled(seconds: 1)
+}
+
 // Batches are synchronous only.
 func others(center: MulticastCenter) async {
   // expected-error@+1 {{to parameter expecting synchronous function type}}
