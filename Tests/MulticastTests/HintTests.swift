@@ -162,6 +162,39 @@ import Testing
       #expect(text(result) == "")
     }
 
+    @Test func aStreamWithoutALimitIsReportedOnceWhenManyMessagesAreUnread() async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        let (center, topic) = (MulticastCenter(), Topic<Int>("number"))
+        func messages(
+          line: Int, _ policy: AsyncStream<Int>.Continuation.BufferingPolicy = .unbounded
+        ) -> AsyncStream<Int> {
+          kept(
+            center.messages(
+              of: topic, buffering: policy, fileID: "App/Loop.swift", line: line, column: 3))
+        }
+        let stream = messages(line: 1)
+        _ = messages(line: 2, .bufferingNewest(100_000))
+        for number in 1..<10_000 { center.post(topic, number) }
+        _ = messages(line: 3)
+        StandardError.print("9999")
+        center.post(topic, 0)
+        StandardError.print("10000")
+        // The loop takes some of them, and falls back again.
+        var loop = stream.makeAsyncIterator()
+        for _ in 0..<5_000 { _ = await loop.next() }
+        for number in 1..<10_000 { center.post(topic, number) }
+      }
+      let messages = [1, 3].map { line in
+        """
+        Multicast: 10000 messages are unread in the stream of Topic<Int>("number"), made at App/Loop.swift:\(line):3. Its \
+        loop may have ended or be too slow. Release the stream to end it, or limit what it keeps: messages(of: …, buffering: \
+        .bufferingNewest(100)).
+
+        """
+      }
+      #expect(text(result) == "9999\n\(messages[0])10000\n\(messages[1])")
+    }
+
     @Test func newestOnlyIsReportedForATopicThatDoesNotKeepItsLatestMessage() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
         let (center, owner) = (MulticastCenter(), Owner())

@@ -74,6 +74,30 @@
   }
 #endif
 
+// MARK: - Streams
+
+extension TopicSubscription {
+  /// Prints once that a stream without a limit holds many messages. In a release build, this does nothing.
+  @inline(__always)
+  func hintAtUnread(of topic: Topic<Message>, from site: CallSite) {
+    #if DEBUG
+      let isCrowded =
+        limit == .max
+        && state.withLock { state in
+          if state.unread < Mailbox.crowd || state.isReported { return false }
+          state.isReported = true
+          return true
+        }
+      if !isCrowded { return }
+      StandardError.print(
+        """
+        Multicast: \(Mailbox.crowd) messages are unread in the stream of \(topic), made at \(site). Its loop may have ended \
+        or be too slow. Release the stream to end it, or limit what it keeps: messages(of: …, buffering: .bufferingNewest(100)).
+        """)
+    #endif
+  }
+}
+
 // MARK: - Leaks
 
 extension HandlerBox {
