@@ -34,7 +34,7 @@ extension MulticastCenter {
     _ body: (Listener) throws(Failure) -> Void
   ) throws(Failure) -> Int {
     #if DEBUG
-      hintAtClasses(insteadOf: listener, from: CallSite(fileID: fileID, line: line, column: column))
+      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
     #endif
     return try withDelegate(for: listener) { (delegate) throws(Failure) in
       try delegate.notify(fileID: fileID, line: line, column: column, body)
@@ -67,7 +67,10 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ transform: (Listener) throws(Failure) -> Answer
   ) throws(Failure) -> [Answer] {
-    try withDelegate(for: listener) { (delegate) throws(Failure) in
+    #if DEBUG
+      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
+    #endif
+    return try withDelegate(for: listener) { (delegate) throws(Failure) in
       try delegate.map(fileID: fileID, line: line, column: column, transform)
     } ?? []
   }
@@ -102,6 +105,9 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) -> Int {
+    #if DEBUG
+      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
+    #endif
     guard let delegate = withDelegate(for: listener, { $0 }) else { return 0 }
     return try await delegate.notify(
       fileID: fileID, line: line, column: column, awaiting: body)
@@ -135,6 +141,9 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     awaiting transform: nonisolated(nonsending) (Listener) async throws(Failure) -> Answer
   ) async throws(Failure) -> [Answer] {
+    #if DEBUG
+      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
+    #endif
     guard let delegate = withDelegate(for: listener, { $0 }) else { return [] }
     return try await delegate.map(
       fileID: fileID, line: line, column: column, awaiting: transform)

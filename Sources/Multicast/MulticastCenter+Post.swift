@@ -36,7 +36,7 @@ extension MulticastCenter {
     _ body: @escaping @Sendable (Listener) -> Void
   ) -> Posted {
     #if DEBUG
-      hintAtClasses(insteadOf: listener, from: CallSite(fileID: fileID, line: line, column: column))
+      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
     #endif
     return withDelegate(for: listener) { delegate in
       delegate.post(isolation: isolation, fileID: fileID, line: line, column: column, body)
@@ -76,7 +76,7 @@ extension MulticastCenter {
     _ body: @escaping @MainActor @Sendable (Listener) -> Void
   ) -> Posted {
     #if DEBUG
-      hintAtClasses(insteadOf: listener, from: CallSite(fileID: fileID, line: line, column: column))
+      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
     #endif
     return withDelegate(for: listener) { delegate in
       delegate.postOnMain(isolation: isolation, fileID: fileID, line: line, column: column, body)
@@ -113,7 +113,10 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     awaiting body: @escaping @isolated(any) @Sendable (Listener) async -> Void
   ) -> Posted {
-    withDelegate(for: listener) { delegate in
+    #if DEBUG
+      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
+    #endif
+    return withDelegate(for: listener) { delegate in
       delegate.post(fileID: fileID, line: line, column: column, awaiting: body)
     } ?? Posted()
   }
