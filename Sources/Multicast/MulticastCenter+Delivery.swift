@@ -34,7 +34,7 @@ extension MulticastCenter {
     _ body: (Listener) throws(Failure) -> Void
   ) throws(Failure) -> Int {
     #if DEBUG
-      hintAtClasses(insteadOf: listener, from: CallSite(fileID: fileID, line: line, column: column))
+      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
     #endif
     return try withDelegate(for: listener) { (delegate) throws(Failure) in
       try delegate.notify(fileID: fileID, line: line, column: column, body)
@@ -67,7 +67,10 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ transform: (Listener) throws(Failure) -> Answer
   ) throws(Failure) -> [Answer] {
-    try withDelegate(for: listener) { (delegate) throws(Failure) in
+    #if DEBUG
+      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
+    #endif
+    return try withDelegate(for: listener) { (delegate) throws(Failure) in
       try delegate.map(fileID: fileID, line: line, column: column, transform)
     } ?? []
   }
@@ -102,8 +105,47 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) -> Int {
+    #if DEBUG
+      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
+    #endif
     guard let delegate = withDelegate(for: listener, { $0 }) else { return 0 }
     return try await delegate.notify(
       fileID: fileID, line: line, column: column, awaiting: body)
+  }
+
+  /// Asks every client of a listener protocol and awaits each answer, one after the other, in order.
+  ///
+  /// <!-- example: in Program -->
+  /// ```swift
+  /// let free = await center.map(
+  ///   StoreProtocol.self,
+  ///   awaiting: { await $0.freeBytes() })
+  /// ```
+  ///
+  /// Use it for answers of actors and asynchronous methods. It calls the clients as `notify` with `awaiting:`
+  /// does. The first error ends the call, and the answers are lost. <doc:CommonTasks> shows how to ask all
+  /// clients at the same time.
+  ///
+  /// - Parameters:
+  ///   - listener: The protocol.
+  ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - transform: Awaits and returns a client's answer.
+  /// - Returns: The answers, in the order of the clients. Empty if there are no clients, or if the call was a
+  ///   loop.
+  /// - Complexity: O(*n*).
+  @inlinable
+  nonisolated(nonsending) public func map<Listener, Answer, Failure: Error>(
+    _ listener: Listener.Type,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
+    awaiting transform: nonisolated(nonsending) (Listener) async throws(Failure) -> Answer
+  ) async throws(Failure) -> [Answer] {
+    #if DEBUG
+      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
+    #endif
+    guard let delegate = withDelegate(for: listener, { $0 }) else { return [] }
+    return try await delegate.map(
+      fileID: fileID, line: line, column: column, awaiting: transform)
   }
 }

@@ -36,7 +36,7 @@ extension MulticastCenter {
     _ body: @escaping @Sendable (Listener) -> Void
   ) -> Posted {
     #if DEBUG
-      hintAtClasses(insteadOf: listener, from: CallSite(fileID: fileID, line: line, column: column))
+      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
     #endif
     return withDelegate(for: listener) { delegate in
       delegate.post(isolation: isolation, fileID: fileID, line: line, column: column, body)
@@ -76,7 +76,7 @@ extension MulticastCenter {
     _ body: @escaping @MainActor @Sendable (Listener) -> Void
   ) -> Posted {
     #if DEBUG
-      hintAtClasses(insteadOf: listener, from: CallSite(fileID: fileID, line: line, column: column))
+      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
     #endif
     return withDelegate(for: listener) { delegate in
       delegate.postOnMain(isolation: isolation, fileID: fileID, line: line, column: column, body)
@@ -113,7 +113,10 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     awaiting body: @escaping @isolated(any) @Sendable (Listener) async -> Void
   ) -> Posted {
-    withDelegate(for: listener) { delegate in
+    #if DEBUG
+      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
+    #endif
+    return withDelegate(for: listener) { delegate in
       delegate.post(fileID: fileID, line: line, column: column, awaiting: body)
     } ?? Posted()
   }
@@ -138,19 +141,58 @@ extension MulticastCenter {
   ///
   /// If a post is calling the client or handler that calls this, it would wait for itself. Then it returns
   /// immediately, and a debug build prints a warning. It does not return while a post waits for a suspended
-  /// queue, or while posts are made faster than homes handle them. Cancellation ends the wait.
+  /// queue, or while posts are made faster than homes handle them, unless you limit the time. Cancellation ends
+  /// the wait.
   ///
   /// - Parameters:
+  ///   - seconds: The time limit in seconds. With 0, it only asks whether the center has settled.
   ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
-  /// - Returns: Whether the center has settled. False if the task was cancelled, or if a post is calling the
-  ///   code that asks.
+  /// - Returns: Whether the center has settled. False if the time is up, if the task was cancelled, or if a
+  ///   post is calling the code that asks. Then ``wiring`` shows the homes that are behind.
   /// - Complexity: O(*h*) for *h* homes, for each step that follows from another one.
   @discardableResult
   nonisolated(nonsending) public func settled(
+    within seconds: Double = .infinity,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
   ) async -> Bool {
-    await office.settled(from: CallSite(fileID: fileID, line: line, column: column))
+    await office.settled(
+      within: seconds, from: CallSite(fileID: fileID, line: line, column: column))
+  }
+
+  /// Blocks this thread until everything that was posted has been handled, in a program without `async`.
+  ///
+  /// <!-- example: in Settling -->
+  /// ```swift
+  /// // The end of a command-line program
+  /// if !center.waitUntilSettled(seconds: 5) {
+  ///   print(center.wiring)
+  /// }
+  /// ```
+  ///
+  /// It waits for the same posts as ``settled(within:fileID:line:column:)``.
+  ///
+  /// A home cannot handle its letters while its only thread waits here. So do not call this on the main thread
+  /// if listeners live on the main actor, or on the queue of a listener. There it returns false when the time
+  /// is up, and a debug build prints a warning. Asynchronous code cannot call it, because it would block a
+  /// thread that other tasks need.
+  ///
+  /// - Parameters:
+  ///   - seconds: The time limit in seconds. With 0, it only asks whether the center has settled.
+  ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  /// - Returns: Whether the center has settled. False if the time is up, or if a post is calling the code that
+  ///   asks. Then ``wiring`` shows the homes that are behind.
+  /// - Complexity: O(*h*) for *h* homes, for each step that follows from another one.
+  @available(*, noasync, message: "Await settled(within:) instead.")
+  @discardableResult
+  public func waitUntilSettled(
+    seconds: Double,
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
+  ) -> Bool {
+    office.waitUntilSettled(
+      seconds: seconds, from: CallSite(fileID: fileID, line: line, column: column))
   }
 }

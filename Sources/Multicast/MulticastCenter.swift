@@ -92,6 +92,9 @@ public final class MulticastCenter: Sendable {
   ) {
     office = PostOffice(
       reentrancy: reentrancy, onRecursion: onRecursion, onDelivery: onDelivery, carrying: carried)
+    #if DEBUG
+      CenterReference.note(self)
+    #endif
   }
 
   /// Creates a center for a test, in which a scheduler decides when letters are handled.
@@ -102,6 +105,9 @@ public final class MulticastCenter: Sendable {
     office = PostOffice(
       reentrancy: .refuseLoops, onRecursion: onRecursion, onDelivery: onDelivery, carrying: nil,
       scheduler: scheduler)
+    #if DEBUG
+      CenterReference.note(self)
+    #endif
   }
 
   /// Returns the delegate of a listener protocol.

@@ -33,6 +33,38 @@ extension MulticastDelegate {
     }
   }
 
+  /// Asks every client and awaits each answer, one after the other, in order.
+  ///
+  /// <!-- example: in Delegates -->
+  /// ```swift
+  /// let free = await delegates.map(awaiting: {
+  ///   await $0.freeBytes()
+  /// })
+  /// ```
+  ///
+  /// It calls the clients as `notify` with `awaiting:` does. The first error ends the call, and the answers are
+  /// lost. <doc:CommonTasks> shows how to ask all clients at the same time.
+  ///
+  /// - Parameters:
+  ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
+  ///   - line: The line of the call site.
+  ///   - column: The column of the call site.
+  ///   - transform: Awaits and returns a client's answer.
+  /// - Returns: The answers, in the order of the clients. Empty if there are no clients, or if the call was a
+  ///   loop.
+  /// - Complexity: O(*n*).
+  @inlinable
+  nonisolated(nonsending) public func map<Answer, Failure: Error>(
+    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
+    awaiting transform: nonisolated(nonsending) (Listener) async throws(Failure) -> Answer
+  ) async throws(Failure) -> [Answer] {
+    var answers: [Answer] = []
+    try await notify(
+      fileID: fileID, line: line, column: column,
+      awaiting: { (client) async throws(Failure) in answers.append(try await transform(client)) })
+    return answers
+  }
+
   /// Calls `body` with the clients that are registered now, and awaits each call, as ``forEachClient(_:)`` does without
   /// awaiting. Reports the delivery.
   @inlinable

@@ -105,6 +105,7 @@ nonisolated protocol Listener: Sendable {
   func documentMayClose() -> Bool
   func found(_ file: String)
   func store(_ userID: UInt) async
+  func freeBytes() async -> Int
 }
 
 let delegates = MulticastDelegate<any Listener>()
@@ -203,6 +204,7 @@ nonisolated protocol ScanProtocol {
 
 nonisolated protocol StoreProtocol: Sendable {
   func store(_ userID: UInt) async
+  func freeBytes() async -> Int
 }
 
 nonisolated final class Log: UserProtocol {

@@ -1,12 +1,20 @@
 import Dispatch
-import Multicast
 import TestSupport
 import Testing
+
+@testable import Multicast
 
 #if DEBUG
   private protocol ScreenProtocol {}
   private protocol OtherProtocol {}
   private final class HintedScreen: ScreenProtocol {}
+
+  private protocol BaseProtocol {}
+  private protocol MiddleProtocol: AnyObject, Sendable, BaseProtocol {
+    associatedtype Element
+  }
+  private protocol DerivedProtocol: OtherProtocol, MiddleProtocol {}
+  private final class DerivedScreen: DerivedProtocol, ScreenProtocol { typealias Element = Int }
 
   extension MulticastCenter {
     fileprivate func postHinted<Message>(_ topic: Topic<Message>, _ message: Message) {
@@ -60,8 +68,8 @@ import Testing
       }
       let messages = ["A.swift:1:2", "B.swift:3:4"].map { place in
         """
-        Multicast: nobody hears ScreenProtocol, called at App/\(place), but HintedScreen was added for the class \
-        HintedScreen. To be called for the protocol, it is added for that: add(client, for: ScreenProtocol.self).
+        Multicast: no client is registered for ScreenProtocol, called at App/\(place), but HintedScreen was added for the class \
+        HintedScreen. A client is called for exactly the keys for which it is added: add(client, for: ScreenProtocol.self).
 
         """
       }
@@ -89,6 +97,184 @@ import Testing
       }
     }
 
+    /// A program may rightly make many calls without clients.
+    @Test func fewCallsOfOneCallSiteAreExamined() async {
+      await #expect(processExitsWith: .success) {
+        let (center, home) = (MulticastCenter(), AskedActor())
+        await home.addClient(to: center)
+        let start = home.questions
+        for _ in 0..<1_000 {
+          center.notify(OtherProtocol.self, fileID: "App/A.swift", line: 1, column: 2) { _ in }
+        }
+        // The 1st, 2nd, 4th, … and 512th call.
+        precondition(home.questions - start == 10)
+      }
+    }
+
+    @Test func aClientOfABaseOrDerivedProtocolIsReported() async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        let (base, derived) = (MulticastCenter(), MulticastCenter())
+        let screen = DerivedScreen()
+        derived.add(screen, for: DerivedProtocol.self, on: nil)
+        base.add(screen, for: BaseProtocol.self, on: nil)
+        for _ in 0..<2 {
+          derived.notify(BaseProtocol.self, fileID: "App/A.swift", line: 1, column: 2) { _ in }
+          base.notify(DerivedProtocol.self, fileID: "App/A.swift", line: 2, column: 2) { _ in }
+          _ = base.map((any MiddleProtocol).self, fileID: "App/A.swift", line: 3, column: 2) { _ in
+          }
+          // It conforms to this protocol, which has nothing to do with the others.
+          for center in [base, derived] { center.notify(ScreenProtocol.self) { _ in } }
+          // These keys are not one protocol.
+          derived.notify((BaseProtocol & ScreenProtocol).self) { _ in }
+          derived.notify(Int.self) { _ in }
+        }
+        // The client of the base protocol does not conform to the derived one.
+        final class BaseScreen: BaseProtocol {}
+        let (other, baseScreen) = (MulticastCenter(), BaseScreen())
+        other.add(baseScreen, for: BaseProtocol.self, on: nil)
+        other.notify(DerivedProtocol.self) { _ in }
+        extendLifetime((screen, baseScreen))
+      }
+      let messages = [
+        (1, "BaseProtocol", "DerivedProtocol, which inherits from it"),
+        (2, "DerivedProtocol", "BaseProtocol, from which it inherits"),
+        (3, "MiddleProtocol", "BaseProtocol, from which it inherits"),
+      ].map { line, called, relation in
+        """
+        Multicast: no client is registered for \(called), called at App/A.swift:\(line):2, but DerivedScreen was added for \
+        \(relation). A client is called for exactly the keys for which it is added: add(client, for: \(called).self).
+
+        """
+      }
+      #expect(text(result) == messages.joined())
+    }
+
+    @Test func everyWayToCallIsExamined() async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        final class Screen: WorkerProtocol {}
+        let (center, screen) = (MulticastCenter(), Screen())
+        center.add(screen, for: Screen.self)
+        let (called, file) = (WorkerProtocol.self, "App/A.swift" as StaticString)
+        center.notify(called, fileID: file, line: 1, column: 1) { _ in }
+        _ = center.map(called, fileID: file, line: 2, column: 1) { _ in }
+        await center.notify(called, fileID: file, line: 3, column: 1, awaiting: { _ in })
+        _ = await center.map(called, fileID: file, line: 4, column: 1, awaiting: { _ in })
+        center.post(called, fileID: file, line: 5, column: 1) { _ in }
+        center.postOnMain(called, fileID: file, line: 6, column: 1) { _ in }
+        center.post(called, fileID: file, line: 7, column: 1, awaiting: { _ in })
+        extendLifetime(screen)
+      }
+      let lines = text(result).split(separator: "\n").map { line in
+        line.dropFirst("Multicast: no client is registered for WorkerProtocol, called at ".count)
+          .prefix(while: { $0 != "," })
+      }
+      #expect(lines == (1...7).map { "App/A.swift:\($0):1" })
+    }
+
+    // MARK: - Two centers
+
+    @Test(arguments: [true, false])
+    func aCallThroughACenterThatIsNotInUseIsReportedIfTheOtherOneHasListeners(isDefault: Bool)
+      async
+    {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        [isDefault] in
+        let (screen, owner, own) = (HintedScreen(), Owner(), MulticastCenter())
+        let unused = isDefault ? MulticastCenter.default : own
+        let used = isDefault ? own : MulticastCenter.default
+        func call(line: Int) {
+          unused.notify(ScreenProtocol.self, fileID: "App/A.swift", line: line, column: 2) { _ in }
+          unused.post(Topic<Int>("speed"), 1, fileID: "App/B.swift", line: line, column: 2)
+        }
+        call(line: 1)
+        used.add(screen, for: ScreenProtocol.self, on: nil)
+        used.observe(Topic<Int>("speed"), owner: owner) { _, _ in }
+        unused.notify(OtherProtocol.self) { _ in }
+        unused.post(Topic<Int>("speed", keepsLatest: true), 1)
+        for _ in 0..<2 { call(line: 1) }
+        extendLifetime((screen, owner))
+      }
+      let name = isDefault ? "MulticastCenter.default" : "a center of its own"
+      let messages = [
+        ("client is registered for ScreenProtocol, called at App/A", "HintedScreen"),
+        (#"handler observes Topic<Int>("speed"), posted at App/B"#, "Owner"),
+      ].map { what, type in
+        """
+        Multicast: no \(what).swift:1:2. That was \(name), with which nothing was ever registered. \(type) is registered with \
+        another center. Use one center in both places.
+
+        """
+      }
+      #expect(text(result) == messages.joined())
+    }
+
+    /// A program may use several centers, and call one whose listeners are not there yet.
+    @Test(arguments: ["two of its own", "three", "in use"])
+    func centersOfTheirOwnAreNotReported(program: String) async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) { [program] in
+        let (screen, one) = (HintedScreen(), MulticastCenter())
+        var called = MulticastCenter.default
+        if program == "two of its own" { called = MulticastCenter() }
+        if program == "three" { _ = MulticastCenter() }
+        if program == "in use" { called.observe(Topic<Int>(), owner: kept(Owner())) { _, _ in } }
+        one.add(screen, for: ScreenProtocol.self, on: nil)
+        called.notify(ScreenProtocol.self) { _ in }
+        extendLifetime((screen, one))
+      }
+      #expect(text(result) == "")
+    }
+
+    // MARK: - Similar names
+
+    @Test(arguments: [
+      ("Speed", "speed"), ("userlogin", "userLogin"), ("X", "x"),
+      ("spead", "speed"), ("sped", "speed"), ("speeed", "speed"), ("sepeed", "speed"),
+      ("userLgoin", "userLogin"), ("user-lgin", "user-login"),
+    ])
+    func aMisspelledNameIsFound(one: String, other: String) {
+      #expect(one.isMisspelling(of: other))
+      #expect(other.isMisspelling(of: one))
+    }
+
+    @Test(arguments: [
+      ("speed", "speed"), ("user", "users"), ("row1", "row2"), ("sensor1b", "sensor2b"),
+      ("axisX", "axisY"), ("sensorALeft", "sensorBLeft"), ("row_a_size", "row_b_size"), ("", "a"),
+      ("left", "lift"), ("speed", "spede"), ("sensoraLeft", "sensorbLeft"), ("login", "logout"),
+      ("opened", "closed"), ("xaxis", "yaxis"),
+    ])
+    func aNameOfItsOwnIsNotAMisspelling(one: String, other: String) {
+      #expect(!one.isMisspelling(of: other))
+      #expect(!other.isMisspelling(of: one))
+    }
+
+    @Test func aTopicWithASimilarNameIsReportedIfItHasOnlyHandlers() async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        let (center, owner) = (MulticastCenter(), Owner())
+        func observe<Message>(_ topic: Topic<Message>) {
+          center.observe(topic, owner: owner, fileID: "App/A.swift", line: 3, column: 4) { _, _ in }
+        }
+        observe(Topic<Int>())
+        observe(Topic<Int>("speed"))
+        observe(Topic<Double>("parsed"))
+        for _ in 0..<2 {
+          center.post(Topic<Int>("Speed"), 1, fileID: "App/B.swift", line: 1, column: 2)
+          // Another message type, and a topic that has a sender.
+          center.post(Topic<Double>("Speed"), 1)
+          center.post(Topic<Double>("parsed"), 1)
+          center.post(Topic<Double>("passed"), 1)
+        }
+        observe(Topic<Int>("Speed"))
+        center.post(Topic<Int>("Speed"), 1)
+        extendLifetime(owner)
+      }
+      #expect(
+        text(result) == """
+          Multicast: no handler observes Topic<Int>("Speed"), posted at App/B.swift:1:2, but Topic<Int>("speed") is observed, \
+          since App/A.swift:3:4. If they are the same topic, declare it once.
+
+          """)
+    }
+
     @Test(arguments: [false, true])
     func aHandlerOfATopicWithTheSameNameAndAnotherMessageTypeIsReported(keepsLatest: Bool)
       async
@@ -108,7 +294,7 @@ import Testing
       let topic = keepsLatest ? #""speed", keepsLatest: true"# : #""speed""#
       #expect(
         text(result) == """
-          Multicast: nobody observes Topic<Double>(\(topic)), posted at App/Types.swift:1:2, but Topic<Int>("speed") is \
+          Multicast: no handler observes Topic<Double>(\(topic)), posted at App/Types.swift:1:2, but Topic<Int>("speed") is \
           observed, since App/A.swift:3:4. If they are the same topic, declare it once.
 
           """)
@@ -160,6 +346,39 @@ import Testing
         extendLifetime((owner, other))
       }
       #expect(text(result) == "")
+    }
+
+    @Test func aStreamWithoutALimitIsReportedOnceWhenManyMessagesAreUnread() async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        let (center, topic) = (MulticastCenter(), Topic<Int>("number"))
+        func messages(
+          line: Int, _ policy: AsyncStream<Int>.Continuation.BufferingPolicy = .unbounded
+        ) -> AsyncStream<Int> {
+          kept(
+            center.messages(
+              of: topic, buffering: policy, fileID: "App/Loop.swift", line: line, column: 3))
+        }
+        let stream = messages(line: 1)
+        _ = messages(line: 2, .bufferingNewest(100_000))
+        for number in 1..<10_000 { center.post(topic, number) }
+        _ = messages(line: 3)
+        StandardError.print("9999")
+        center.post(topic, 0)
+        StandardError.print("10000")
+        // The loop takes some of them, and falls back again.
+        var loop = stream.makeAsyncIterator()
+        for _ in 0..<5_000 { _ = await loop.next() }
+        for number in 1..<10_000 { center.post(topic, number) }
+      }
+      let messages = [1, 3].map { line in
+        """
+        Multicast: 10000 messages are unread in the stream of Topic<Int>("number"), made at App/Loop.swift:\(line):3. Its \
+        loop may have ended or be too slow. Release the stream to end it, or limit what it keeps: messages(of: …, buffering: \
+        .bufferingNewest(100)).
+
+        """
+      }
+      #expect(text(result) == "9999\n\(messages[0])10000\n\(messages[1])")
     }
 
     @Test func newestOnlyIsReportedForATopicThatDoesNotKeepItsLatestMessage() async {

@@ -372,3 +372,115 @@ private protocol StoreProtocol: Sendable {
     #expect(reports.all.map { $0.path.map(\.line) } == [[line, otherLine, line]])
   }
 }
+
+private protocol StockProtocol: Sendable {
+  func count() async throws(NoStock) -> Int
+}
+
+private struct NoStock: Error, Equatable { let number: Int }
+
+/// `map` with `awaiting:`, which asks clients in other actors.
+@Suite struct AwaitingMapTests {
+  /// An actor that answers after some suspensions, the more the lower its number is. An odd number may have no stock.
+  private actor Stock: StockProtocol {
+    private let number: Int
+    private let journal: Journal
+    private let isEmpty: Bool
+
+    init(_ number: Int, _ journal: Journal, isEmpty: Bool = false) {
+      (self.number, self.journal, self.isEmpty) = (number, journal, isEmpty)
+    }
+
+    func count() async throws(NoStock) -> Int {
+      journal.write("\(number)(")
+      for _ in number..<10 { await Task.yield() }
+      journal.write(")")
+      if isEmpty { throw NoStock(number: number) }
+      return number
+    }
+  }
+
+  let journal = Journal()
+  let reports = Reports()
+  var center: MulticastCenter { reports.center }
+
+  private func add(_ numbers: [Int], empty: Int? = nil) {
+    for number in numbers {
+      center.add(kept(Stock(number, journal, isEmpty: number == empty)), for: StockProtocol.self)
+    }
+  }
+
+  private func map() async throws(NoStock) -> [Int] {
+    try await center.map(
+      StockProtocol.self,
+      awaiting: { (stock) async throws(NoStock) in try await stock.count() })
+  }
+
+  @Test func answersComeOneAfterTheOtherInTheOrderOfRegistration() async throws {
+    #expect(try await map() == [])
+    add([2, 0, 1])
+    #expect(try await map() == [2, 0, 1])
+    #expect(journal.read() == "2( ) 0( ) 1( )")
+    let delegate = center[StockProtocol.self]
+    #expect(try await delegate.map(awaiting: { try await $0.count() }) == [2, 0, 1])
+  }
+
+  @Test func theFirstErrorEndsTheCallWithItsType() async {
+    add([0, 1, 2], empty: 1)
+    do throws(NoStock) {
+      _ = try await map()
+      Issue.record("nothing was thrown")
+    } catch {
+      // The compiler knows that `error` is a `NoStock`.
+      #expect(error.number == 1)
+    }
+    #expect(journal.read() == "0( ) 1( )")
+    // The same call site can ask again.
+    await #expect(throws: NoStock(number: 1)) { try await map() }
+    #expect(reports.all.isEmpty)
+  }
+
+  @Test func aLoopReturnsNoAnswersAndIsReported() async {
+    let (nested, line) = (Collected<[Int]>(), #line + 2)
+    @Sendable func ask() async -> [Int] {
+      await center.map(
+        WorkerProtocol.self,
+        awaiting: { worker in
+          await worker.workSlowly(1)
+          return 1
+        })
+    }
+    center.adding(Worker(onSlowWork: { _ in nested.add(await ask()) }))
+    #expect(await ask() == [1])
+    #expect(nested.all == [[]])
+    #expect(reports.all.map { $0.path.map(\.line) } == [[line, line]])
+  }
+
+  @Test func theBodyRunsInTheCallersActorAndItsAnswersStayThere() async {
+    final class Sum {
+      var total = 0
+    }
+    @MainActor func sum() async -> Int {
+      let (sum, worker) = (Sum(), kept(Worker()))
+      center.add(worker, for: WorkerProtocol.self)
+      let sums = await center.map(
+        WorkerProtocol.self,
+        awaiting: { _ in
+          await Task.yield()
+          MainActor.assertIsolated()
+          sum.total += 1
+          return sum
+        })
+      return sums.reduce(0) { $0 + $1.total }
+    }
+    #expect(await sum() == 1)
+  }
+
+  @Test func theDeliveryIsReportedAsAwaiting() async {
+    let ways = Collected<DeliveryEvent.Way>()
+    let center = MulticastCenter(onDelivery: { event in ways.add(event.way) })
+    center.adding(Worker())
+    #expect(await center.map(WorkerProtocol.self, awaiting: { _ in 7 }) == [7])
+    #expect(Set(ways.all) == [.awaiting])
+  }
+}

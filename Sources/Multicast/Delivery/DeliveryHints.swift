@@ -75,15 +75,32 @@ extension Post {
 }
 
 extension PostOffice {
-  /// Prints that `settled()` has returned without waiting.
-  func hintThatSettledWouldWait(at site: CallSite) {
+  /// Prints that `settled()`, or a function like it, has returned without waiting.
+  func hintThatSettledWouldWait(_ function: String, at site: CallSite) {
     #if DEBUG
       StandardError.hint(
         at: site,
         """
-        settled(), called at \(site), returned false immediately, because a post is calling the client or handler that \
+        \(function), called at \(site), returned false immediately, because a post is calling the client or handler that \
         called it, and it would wait for that call. Call it from code that no post calls, such as a test or your \
         shutdown code.
+        """)
+    #endif
+  }
+
+  /// Prints that `waitUntilSettled(seconds:)` has blocked a thread in a home where letters wait, if there is such a home. Call
+  /// this on that thread, with no lock held.
+  func hintAtLettersHere(at site: CallSite) {
+    #if DEBUG
+      let home = mailboxes.first { mailbox in
+        read(mailbox) { !$0.letters.isEmpty } && mailbox.isHere(from: nil)
+      }
+      guard let home else { return }
+      StandardError.hint(
+        at: site,
+        """
+        waitUntilSettled(seconds:), called at \(site), returned false, because letters wait in \(home), where it was called: \
+        a thread that waits does not handle them. Call it on a thread that no home needs, or await settled(within:).
         """)
     #endif
   }

@@ -1,25 +1,57 @@
+import Dispatch
+
 extension PostOffice {
   /// Waits until the center has settled: no letter waits, no home is calling, and no post is under way on any thread.
   ///
-  /// Returns false if the task is cancelled, or if a post is calling the code that asks: the task would wait for itself.
-  nonisolated(nonsending) func settled(from site: CallSite) async -> Bool {
-    let isInPost = unsafe DeliveryChain().outermostPost(of: ObjectIdentifier(self)) != nil
-    if isInPost || AwaitedCall.current?.isMade(by: self) == true {
-      hintThatSettledWouldWait(at: site)
+  /// Returns false if the task is cancelled, if the number of seconds has passed, or if a post is calling the code that asks: the
+  /// task would wait for itself.
+  nonisolated(nonsending) func settled(within seconds: Double, from site: CallSite) async -> Bool {
+    if isCallingThisCode {
+      hintThatSettledWouldWait("settled()", at: site)
       return false
     }
     let number = nextWaiter()
-    await withTaskCancellationHandler {
+    // A source, because `asyncAfter` would keep its block, and with it this office, until the limit.
+    let timer = seconds < .infinity ? DispatchSource.makeTimerSource(queue: .global()) : nil
+    timer?.setEventHandler { [self] in stopWaiting(number) }
+    let hasSettled = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        wait(with: Waiter(continuation, in: self), number: number)
-        // A cancellation that came before has found no waiter.
-        if Task.isCancelled { stopWaiting(number) }
+        wait(
+          with: Waiter(in: self) { hasSettled in continuation.resume(returning: hasSettled) },
+          number: number)
+        // A cancellation that came before has found no waiter. A limit of 0 asks only whether the center has settled.
+        if Task.isCancelled || seconds <= 0 { stopWaiting(number) }
+        timer?.schedule(deadline: .now() + seconds)
+        timer?.activate()
         scheduler?.beginWait(inCall: false)
       }
     } onCancel: {
       stopWaiting(number)
     }
-    return !Task.isCancelled
+    timer?.cancel()
+    return hasSettled && !Task.isCancelled
+  }
+
+  /// Blocks this thread until the center has settled. Returns false if the number of seconds has passed, or if a post is calling
+  /// the code that asks.
+  func waitUntilSettled(seconds: Double, from site: CallSite) -> Bool {
+    if isCallingThisCode {
+      hintThatSettledWouldWait("waitUntilSettled(seconds:)", at: site)
+      return false
+    }
+    let (number, settled) = (nextWaiter(), DispatchSemaphore(value: 0))
+    wait(with: Waiter(in: self) { _ in settled.signal() }, number: number)
+    scheduler?.beginWait(inCall: false)
+    if settled.wait(timeout: .now() + seconds) == .success { return true }
+    stopWaiting(number)
+    if seconds > 0 { hintAtLettersHere(at: site) }
+    return false
+  }
+
+  /// Whether a post of this office is calling the code that runs, so that a wait for the post would never end.
+  private var isCallingThisCode: Bool {
+    unsafe DeliveryChain().outermostPost(of: ObjectIdentifier(self)) != nil
+      || AwaitedCall.current?.isMade(by: self) == true
   }
 }
 
@@ -32,7 +64,7 @@ extension PostOffice {
     }
   }
 
-  /// Lets a task wait until the center has settled. If it has, the task is resumed before this returns.
+  /// Lets a task or a thread wait until the center has settled. If it has, it is resumed before this returns.
   private func wait(with waiter: Waiter, number: UInt64) {
     withLock { state in
       state.waiters[number] = waiter
@@ -48,6 +80,6 @@ extension PostOffice {
       if state.waiters.isEmpty { activeFrames.setMark(false) }
       return waiter
     }
-    waiter?.resume()
+    waiter?.resume(hasHappened: false)
   }
 }

@@ -30,7 +30,7 @@ final class PostOffice: Sendable {
     /// The number of mailboxes in which letters wait, or where a thread or a drain is calling.
     fileprivate var busy = 0
 
-    /// The tasks that wait until the center has settled.
+    /// The tasks and threads that wait until the center has settled.
     var waiters: [UInt64: Waiter] = [:]
     var lastWaiter: UInt64 = 0
 
@@ -144,7 +144,7 @@ final class PostOffice: Sendable {
   let mainMailbox = Mailbox(.mainActor)
 
   /// The number of frames in which threads deliver posts: `post` has one from its entry until it returns, and so have drains and
-  /// `observe`. It is marked while a task waits in ``settled(from:)``.
+  /// `observe`. It is marked while a task waits in ``settled(within:from:)``.
   ///
   /// It is not in the state, because a post to listeners without a home does not take the office's lock.
   let activeFrames = StripedCounter()

@@ -39,7 +39,7 @@ public struct Posted: ~Copyable, Sendable {
   ///
   /// It waits for every home to handle its letter. Clients that are removed in the meantime are not called,
   /// but this still waits for their homes. It does not wait for what the clients post in turn:
-  /// ``MulticastCenter/settled(fileID:line:column:)`` does. Cancellation does not end the wait.
+  /// ``MulticastCenter/settled(within:fileID:line:column:)`` does. Cancellation does not end the wait.
   ///
   /// If the post has left a letter for the handler or client that awaits this, directly or in a child task of
   /// its call, it would wait for itself. Then it returns immediately, and a debug build prints a warning.
@@ -54,7 +54,7 @@ public struct Posted: ~Copyable, Sendable {
     guard let (post, office) = unsafe takeAwaited() else { return clients }
     await withCheckedContinuation { continuation in
       let office = unsafe office.takeRetainedValue()
-      let waiter = Waiter(continuation, in: office)
+      let waiter = Waiter(in: office) { _ in continuation.resume() }
       // Released here, so that the post is destroyed where its last part is finished, and not after the wait.
       unsafe post.takeRetainedValue().wait(with: waiter)
       office.scheduler?.beginWait(inCall: AwaitedCall.current != nil)

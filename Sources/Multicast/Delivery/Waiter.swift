@@ -1,4 +1,4 @@
-/// A task that waits for a post, or for a center to settle.
+/// A task or a thread that waits for a post, or for a center to settle.
 ///
 /// `delivered()` works as follows. A post counts its unfinished parts: one for the delivery on the posting thread, and one for each
 /// letter, from the moment at which it is left. `Post.finish` ends each part after its last call, and whichever thread ends
@@ -6,19 +6,22 @@
 /// it finds the count at 0 and does not wait, or the last `finish` finds the bit and the waiter. Letters for handlers that
 /// observe later belong to posts of their own, and no task waits for these.
 final class Waiter: Sendable {
-  private let continuation: CheckedContinuation<Void, Never>
+  private let goOn: @Sendable (_ hasHappened: Bool) -> Void
   private let scheduler: (any LetterScheduler)?
   private let isInCall: Bool
 
-  init(_ continuation: CheckedContinuation<Void, Never>, in office: PostOffice) {
-    self.continuation = continuation
+  /// - Parameter goOn: Lets the task or the thread go on. It receives whether what it waits for has happened.
+  init(in office: PostOffice, _ goOn: @escaping @Sendable (_ hasHappened: Bool) -> Void) {
+    self.goOn = goOn
     scheduler = office.scheduler
     isInCall = scheduler != nil && AwaitedCall.current != nil
   }
 
-  /// Resumes the task. Called once, with no lock held.
-  func resume() {
-    guard let scheduler else { return continuation.resume() }
-    scheduler.endWait(inCall: isInCall) { [continuation] in continuation.resume() }
+  /// Ends the wait. Called once, with no lock held.
+  ///
+  /// - Parameter hasHappened: False if the wait ends early, because of a cancellation or a time limit.
+  func resume(hasHappened: Bool = true) {
+    guard let scheduler else { return goOn(hasHappened) }
+    scheduler.endWait(inCall: isInCall) { [goOn] in goOn(hasHappened) }
   }
 }

@@ -16,6 +16,9 @@ extension MulticastCenter {
   /// messages until its task is cancelled or nothing retains it. A variable that holds the stream after the
   /// loop keeps it registered.
   ///
+  /// By default, the stream keeps every message until its loop takes it. A debug build prints a warning once if
+  /// 10,000 are unread. ``Wiring/Group/unread`` and ``Wiring/Group/dropped`` count the messages of each stream.
+  ///
   /// You may call this on any thread.
   ///
   /// - Parameters:
@@ -31,12 +34,19 @@ extension MulticastCenter {
     buffering policy: AsyncStream<Message>.Continuation.BufferingPolicy = .unbounded,
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
   ) -> AsyncStream<Message> {
-    let (stream, continuation) = AsyncStream.makeStream(of: Message.self, bufferingPolicy: policy)
-    let subscription = TopicSubscription<Message>()
+    let limit = policy.limit
+    // An unbounded stream does not say how many messages it holds. A stream with a limit says how many more it has room for.
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: Message.self, bufferingPolicy: limit == .max ? .bufferingOldest(.max) : policy)
+    let subscription = TopicSubscription<Message>(limit: limit)
     let end = MessagesEnd(continuation)
+    let site = CallSite(fileID: fileID, line: line, column: column)
     let observation = observe(
       topic, owner: subscription, fileID: fileID, line: line, column: column
-    ) { _, message in end.continuation.yield(message) }
+    ) { subscription, message in
+      subscription.note(end.continuation.yield(message))
+      subscription.hintAtUnread(of: topic, from: site)
+    }
     // The stream keeps the subscription until it is released or its task is cancelled.
     continuation.onTermination = { [subscription] _ in
       observation.cancel()
@@ -46,9 +56,63 @@ extension MulticastCenter {
   }
 }
 
-/// The owner of a stream's registration for a topic.
-final class TopicSubscription<Message: Sendable>: LibraryOwner, Sendable {
+/// The owner of a stream's registration for a topic. It counts the messages that the stream holds and has dropped.
+final class TopicSubscription<Message: Sendable>: StreamOwner, Sendable {
   package static var shownType: any Any.Type { AsyncStream<Message>.self }
+
+  let state = Locked(StreamState())
+
+  var messages: StreamState { state.withLock { $0 } }
+
+  /// The number of messages that the stream can hold.
+  let limit: Int
+
+  init(limit: Int) { self.limit = limit }
+
+  /// Notes what the stream has done with a message.
+  ///
+  /// Only a post can ask the stream how many messages it holds, so the number is that of the latest message. Reads are not
+  /// noticed, because no code runs between an `AsyncStream` and its loop. If several threads post at the same time, the answer to
+  /// one of them may be noted after a later one: the stream is called without the lock, because it may resume the loop's task.
+  func note(_ result: AsyncStream<Message>.Continuation.YieldResult) {
+    state.withLock { state in
+      switch result {
+      case .enqueued(let remaining): state.unread = limit - remaining
+      case .dropped:
+        state.unread = limit
+        state.dropped += 1
+      case .terminated: break
+      @unknown default: break
+      }
+    }
+  }
+}
+
+/// The owner of a stream's registration for a topic, for any message type.
+protocol StreamOwner: LibraryOwner {
+  var messages: StreamState { get }
+}
+
+/// What is known of the messages of a stream.
+struct StreamState: Sendable {
+  /// The number of messages that the stream held when it received the latest one.
+  var unread = 0
+
+  var dropped = 0
+
+  /// Whether a debug build has printed that many messages are unread.
+  var isReported = false
+}
+
+extension AsyncStream.Continuation.BufferingPolicy {
+  /// The number of messages that a stream can hold; `Int.max` if it is not limited.
+  fileprivate var limit: Int {
+    switch self {
+    case .unbounded: .max
+    case .bufferingOldest(let limit), .bufferingNewest(let limit): max(0, limit)
+    @unknown default: .max
+    }
+  }
 }
 
 /// Finishes a stream when the handler that captures this is released.

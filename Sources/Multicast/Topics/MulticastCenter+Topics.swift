@@ -31,7 +31,8 @@ extension MulticastCenter {
     let list = existingList(of: topic)
     #if DEBUG
       list?.check(keepsLatest: topic.keepsLatest, from: site)
-      if list?.isEmpty != false { hintAtNamesakes(of: topic, from: site) }
+      list?.isPosted.store(true, ordering: .relaxed)
+      if list?.isEmpty != false { hintAtUnobserved(topic, from: site) }
     #endif
     return list ?? (topic.keepsLatest ? makeList(of: topic, from: site) : nil)
   }

@@ -56,23 +56,102 @@
     }
   }
 
+  // MARK: - Posts that no handler receives
+
   extension MulticastCenter {
-    /// Prints a hint if a topic without handlers is posted to, but a topic of the same name and another message type has
-    /// handlers.
+    /// Prints a hint if a topic without handlers is posted to, and a topic is observed for which it may be mistaken, or the handlers
+    /// are in another center.
     @usableFromInline
-    func hintAtNamesakes<Message>(of topic: Topic<Message>, from site: CallSite) {
-      for case let topics as TopicRegistry in registries.all where !topic.name.isEmpty {
-        guard let other = topics.find(topic.name), !other.isEmpty else { continue }
+    func hintAtUnobserved<Message>(_ topic: Topic<Message>, from site: CallSite) {
+      // The search reads the names of all topics.
+      if !StandardError.mayExamine(at: site) { return }
+      if let other = observedTopic(insteadOf: topic) {
         StandardError.hint(
           at: site,
           """
-          nobody observes \(topic), posted at \(site), but \(other.subject) is observed, since \(other.site). If they are \
+          no handler observes \(topic), posted at \(site), but \(other.subject) is observed, since \(other.site). If they are \
           the same topic, declare it once.
           """)
+      } else if !topic.keepsLatest {
+        // The message of a topic that keeps its latest one may wait for its handlers.
+        hintAtOtherCenter(insteadOf: "handler observes \(topic), posted", from: site) { other in
+          other.existingList(of: topic)?.anyListener
+        }
       }
+    }
+
+    /// An observed topic of the same name and another message type, or of a similar name and the same message type.
+    ///
+    /// Names such as `passed` and `parsed` may be two topics. So a topic with a similar name counts only as long as no message was
+    /// ever posted to it: then one topic has only senders, and the other one only handlers.
+    private func observedTopic<Message>(insteadOf topic: Topic<Message>) -> TopicList? {
+      if topic.name.isEmpty { return nil }
+      for case let topics as TopicRegistry in registries.all {
+        if let namesake = topics.find(topic.name), !namesake.isEmpty { return namesake }
+        let lists = topics.topics
+        guard case .topic(_, _, let message)? = lists.first?.subject, message == Message.self
+        else { continue }
+        let similar = lists.first { list in
+          !list.isEmpty && !list.isPosted.load(ordering: .relaxed)
+            && topic.name.isMisspelling(of: list.name)
+        }
+        if let similar { return similar }
+      }
+      return nil
+    }
+  }
+
+  extension String {
+    /// Whether one of two names may be the other one misspelled. They differ only in upper and lower case; or they are long, and
+    /// differ inside a word by one lowercase letter, or by two that are exchanged.
+    ///
+    /// A difference at the ends, in a digit or in a capital letter may distinguish the members of a group: `user` and `users`,
+    /// `row1` and `row2`, `axisX` and `axisY`.
+    func isMisspelling(of other: String) -> Bool {
+      if self == other { return false }
+      if lowercased() == other.lowercased() { return true }
+      var (one, other) = (Array(self)[...], Array(other)[...])
+      if max(one.count, other.count) < 5 { return false }
+      var (before, after): (Character?, Character?)
+      while let letter = one.first, letter == other.first {
+        before = letter
+        (one, other) = (one.dropFirst(), other.dropFirst())
+      }
+      while let letter = one.last, letter == other.last {
+        after = letter
+        (one, other) = (one.dropLast(), other.dropLast())
+      }
+      let isShort = max(one.count, other.count) == 1
+      let isExchange = one.count == 2 && Array(one.reversed()) == Array(other)
+      guard isShort || isExchange, let before, let after else { return false }
+      return before.isLetter && ([after] + one + other).allSatisfy(\.isLowercase)
     }
   }
 #endif
+
+// MARK: - Streams
+
+extension TopicSubscription {
+  /// Prints once that a stream without a limit holds many messages. In a release build, this does nothing.
+  @inline(__always)
+  func hintAtUnread(of topic: Topic<Message>, from site: CallSite) {
+    #if DEBUG
+      let isCrowded =
+        limit == .max
+        && state.withLock { state in
+          if state.unread < Mailbox.crowd || state.isReported { return false }
+          state.isReported = true
+          return true
+        }
+      if !isCrowded { return }
+      StandardError.print(
+        """
+        Multicast: \(Mailbox.crowd) messages are unread in the stream of \(topic), made at \(site). Its loop may have ended \
+        or be too slow. Release the stream to end it, or limit what it keeps: messages(of: …, buffering: .bufferingNewest(100)).
+        """)
+    #endif
+  }
+}
 
 // MARK: - Leaks
 

@@ -13,6 +13,11 @@ final class TopicList: ClientList, @unchecked Sendable {
   /// The call site of the first use of the topic.
   let site: CallSite
 
+  #if DEBUG
+    /// Whether a message was ever posted to the topic.
+    @usableFromInline let isPosted = Atomic<Bool>(false)
+  #endif
+
   init<Message>(_ topic: Topic<Message>, office: PostOffice, site: CallSite) {
     name = topic.name
     self.office = office

@@ -27,7 +27,7 @@ public struct DeliveryEvent: Sendable {
     /// `map`.
     case map
 
-    /// `notify` with `awaiting:`.
+    /// `notify` or `map` with `awaiting:`.
     case awaiting
 
     /// `post` or `postOnMain`, to a protocol or a topic.

@@ -56,10 +56,12 @@ extension Wiring.List {
     for box in list.boxes where box.isRegistered {
       let handlerBox = list is TopicList ? box.handlerBox : nil
       if handlerBox?.isActive() == false { continue }
+      let stream = box.type is any StreamOwner.Type ? box.load() as? any StreamOwner : nil
+      let messages = stream?.messages
       var group = Wiring.Group(
         type: "\(box.shownType)", id: handlerBox?.id.map { String(describing: $0) },
         home: (box.home ?? .postingThread).description, site: handlerBox?.site,
-        count: groups.last?.count ?? 1)
+        unread: messages?.unread, dropped: messages?.dropped, count: groups.last?.count ?? 1)
       if group == groups.last {
         groups[groups.count - 1].count += 1
       } else {

@@ -67,6 +67,16 @@ public struct Wiring: Hashable, Sendable {
     /// The call site of `observe`, in a debug build; nil in a release build, and for clients.
     public let site: CallSite?
 
+    /// The number of messages that a stream of `messages(of:)` held when it received the latest one; nil for
+    /// other listeners.
+    ///
+    /// It is exact if the loop over the stream does not run. Otherwise the loop may have taken messages since.
+    public let unread: Int?
+
+    /// The number of messages that a stream of `messages(of:)` has dropped, because its `buffering:` limits
+    /// what it keeps; nil for other listeners.
+    public let dropped: Int?
+
     /// The number of listeners, at least 1.
     public internal(set) var count: Int
   }
@@ -90,8 +100,12 @@ public struct Wiring: Hashable, Sendable {
 }
 
 extension Wiring.Group {
-  /// What a text and a drawing show beside the type: the home and the id.
+  /// What a text and a drawing show beside the type: the home, the id, and the messages of a stream.
   var details: [String] {
-    [home] + (id.map { id in ["id " + (id.isEmpty ? "\"\"" : id)] } ?? [])
+    let id = id.map { id in "id " + (id.isEmpty ? "\"\"" : id) }
+    let messages = [(unread, "unread"), (dropped, "dropped")].map { count, word in
+      count.flatMap { $0 == 0 ? nil : "\($0) \(word)" }
+    }
+    return [home] + ([id] + messages).compactMap(\.self)
   }
 }

@@ -44,6 +44,9 @@ func typed(
   try await center.notify(
     StoreProtocol.self, awaiting: { (client) async throws(StoreError) in try await client.sync() })
   try await delegates.notify { (client) async throws(StoreError) in try await client.sync() }
+  let loaded = try await center.map(
+    StoreProtocol.self, awaiting: { (client) async throws(StoreError) in try client.load() })
+  print(loaded.reduce(0, +), await delegates.map(awaiting: { $0.close() }).count)
 }
 
 // The compiler knows that these two cases are exhaustive.

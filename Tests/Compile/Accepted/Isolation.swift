@@ -108,6 +108,25 @@ nonisolated func awaiting(
   center.notify(StoreProtocol.self, local)
   await center.notify(StoreProtocol.self, awaiting: local)
   await center.notify(StoreProtocol.self, awaiting: stored)
+  // A closure that does not await takes the method that does not await.
+  let counts = center.map(StoreProtocol.self) { $0.count() }
+  print(counts, await delegates.map { await $0.sync(1) }.count)
+}
+
+// An answer that is not Sendable stays in the caller's actor.
+@MainActor func answers(_ center: MulticastCenter, _ sum: Sum) async -> [Sum] {
+  await center.map(
+    UserProtocol.self,
+    awaiting: { client in
+      await Task.yield()
+      client.login(1)
+      sum.total += 1
+      return sum
+    })
+}
+
+final class Sum {
+  var total = 0
 }
 
 // Centers and delegates are Sendable, so tasks of every kind may share them. A client of a Sendable

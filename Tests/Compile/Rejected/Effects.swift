@@ -64,10 +64,22 @@ func asynchronous(
   await delegates.notify(awaiting: { client in try client.save() })
 }
 
-// Batches and answers are only synchronous.
+// A thread that tasks need must not be blocked.
+func blocked(center: MulticastCenter) async {
+  // expected-mode6-error@+2 {{unavailable from asynchronous contexts; Await settled(within:) instead.}}
+  // expected-mode5-warning@+1 {{unavailable from asynchronous contexts; Await settled(within:) instead.}}
+  center.waitUntilSettled(seconds: 1)
+}
+
+// Batches are synchronous only.
 func others(center: MulticastCenter) async {
   // expected-error@+1 {{to parameter expecting synchronous function type}}
   await center[StoreProtocol.self].notify(forEach: [1]) { client, _ in await client.sync() }
-  // expected-error@+1 {{to parameter expecting synchronous function type}}
-  await center.map(StoreProtocol.self) { await $0.sync() }
+}
+
+func answers(center: MulticastCenter) async throws(StoreError) {
+  // expected-error@+1 {{expression is 'async'}}
+  print(center.map(StoreProtocol.self, awaiting: { $0.open() }).count)
+  // expected-error@+1 {{'any Error' cannot be converted to error type 'StoreError'}}
+  print(try await center.map(StoreProtocol.self, awaiting: { try $0.load() }))
 }

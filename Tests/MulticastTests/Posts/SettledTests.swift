@@ -193,11 +193,11 @@ import Testing
     expectWarning(result)
   }
 
-  private func expectWarning(_ result: ExitTest.Result?) {
+  private func expectWarning(_ result: ExitTest.Result?, of function: String = "settled()") {
     #if DEBUG
       #expect(
         text(result).hasPrefix(
-          "Multicast: settled(), called at MulticastTests/SettledTests.swift:"))
+          "Multicast: \(function), called at MulticastTests/SettledTests.swift:"))
       #expect(text(result).split(separator: "\n").count == 1)
     #else
       #expect(text(result).isEmpty)
@@ -220,6 +220,138 @@ import Testing
       precondition(numbers.all == [1])
     }
     expectWarning(result)
+  }
+
+  // MARK: - Time limits
+
+  /// Leaves a letter on a queue that is suspended.
+  private func postToSuspendedQueue() -> Place {
+    let place = Place()
+    center.observe(.login, owner: owner, on: place.queue) { _, login in numbers.add(login.id) }
+    place.queue.suspend()
+    center.post(.login, Login(id: 1))
+    return place
+  }
+
+  private var waiters: Int { center.office.withLock { $0.waiters.count } }
+
+  /// However long the limit is, it elapses, because the queue is suspended.
+  @Test(arguments: [0, 0.001, -1, -.infinity] as [Double])
+  func aLimitEndsTheWaitAndLeavesNoWaiter(seconds: Double) async {
+    let place = postToSuspendedQueue()
+    #expect(await !center.settled(within: seconds))
+    #expect(waiters == 0)
+    onNewThread { [center] in #expect(!center.waitUntilSettled(seconds: seconds)) }
+    #expect(waiters == 0)
+    #expect(numbers.all.isEmpty)
+    place.queue.resume()
+    #expect(await center.settled(within: 3_600))
+    #expect(numbers.all == [1])
+  }
+
+  @Test(arguments: [0, 3_600, .infinity, .greatestFiniteMagnitude] as [Double])
+  func aCenterThatHasSettledNeedsNoTime(seconds: Double) async {
+    #expect(await center.settled(within: seconds))
+    onNewThread { [center] in #expect(center.waitUntilSettled(seconds: seconds)) }
+  }
+
+  @Test func aThreadWaitsForPostsThatFollowInEveryHome() async {
+    let homes = Homes()
+    let kinds: [HomeKind] = [.queue, .task, .mainActor, .none, .otherQueue, .task]
+    let topics = (0...kinds.count).map { Topic<Int>("\($0)") }
+    for (index, kind) in kinds.enumerated() {
+      center.observe(topics[index], owner: owner, in: kind, of: homes) { number in
+        numbers.add(number)
+        center.post(topics[index + 1], number)
+      }
+    }
+    for round in 1...20 {
+      // The test must not block its thread, because tasks need it.
+      let hasSettled = await withCheckedContinuation { continuation in
+        DispatchQueue(label: "waiter").async { [center] in
+          center.post(topics[0], round)
+          continuation.resume(returning: center.waitUntilSettled(seconds: 3_600))
+        }
+      }
+      #expect(hasSettled)
+      #expect(numbers.all.count == round * kinds.count)
+    }
+  }
+
+  @Test func cancellationEndsAWaitWithALimit() async {
+    let place = postToSuspendedQueue()
+    let wait = Task { await center.settled(within: 3_600) }
+    for _ in 0..<20 { await Task.yield() }
+    wait.cancel()
+    #expect(await !wait.value)
+    #expect(waiters == 0)
+    place.queue.resume()
+    #expect(await center.settled())
+  }
+
+  /// The timer of a limit that has not elapsed would keep the office alive for an hour.
+  @Test func aWaitThatHasEndedKeepsNoTimer() async {
+    let released = Signal()
+    await {
+      let sentinel = Sentinel { released.send() }
+      let center = MulticastCenter(onDelivery: { _ in extendLifetime(sentinel) })
+      #expect(await center.settled(within: 3_600))
+    }()
+    await released.wait()
+  }
+
+  @Test func aThreadThatAPostCallsDoesNotWaitAndWarns() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      let (center, owner) = (MulticastCenter(), kept(Owner()))
+      center.observe(.login, owner: owner) { [center] _, _ in
+        precondition(!center.waitUntilSettled(seconds: 3_600))
+      }
+      center.post(.login, Login(id: 1))
+    }
+    expectWarning(result, of: "waitUntilSettled(seconds:)")
+  }
+
+  @Test func aThreadThatAHomeNeedsReturnsFalseAndWarns() async {
+    let result = await #expect(processExitsWith: .success, observing: .errors) {
+      let (center, owner, place) = (MulticastCenter(), kept(Owner()), Place())
+      func wait(_ seconds: Double, line: Int) {
+        let hasSettled = center.waitUntilSettled(
+          seconds: seconds, fileID: "App/Exit.swift", line: line, column: 5)
+        precondition(!hasSettled)
+      }
+      center.observe(.login, owner: owner, on: place.queue) { _, _ in }
+      place.queue.sync {
+        onNewThread { center.post(.login, Login(id: 1)) }
+        // Without a limit, the letter has had no time.
+        wait(0, line: 1)
+        wait(0.001, line: 2)
+      }
+      await center.settled()
+      // The letter does not wait for this thread.
+      place.queue.suspend()
+      center.post(.login, Login(id: 2))
+      wait(0.001, line: 3)
+      place.queue.resume()
+      await center.settled()
+      await MainActor.run {
+        center.observe(.login, owner: owner, on: .main) { _, _ in }
+        onNewThread { center.post(.login, Login(id: 3)) }
+        for _ in 0..<2 { wait(0.001, line: 4) }
+      }
+    }
+    #if DEBUG
+      let messages = [("queue place", 2), ("MainActor", 4)].map { home, line in
+        """
+        Multicast: waitUntilSettled(seconds:), called at App/Exit.swift:\(line):5, returned false, because letters wait in \
+        \(home), where it was called: a thread that waits does not handle them. Call it on a thread that no home needs, or \
+        await settled(within:).
+
+        """
+      }
+      #expect(text(result) == messages.joined())
+    #else
+      #expect(text(result).isEmpty)
+    #endif
   }
 
   @Test func aCancelledWaitLeavesNoWaiter() async {

@@ -184,6 +184,43 @@ private final class WaitingWorker: WorkerProtocol {
     #endif
   }
 
+  /// The count of each stream is that of the latest message.
+  @Test func unreadAndDroppedMessagesOfStreamsAreListed() async {
+    let topic = Topic<Int>("number")
+    func messages() -> [[Int?]] {
+      center.wiring.topics.flatMap(\.listeners).map { [$0.unread, $0.dropped] }
+    }
+    let stream = kept(center.messages(of: topic))
+    for limit in [2, 0, -1] {
+      _ = kept(center.messages(of: topic, buffering: .bufferingNewest(limit)))
+    }
+    _ = kept(center.messages(of: topic, buffering: .bufferingOldest(2)))
+    center.observe(topic, owner: owner) { _, _ in }
+    #expect(messages() == [[0, 0], [nil, nil]])
+    for number in 1...3 { center.post(topic, number) }
+    #expect(messages() == [[3, 0], [2, 1], [0, 3], [2, 1], [nil, nil]])
+    #expect("\(center.wiring)".contains("AsyncStream<Int>, posting thread, 3 unread"))
+    #expect("\(center.wiring)".contains("AsyncStream<Int>, posting thread, 2 unread, 1 dropped"))
+    #expect(center.wiring.mermaid.contains("posting thread · 2 unread · 1 dropped"))
+    var loop = stream.makeAsyncIterator()
+    for number in 1...3 { #expect(await loop.next() == number) }
+    center.post(topic, 4)
+    #expect(messages().first == [1, 0])
+  }
+
+  @Test func aStreamKeepsAndDropsTheMessagesOfItsPolicy() async {
+    let topic = Topic<Int>("number")
+    let policies: [AsyncStream<Int>.Continuation.BufferingPolicy] = [
+      .unbounded, .bufferingNewest(2), .bufferingOldest(2), .bufferingNewest(0),
+    ]
+    let streams = policies.map { center.messages(of: topic, buffering: $0) }
+    for number in 1...4 { center.post(topic, number) }
+    center.removeObservers(of: topic)
+    var received: [[Int]] = []
+    for stream in streams { received.append(await stream.reduce(into: []) { $0.append($1) }) }
+    #expect(received == [[1, 2, 3, 4], [3, 4], [1, 2], []])
+  }
+
   // MARK: - Waiting letters
 
   private var waiting: [String] { center.wiring.waiting.map { "\($0.letters) in \($0.home)" } }
