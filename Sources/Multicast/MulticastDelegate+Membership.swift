@@ -93,7 +93,7 @@ extension MulticastDelegate {
     while true {
       let registration = clientList.register(box)
       if registration != .full { return registration == .registered }
-      if !clientList.makeRoom() { ClientList.findDeallocatedElsewhere(in: [clientList]) }
+      if !clientList.makeRoom() { ClientList.removeDeallocatedElsewhere(in: [clientList]) }
     }
   }
 
@@ -180,7 +180,7 @@ extension MulticastDelegate {
   ///
   /// - Complexity: O(*n*).
   public var count: Int {
-    clientList.findDeallocated(in: clientList.boxes)
+    clientList.removeDeallocated(in: clientList.boxes)
     return clientList.boxes.registered
   }
 

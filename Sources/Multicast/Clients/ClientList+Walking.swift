@@ -10,7 +10,8 @@ extension ClientList {
   final func forEach<Failure: Error>(
     in boxes: Boxes, _ body: (WeakBox) throws(Failure) -> CallOutcome
   ) throws(Failure) -> Int {
-    var (called, index) = (0, 0)
+    var called = 0
+    var index = 0
     // A `for` loop over the indices would compare each index twice.
     while index < boxes.count {
       defer { index &+= 1 }
@@ -23,7 +24,7 @@ extension ClientList {
     return called
   }
 
-  /// Finds deallocated clients among boxes of this list, and removes them. Returns whether every client may be loaded here.
+  /// Removes the deallocated clients among boxes of this list. Returns whether every client may be loaded here.
   ///
   /// A client may be loaded only in its home, because the load retains it: if its last owner releases it in that instant, it is
   /// destroyed on this thread. So this skips the clients whose homes are elsewhere. Call it with no lock held, because
@@ -31,24 +32,29 @@ extension ClientList {
   ///
   /// - Parameter current: A home in which this thread is known to run.
   @discardableResult
-  final func findDeallocated(in boxes: Boxes, from current: Home? = nil) -> Bool {
+  final func removeDeallocated(in boxes: Boxes, from current: Home? = nil) -> Bool {
     // Neighbors usually have the same home, so this asks the home again only where it changes.
-    var (home, mayLoad, mayLoadAll): (ObjectIdentifier?, Bool, Bool) = (nil, true, true)
+    var home: ObjectIdentifier?
+    var mayLoad = true
+    var mayLoadAll = true
     forEach(in: boxes) { box in
       let next = box.home.map { ObjectIdentifier($0) }
-      if next != home { (home, mayLoad) = (next, box.home?.mayRelease(from: current) ?? true) }
+      if next != home {
+        home = next
+        mayLoad = box.home?.mayRelease(from: current) ?? true
+      }
       mayLoadAll = mayLoadAll && mayLoad
       return mayLoad && box.load() == nil ? .deallocated : .skipped
     }
     return mayLoadAll
   }
 
-  /// Finds deallocated clients whose homes are elsewhere, with a task for each of these homes, because a client may be loaded
+  /// Removes deallocated clients whose homes are elsewhere, with a task for each of these homes, because a client may be loaded
   /// only in its home.
   ///
   /// At most one search of a list waits in each actor or queue, however often this is called. A home that is blocked would
   /// otherwise collect tasks.
-  static func findDeallocatedElsewhere(in lists: [ClientList]) {
+  static func removeDeallocatedElsewhere(in lists: [ClientList]) {
     var searches: [UInt: (home: Home, lists: [ClientList])] = [:]
     for list in lists {
       for home in list.roster.homes.map(\.home) where !home.mayRelease() {
@@ -63,12 +69,12 @@ extension ClientList {
     }
   }
 
-  /// Finds deallocated clients of a short list. Those of a longer list are found by the next delivery, or when the list is
-  /// full.
+  /// Removes the deallocated clients of a short list. Those of a longer list are removed by the next delivery, or when the
+  /// list is full.
   ///
   /// Relaxed, because the number is only a limit for the time that this takes.
-  final func findSomeDeallocated() {
-    if count.load(ordering: .relaxed) <= 32 { findDeallocated(in: boxes) }
+  final func removeSomeDeallocated() {
+    if count.load(ordering: .relaxed) <= 32 { removeDeallocated(in: boxes) }
   }
 }
 
@@ -87,7 +93,7 @@ final class Search: Sendable {
     for list in lists.withLock({ lists in exchange(&lists, with: []) }) {
       // First, so that another search may begin for a client that is deallocated during this one.
       list.endSearch(in: home)
-      list.findDeallocated(in: list.boxes, from: home)
+      list.removeDeallocated(in: list.boxes, from: home)
     }
   }
 }

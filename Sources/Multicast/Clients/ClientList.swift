@@ -145,7 +145,7 @@ extension ClientList {
   /// O(*k*) for *k* registrations.
   @discardableResult
   final func removeAll(of client: AnyObject? = nil) -> Int {
-    findSomeDeallocated()
+    removeSomeDeallocated()
     let ended = removing { state in
       let boxes = client.map { state.boxes(of: ObjectIdentifier($0).address) } ?? state.boxes
       return boxes.filter { box in (client == nil || box.isAlive) && state.empty(box) }
@@ -181,12 +181,12 @@ extension ClientList {
   }
 
   /// Drops the boxes of deallocated clients, and lets the list grow. Returns whether every client may be loaded here. Otherwise
-  /// call ``findDeallocatedElsewhere(in:)``.
+  /// call ``removeDeallocatedElsewhere(in:)``.
   ///
   /// A full list calls this. Then the list may grow to twice the number of the boxes that are left, so an add is amortized
   /// O(1).
   final func makeRoom() -> Bool {
-    let mayLoadAll = findDeallocated(in: boxes)
+    let mayLoadAll = removeDeallocated(in: boxes)
     let old = state.withLock { state in
       defer { count.store(state.boxes.count, ordering: .releasing) }
       return state.compact()

@@ -39,7 +39,7 @@ struct DeliveryFrame {
   }
 }
 
-typealias FramePointer = UnsafeMutablePointer<DeliveryFrame>
+@usableFromInline typealias FramePointer = UnsafeMutablePointer<DeliveryFrame>
 
 /// The deliveries that are active on the current thread: a view of a variable of the thread, which points to the innermost frame.
 @safe

@@ -12,7 +12,7 @@ extension PostOffice {
     case .homes: break
     case .mainActor: delivery.setRoster(Roster(allOf: post.roster.boxes, in: mainMailbox))
     // No caller of `delivered()` waits for a client that has been deallocated.
-    case .tasks: post.list.findDeallocated(in: post.roster.boxes)
+    case .tasks: post.list.removeDeallocated(in: post.roster.boxes)
     }
     unsafe delivery.roster(of: post)._withUnsafeGuaranteedRef { roster in
       roster.forEachHome { _, mailbox in

@@ -34,7 +34,7 @@ extension LoopGuard {
   /// frame with ``DeliveryFrame/pop()``, on the same thread.
   @usableFromInline
   func enter(
-    _ notify: UnsafeMutablePointer<DeliveryFrame>, list: ClientList, _ way: DeliveryEvent.Way
+    _ notify: FramePointer, list: ClientList, _ way: DeliveryEvent.Way
   ) -> Bool {
     let chain = DeliveryChain()
     if !chain.isEmpty || multicast_is_awaiting() {
@@ -55,7 +55,7 @@ extension LoopGuard {
   private func mayBegin(
     _ way: DeliveryEvent.Way, _ list: ClientList, _ site: CallSite, in chain: DeliveryChain
   ) -> Bool {
-    if allows(list: list, site: site, in: chain) { return true }
+    if countAndAllow(list: list, site: site, in: chain) { return true }
     // Innermost first. Awaited deliveries are outside the deliveries on the stack.
     var path = [site]
     forEachActive(in: chain) { _, site, _ in path.append(site) }
@@ -74,9 +74,11 @@ extension LoopGuard {
   /// (*k* - 1)! calls.
   private static var limit: Int { 1_000 }
 
-  private func allows(list: ClientList, site: CallSite, in chain: DeliveryChain) -> Bool {
+  /// Returns whether the policy allows a `notify`, and counts it under the deliveries that it is nested in.
+  private func countAndAllow(list: ClientList, site: CallSite, in chain: DeliveryChain) -> Bool {
     let list = ObjectIdentifier(list)
-    var (sitesInList, sameSite, count) = (0, 0, 0)
+    var sitesInList = 0
+    var sameSite = 0
     forEachActive(in: chain) { activeList, activeSite, _ in
       guard activeList == list else { return }
       sitesInList += 1
@@ -88,8 +90,11 @@ extension LoopGuard {
     case .refuseLoops:
       if sameSite > 0 || sitesInList < 2 { return sameSite == 0 }
       // Count under each active delivery. The last one is the outermost.
+      var count = 0
       forEachActive(in: chain) { activeList, _, nested in
-        if activeList == list { (nested, count) = (nested + 1, nested + 1) }
+        guard activeList == list else { return }
+        nested += 1
+        count = nested
       }
       return count <= Self.limit
     }

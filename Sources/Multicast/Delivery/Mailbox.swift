@@ -48,7 +48,7 @@ extension PostOffice.State {
   ) -> MailboxAction {
     let wasBusy = unsafe mailbox.state.isBusy
     let action = unsafe transition(&mailbox.state)
-    if unsafe wasBusy != mailbox.state.isBusy { noteBusy(mailbox, !wasBusy) }
+    if unsafe wasBusy != mailbox.state.isBusy { countBusy(mailbox, !wasBusy) }
     if action == .startDrain { makeAfterUnlock().drains.append(mailbox) }
     return action
   }

@@ -6,7 +6,7 @@
 ///
 /// `@unchecked`, because it has variables. The posting thread sets `number`, `isWithdrawn` and `trace` before it leaves
 /// the first letter, and other threads read them after they have taken a letter or the stored post, with the office's lock.
-/// `waiter` is protected by the count of the parts: see ``wait(with:)``.
+/// `waiter` is protected by the count of the parts: see ``setWaiter(_:)``.
 @usableFromInline @safe
 class Post: ReferenceAndCount, @unchecked Sendable {
   /// Calls the listener in a box with a post.
@@ -107,7 +107,7 @@ class Post: ReferenceAndCount, @unchecked Sendable {
 
 extension Post {
   /// A bit of the count of unfinished parts: a task waits.
-  private static var isAwaited: UInt64 { 1 << 63 }
+  private static var hasWaiter: UInt64 { 1 << 63 }
 
   /// Adds a part for each letter. Called before another thread can take one, because the office's lock is held.
   @inline(__always)
@@ -125,7 +125,7 @@ extension Post {
   @inline(__always)
   static func finish(_ post: Unmanaged<Post>) {
     let waiter: Waiter? = unsafe post._withUnsafeGuaranteedRef { post in
-      post.removePart() == isAwaited + 1 ? unsafe post.waiter : nil
+      post.removePart() == hasWaiter + 1 ? unsafe post.waiter : nil
     }
     unsafe post.release()
     waiter?.resume()
@@ -135,8 +135,8 @@ extension Post {
   ///
   /// Setting the bit publishes the waiter to the thread that finishes the last part. If all parts are finished by then, no
   /// thread will look at it.
-  final func wait(with waiter: Waiter) {
+  final func setWaiter(_ waiter: Waiter) {
     unsafe self.waiter = waiter
-    if addToCount(Self.isAwaited) == 0 { waiter.resume() }
+    if addToCount(Self.hasWaiter) == 0 { waiter.resume() }
   }
 }

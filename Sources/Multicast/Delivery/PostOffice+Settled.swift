@@ -16,8 +16,8 @@ extension PostOffice {
     timer?.setEventHandler { [self] in stopWaiting(number) }
     let hasSettled = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        wait(
-          with: Waiter(in: self) { hasSettled in continuation.resume(returning: hasSettled) },
+        add(
+          Waiter(in: self) { hasSettled in continuation.resume(returning: hasSettled) },
           number: number)
         // A cancellation that came before has found no waiter. A limit of 0 asks only whether the center has settled.
         if Task.isCancelled || seconds <= 0 { stopWaiting(number) }
@@ -39,8 +39,9 @@ extension PostOffice {
       hintThatSettledWouldWait("waitUntilSettled(seconds:)", at: site)
       return false
     }
-    let (number, settled) = (nextWaiter(), DispatchSemaphore(value: 0))
-    wait(with: Waiter(in: self) { _ in settled.signal() }, number: number)
+    let number = nextWaiter()
+    let settled = DispatchSemaphore(value: 0)
+    add(Waiter(in: self) { _ in settled.signal() }, number: number)
     scheduler?.beginWait(inCall: false)
     if settled.wait(timeout: .now() + seconds) == .success { return true }
     stopWaiting(number)
@@ -65,7 +66,7 @@ extension PostOffice {
   }
 
   /// Lets a task or a thread wait until the center has settled. If it has, it is resumed before this returns.
-  private func wait(with waiter: Waiter, number: UInt64) {
+  private func add(_ waiter: Waiter, number: UInt64) {
     withLock { state in
       state.waiters[number] = waiter
       // After the waiter is stored: a frame that ends later finds the mark, and one that has ended is not counted any more.

@@ -79,7 +79,7 @@ final class PostOffice: Sendable {
     }
 
     /// Notes that a mailbox begins or ends to be busy.
-    mutating func noteBusy(_ mailbox: Mailbox, _ isBusy: Bool) {
+    mutating func countBusy(_ mailbox: Mailbox, _ isBusy: Bool) {
       busy += isBusy ? 1 : -1
       if isBusy { return }
       if case .clientTask(let client) = mailbox.kind { clientMailboxes[client] = nil }

@@ -51,19 +51,19 @@ public struct Posted: ~Copyable, Sendable {
   @discardableResult
   nonisolated(nonsending) public consuming func delivered() async -> Int {
     let clients = clients
-    guard let (post, office) = unsafe takeAwaited() else { return clients }
+    guard let (post, office) = unsafe takePost() else { return clients }
     await withCheckedContinuation { continuation in
       let office = unsafe office.takeRetainedValue()
       let waiter = Waiter(in: office) { _ in continuation.resume() }
       // Released here, so that the post is destroyed where its last part is finished, and not after the wait.
-      unsafe post.takeRetainedValue().wait(with: waiter)
+      unsafe post.takeRetainedValue().setWaiter(waiter)
       office.scheduler?.beginWait(inCall: AwaitedCall.current != nil)
     }
     return clients
   }
 
   /// The post to wait for and its office, retained; nil if there is nothing to wait for.
-  private consuming func takeAwaited() -> (Unmanaged<Post>, Unmanaged<PostOffice>)? {
+  private consuming func takePost() -> (Unmanaged<Post>, Unmanaged<PostOffice>)? {
     guard let post, let office else { return nil }
     if let call = AwaitedCall.current, call.isAddressed(by: post) {
       post.hintThatDeliveredWouldWait()

@@ -8,7 +8,7 @@ extension TopicReference {
     _ owner: AnyObject & Sendable, _ id: (any Hashable & Sendable)?, _ handler: Handler,
     at home: Home?
   ) -> TopicObservation {
-    list.findSomeDeallocated()
+    list.removeSomeDeallocated()
     let home = home ?? list.latest?.mailbox
     let box = HandlerBox(of: owner, id: id, handler, at: home)
     // The `==` of an id is client code, so this compares ids with no lock held, and `register` refuses the box if another call
@@ -32,7 +32,7 @@ extension TopicReference {
         return TopicObservation(box, in: self, version: 0)
       case .changed: continue
       case .full:
-        if !list.makeRoom() { ClientList.findDeallocatedElsewhere(in: [list]) }
+        if !list.makeRoom() { ClientList.removeDeallocatedElsewhere(in: [list]) }
       }
     }
   }

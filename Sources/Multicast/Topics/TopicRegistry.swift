@@ -106,10 +106,10 @@ final class TopicRegistry: Sendable {
         isSearched = boxes[first].mayBeLoaded
         boxes = Boxes(boxes[..<first])
       }
-      isSearched = list.findDeallocated(in: boxes) && isSearched
+      isSearched = list.removeDeallocated(in: boxes) && isSearched
       if !isSearched { hidden.append(list) }
     }
-    ClientList.findDeallocatedElsewhere(in: hidden)
+    ClientList.removeDeallocatedElsewhere(in: hidden)
     let dropped = state.withLock { state in state.dropUnused() }
     extendLifetime(dropped)
   }

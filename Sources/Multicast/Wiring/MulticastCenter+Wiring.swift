@@ -51,7 +51,7 @@ extension MulticastDelegate: CustomStringConvertible {
 extension Wiring.List {
   /// Reads the contents of a list at this moment. Equal neighbors form a group.
   fileprivate init(_ list: ClientList) {
-    list.findDeallocated(in: list.boxes)
+    list.removeDeallocated(in: list.boxes)
     var groups: [Wiring.Group] = []
     for box in list.boxes where box.isRegistered {
       let handlerBox = list is TopicList ? box.handlerBox : nil
@@ -69,6 +69,7 @@ extension Wiring.List {
         groups.append(group)
       }
     }
-    (name, listeners) = (list.subject.description, groups)
+    name = list.subject.description
+    listeners = groups
   }
 }

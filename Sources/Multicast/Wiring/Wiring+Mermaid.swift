@@ -6,7 +6,8 @@ extension Wiring {
   /// default, Mermaid draws at most 500 arrows and 50,000 characters.
   public var mermaid: String {
     var types: [String: String] = [:]
-    var (nodes, arrows) = ("", "")
+    var nodes = ""
+    var arrows = ""
     func draw(_ list: List, _ id: String, _ open: String, _ close: String) {
       nodes += "  \(id)\(open)\"\(list.name.mermaid)\"\(close)\n"
       for group in list.listeners {

@@ -158,7 +158,7 @@ extension ReleaseAtHomeTests {
     visitor.map { visitor in _ = list.register(ClientBox<PingProtocol>(visitor, visitor, at: home))
     }
     visitor = nil
-    #expect(list.findDeallocated(in: list.boxes) == false)
+    #expect(list.removeDeallocated(in: list.boxes) == false)
     #expect(list.boxes.registered == 1)
     await home.run { Search(of: [list]).run(at: home) }
     #expect(list.boxes.registered == 0)

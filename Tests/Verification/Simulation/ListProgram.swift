@@ -344,7 +344,7 @@ final class ListProgram: Program, @unchecked Sendable {
     }
     if all.registered != staying.count { fault("\(all.registered) are registered, not \(staying)") }
     if all.registered * 2 < all.count - 2 { fault("\(all.count) boxes for \(all.registered)") }
-    if list.findDeallocated(in: all) != all.allSatisfy({ $0.home !== homes[1] }) {
+    if list.removeDeallocated(in: all) != all.allSatisfy({ $0.home !== homes[1] }) {
       fault("some may not be loaded here")
     }
     if all.registered != staying.count { fault("not \(staying.count) are alive") }
