@@ -14,7 +14,12 @@ let package = Package(
     .target(
       name: "Multicast", dependencies: ["MulticastPlatform"],
       swiftSettings: [.strictMemorySafety()]),
-    .target(name: "MulticastPlatform"),
+    .target(
+      name: "MulticastPlatform",
+      linkerSettings: [
+        .linkedLibrary("log", .when(platforms: [.android])),
+        .linkedLibrary("Synchronization", .when(platforms: [.windows])),
+      ]),
     .target(
       name: "MulticastFoundation", dependencies: ["Multicast"],
       swiftSettings: [.strictMemorySafety()]),

@@ -1,4 +1,6 @@
-import Dispatch
+#if canImport(Dispatch)
+  import Dispatch
+#endif
 
 extension MulticastCenter {
   /// Adds a client of a listener protocol, in the actor in which you call this.

@@ -1,4 +1,6 @@
-import Dispatch
+#if canImport(Dispatch)
+  import Dispatch
+#endif
 
 extension MulticastDelegate {
   /// Adds a client, in the actor in which you call this.

@@ -2,8 +2,6 @@
 // listener, a task of its own. A drain claims the mailbox, handles batches of letters until none waits, and yields after each
 // turn, so that other work of the actor or the queue gets its turn, too.
 
-import Dispatch
-
 extension PostOffice {
   /// The number of letters that a drain handles before it yields.
   private static var turn: Int { 100 }
@@ -33,7 +31,7 @@ extension PostOffice {
     case .actor, .postingThread:
       Task.detached(priority: priority) { [self] in await drainInTask(mailbox, in: mailbox.actor) }
     case .queue(let queue):
-      queue.queue.async { [self] in if drainTurn(of: mailbox) { startDrain(of: mailbox) } }
+      queue.async { [self] in if drainTurn(of: mailbox) { startDrain(of: mailbox) } }
     case .clientTask, .handlerTask:
       Task.detached(priority: priority) { [self] in _ = await drainAwaitingTurn(of: mailbox) }
     }

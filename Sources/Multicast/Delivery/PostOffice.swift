@@ -1,4 +1,6 @@
-import Dispatch
+#if canImport(Dispatch)
+  import Dispatch
+#endif
 
 /// The mailboxes of a center, and the lock that orders the letters in all of them. A standalone delegate has an office of its
 /// own.

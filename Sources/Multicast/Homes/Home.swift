@@ -1,6 +1,3 @@
-import Dispatch
-import MulticastPlatform
-
 /// Where `post` calls a listener: an actor, a queue, or one of the two substitutes for a listener that has neither.
 ///
 /// An office owns one object for each home, and that object is the home's mailbox, too: see ``Home/mailbox``. This class is its
@@ -77,7 +74,7 @@ extension Home {
     func run(in isolation: isolated (any Actor)?) -> Result { body() }
     guard case .queue(let queue) = kind else { return await run(in: actor) }
     return await withCheckedContinuation { continuation in
-      queue.queue.async { continuation.resume(returning: body()) }
+      queue.async { continuation.resume(returning: body()) }
     }
   }
 
@@ -129,7 +126,7 @@ extension Home: CustomStringConvertible {
     switch kind {
     case .mainActor: "MainActor"
     case .actor(let reference): reference.actor.map { "\(type(of: $0))" } ?? "an actor"
-    case .queue(let queue): queue.queue.label.isEmpty ? "queue" : "queue \(queue.queue.label)"
+    case .queue(let queue): queue.label.isEmpty ? "queue" : "queue \(queue.label)"
     case .handlerTask(let reference?):
       reference.actor.map { "task in \(type(of: $0))" } ?? "task"
     case .clientTask, .handlerTask: "task"

@@ -1,55 +1,84 @@
-import Dispatch
-import MulticastPlatform
+#if canImport(Dispatch)
+  import Dispatch
+  import MulticastPlatform
 
-/// A dispatch queue that knows whether it is the current one.
-final class MarkedQueue: Sendable {
-  /// The main queue. A block there runs in the main actor, even if a thread other than the main one serves the queue.
-  static let main = MarkedQueue(.main)
+  /// A dispatch queue that knows whether it is the current one.
+  final class MarkedQueue: Sendable {
+    /// The main queue. A block there runs in the main actor, even if a thread other than the main one serves the queue.
+    static let main = MarkedQueue(.main)
 
-  let queue: DispatchQueue
-  let address: UInt
+    private let queue: DispatchQueue
+    let address: UInt
 
-  /// The key of a value that only this queue has; nil for a global queue, which cannot be marked.
-  let mark: DispatchSpecificKey<Bool>?
+    /// The key of a value that only this queue has; nil for a global queue, which cannot be marked.
+    let mark: DispatchSpecificKey<Bool>?
 
-  init(_ queue: DispatchQueue) {
-    self.queue = queue
-    address = queue.address
-    // Dispatch stops the program if it is asked to mark a global queue.
-    mark = queue.isGlobal ? nil : DispatchSpecificKey()
-    if let mark { queue.setSpecific(key: mark, value: true) }
+    init(_ queue: DispatchQueue) {
+      self.queue = queue
+      address = queue.address
+      // Dispatch stops the program if it is asked to mark a global queue.
+      mark = queue.isGlobal ? nil : DispatchSpecificKey()
+      if let mark { queue.setSpecific(key: mark, value: true) }
+    }
+
+    deinit {
+      if let mark { queue.setSpecific(key: mark, value: nil) }
+    }
+
+    var label: String { queue.label }
+
+    /// Whether this thread runs on the queue, or on a queue that targets it. Unknown for a global queue.
+    @inline(__always)
+    var presence: Presence {
+      guard let mark else { return .unknown }
+      return unsafe multicast_has_specific(Unmanaged.passUnretained(mark).toOpaque())
+        ? .here : .elsewhere
+    }
+
+    /// Runs `work` on the queue. A block, because the compiler would wrap another closure in one, which costs an allocation.
+    @inline(__always)
+    func async(_ work: @escaping @Sendable @convention(block) () -> Void) {
+      queue.async(execute: work)
+    }
   }
 
-  deinit {
-    if let mark { queue.setSpecific(key: mark, value: nil) }
+  extension DispatchQueue {
+    private static let globalAddresses = [
+      DispatchQoS.QoSClass.userInteractive, .userInitiated, .default, .utility, .background,
+    ].map { qos in global(qos: qos).address }
+
+    /// The queue's address.
+    ///
+    /// Without Objective-C, a `DispatchQueue` is a Swift object around the queue, and one queue may have several of them. The
+    /// address of the queue is their only stored property, behind the two words with which a Swift object begins.
+    var address: UInt {
+      #if canImport(ObjectiveC)
+        ObjectIdentifier(self).address
+      #else
+        unsafe Unmanaged.passUnretained(self).toOpaque()
+          .load(fromByteOffset: 2 * MemoryLayout<UInt>.size, as: UInt.self)
+      #endif
+    }
+
+    var isGlobal: Bool { Self.globalAddresses.contains(address) }
+  }
+#else
+  /// Stands for the queues of Dispatch on a system without it, such as WASI. There are none, so `on:` can only be nil.
+  public enum DispatchQueue: Sendable {
+    var address: UInt { switch self {} }
   }
 
-  /// Whether this thread runs on the queue, or on a queue that targets it. Unknown for a global queue.
-  @inline(__always)
-  var presence: Presence {
-    guard let mark else { return .unknown }
-    return unsafe multicast_has_specific(Unmanaged.passUnretained(mark).toOpaque())
-      ? .here : .elsewhere
+  /// Stands for the marked queues. The one called `main` is never current, and no home has it.
+  struct MarkedQueue: Sendable {
+    static let main = MarkedQueue(address: 0)
+
+    let address: UInt
+    var label: String { "" }
+    var presence: Presence { .elsewhere }
+
+    private init(address: UInt) { self.address = address }
+    init(_ queue: DispatchQueue) { address = queue.address }
+
+    func async(_ work: @escaping @Sendable () -> Void) {}
   }
-}
-
-extension DispatchQueue {
-  private static let globalAddresses = [
-    DispatchQoS.QoSClass.userInteractive, .userInitiated, .default, .utility, .background,
-  ].map { qos in global(qos: qos).address }
-
-  /// The queue's address.
-  ///
-  /// Without Objective-C, a `DispatchQueue` is a Swift object around the queue, and one queue may have several of them. The address
-  /// of the queue is their only stored property, behind the two words with which a Swift object begins.
-  var address: UInt {
-    #if canImport(ObjectiveC)
-      ObjectIdentifier(self).address
-    #else
-      unsafe Unmanaged.passUnretained(self).toOpaque()
-        .load(fromByteOffset: 2 * MemoryLayout<UInt>.size, as: UInt.self)
-    #endif
-  }
-
-  var isGlobal: Bool { Self.globalAddresses.contains(address) }
-}
+#endif

@@ -4,11 +4,7 @@ import MulticastPlatform
 package enum StandardError {
   /// Writes a line with one system call, so that the lines of several threads do not mix.
   package static func print(_ line: String) {
-    var bytes = Array(line.utf8)
-    bytes.append(UInt8(ascii: "\n"))
-    unsafe bytes.withUnsafeBytes { bytes in
-      unsafe multicast_write_error(bytes.baseAddress, bytes.count)
-    }
+    unsafe multicast_write_error(line + "\n")
   }
 }
 

@@ -1,4 +1,6 @@
-import Dispatch
+#if canImport(Dispatch)
+  import Dispatch
+#endif
 
 extension MulticastCenter {
   /// Observes a topic with a closure, called in the actor in which you write it.

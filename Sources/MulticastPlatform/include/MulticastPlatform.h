@@ -13,8 +13,6 @@
 
 #if defined(__APPLE__)
   #include <os/lock.h>
-#elif !defined(__linux__) && !defined(_WIN32)
-  #include <pthread.h>
 #endif
 
 // With C++ interoperability, Swift reads this as C++, which would give the functions other names than their C definitions have.
@@ -62,10 +60,10 @@ MULTICAST_INLINE void multicast_count_awaiting(int64_t change) {
 // no, or take longer.
 
 /// The function of Swift's runtime that returns whether this thread runs in an executor. It is missing from the runtimes of
-/// Apple's systems before macOS 26 and its relatives, so the reference is weak: the address is null if the function is missing.
-/// Unlike a search with `dlsym`, a weak reference works in static programs, too. On other systems, the runtime comes with the
-/// compiler.
-#if !defined(_WIN32)
+/// Apple's systems before macOS 26 and its relatives, so the reference is weak there: the address is null if the function is
+/// missing. Unlike a search with `dlsym`, a weak reference works in static programs, too. On other systems, the runtime comes
+/// with the compiler.
+#if defined(__APPLE__)
 __attribute__((weak))
 #endif
 extern bool swift_task_isCurrentExecutorWithFlags(
@@ -73,7 +71,11 @@ extern bool swift_task_isCurrentExecutorWithFlags(
 
 /// Whether the runtime contains the function that `multicast_is_current_executor` calls.
 MULTICAST_INLINE bool multicast_knows_current_executor(void) {
-  return swift_task_isCurrentExecutorWithFlags != NULL;
+  #if defined(__APPLE__)
+    return swift_task_isCurrentExecutorWithFlags != NULL;
+  #else
+    return true;
+  #endif
 }
 
 /// Whether this thread runs in an executor, given as the two words of a reference to it. Call this only if
@@ -151,9 +153,10 @@ MULTICAST_INLINE void multicast_release(multicast_lock *_Nonnull lock) {
   os_unfair_lock_unlock(&lock->lock);
 }
 
-#elif defined(__linux__)
+#else
 
-/// 0: free. 1: held. 2: held, and other threads may sleep until it is released. A pthread mutex is ten times as large.
+/// 0: free. 1: held. 2: held, and other threads may sleep until it is released. A pthread mutex is ten times as large on Linux,
+/// and contains pointers on some systems, which are unsafe in Swift.
 typedef struct { uint32_t state; } multicast_lock;
 
 void multicast_wait_and_acquire(multicast_lock *_Nonnull lock);
@@ -170,26 +173,6 @@ MULTICAST_INLINE void multicast_release(multicast_lock *_Nonnull lock) {
   if (__atomic_exchange_n(&lock->state, 0, __ATOMIC_RELEASE) == 2) multicast_wake(lock);
 }
 
-#elif defined(_WIN32)  // not tested
-
-/// A slim reader/writer lock, which is a pointer.
-typedef struct { void *_Nullable lock; } multicast_lock;
-
-void multicast_acquire(multicast_lock *_Nonnull lock);
-void multicast_release(multicast_lock *_Nonnull lock);
-
-#else  // not tested
-
-typedef struct { pthread_mutex_t lock; } multicast_lock;
-
-MULTICAST_INLINE void multicast_acquire(multicast_lock *_Nonnull lock) {
-  pthread_mutex_lock(&lock->lock);
-}
-
-MULTICAST_INLINE void multicast_release(multicast_lock *_Nonnull lock) {
-  pthread_mutex_unlock(&lock->lock);
-}
-
 #endif
 
 // MARK: The C library
@@ -201,9 +184,9 @@ MULTICAST_INLINE void multicast_release(multicast_lock *_Nonnull lock) {
 /// decreases. The clocks of Swift's standard library need macOS 13 and its relatives.
 uint64_t multicast_now(void);
 
-/// Writes to standard error in one piece, so that the lines of several threads do not mix. It ignores failures, because there
-/// is nothing left to report them with.
-void multicast_write_error(const void *_Nullable bytes, size_t count);
+/// Writes text to standard error in one piece, so that the lines of several threads do not mix, and on Android to the system's
+/// log, too. It ignores failures, because there is nothing left to report them with.
+void multicast_write_error(const char *_Nonnull text);
 
 #if defined(__cplusplus)
 }
