@@ -160,39 +160,44 @@ extension MulticastCenter {
     await office.settled(
       within: seconds, from: CallSite(fileID: fileID, line: line, column: column))
   }
-
-  /// Blocks this thread until everything that was posted has been handled, in a program without `async`.
-  ///
-  /// <!-- example: in Settling -->
-  /// ```swift
-  /// // The end of a command-line program
-  /// if !center.waitUntilSettled(seconds: 5) {
-  ///   print(center.wiring)
-  /// }
-  /// ```
-  ///
-  /// It waits for the same posts as ``settled(within:fileID:line:column:)``.
-  ///
-  /// A home cannot handle its letters while its only thread waits here. So do not call this on the main thread
-  /// if listeners live on the main actor, or on the queue of a listener. There it returns false when the time
-  /// is up, and a debug build prints a warning. Asynchronous code cannot call it, because it would block a
-  /// thread that other tasks need.
-  ///
-  /// - Parameters:
-  ///   - seconds: The time limit in seconds. With 0, it only asks whether the center has settled.
-  ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
-  ///   - line: The line of the call site.
-  ///   - column: The column of the call site.
-  /// - Returns: Whether the center has settled. False if the time is up, or if a post is calling the code that
-  ///   asks. Then ``wiring`` shows the homes that are behind.
-  /// - Complexity: O(*h*) for *h* homes, for each step that follows from another one.
-  @available(*, noasync, message: "Await settled(within:) instead.")
-  @discardableResult
-  public func waitUntilSettled(
-    seconds: Double,
-    fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
-  ) -> Bool {
-    office.waitUntilSettled(
-      seconds: seconds, from: CallSite(fileID: fileID, line: line, column: column))
-  }
 }
+
+// A system without Dispatch, such as WASI, has no other thread to wait for.
+#if canImport(Dispatch)
+  extension MulticastCenter {
+    /// Blocks this thread until everything that was posted has been handled, in a program without `async`.
+    ///
+    /// <!-- example: in Settling -->
+    /// ```swift
+    /// // The end of a command-line program
+    /// if !center.waitUntilSettled(seconds: 5) {
+    ///   print(center.wiring)
+    /// }
+    /// ```
+    ///
+    /// It waits for the same posts as ``settled(within:fileID:line:column:)``.
+    ///
+    /// A home cannot handle its letters while its only thread waits here. So do not call this on the main thread
+    /// if listeners live on the main actor, or on the queue of a listener. There it returns false when the time
+    /// is up, and a debug build prints a warning. Asynchronous code cannot call it, because it would block a
+    /// thread that other tasks need.
+    ///
+    /// - Parameters:
+    ///   - seconds: The time limit in seconds. With 0, it only asks whether the center has settled.
+    ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
+    ///   - line: The line of the call site.
+    ///   - column: The column of the call site.
+    /// - Returns: Whether the center has settled. False if the time is up, or if a post is calling the code that
+    ///   asks. Then ``wiring`` shows the homes that are behind.
+    /// - Complexity: O(*h*) for *h* homes, for each step that follows from another one.
+    @available(*, noasync, message: "Await settled(within:) instead.")
+    @discardableResult
+    public func waitUntilSettled(
+      seconds: Double,
+      fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
+    ) -> Bool {
+      office.waitUntilSettled(
+        seconds: seconds, from: CallSite(fileID: fileID, line: line, column: column))
+    }
+  }
+#endif

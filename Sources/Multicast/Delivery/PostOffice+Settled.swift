@@ -1,4 +1,6 @@
-import Dispatch
+#if canImport(Dispatch)
+  import Dispatch
+#endif
 
 extension PostOffice {
   /// Waits until the center has settled: no letter waits, no home is calling, and no post is under way on any thread.
@@ -11,9 +13,7 @@ extension PostOffice {
       return false
     }
     let number = nextWaiter()
-    // A source, because `asyncAfter` would keep its block, and with it this office, until the limit.
-    let timer = seconds < .infinity ? DispatchSource.makeTimerSource(queue: .global()) : nil
-    timer?.setEventHandler { [self] in stopWaiting(number) }
+    var limit: TimeLimit?
     let hasSettled = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         add(
@@ -21,32 +21,16 @@ extension PostOffice {
           number: number)
         // A cancellation that came before has found no waiter. A limit of 0 asks only whether the center has settled.
         if Task.isCancelled || seconds <= 0 { stopWaiting(number) }
-        timer?.schedule(deadline: .now() + seconds)
-        timer?.activate()
+        if seconds < .infinity {
+          limit = TimeLimit(seconds: seconds) { [self] in stopWaiting(number) }
+        }
         scheduler?.beginWait(inCall: false)
       }
     } onCancel: {
       stopWaiting(number)
     }
-    timer?.cancel()
+    limit?.cancel()
     return hasSettled && !Task.isCancelled
-  }
-
-  /// Blocks this thread until the center has settled. Returns false if the number of seconds has passed, or if a post is calling
-  /// the code that asks.
-  func waitUntilSettled(seconds: Double, from site: CallSite) -> Bool {
-    if isCallingThisCode {
-      hintThatSettledWouldWait("waitUntilSettled(seconds:)", at: site)
-      return false
-    }
-    let number = nextWaiter()
-    let settled = DispatchSemaphore(value: 0)
-    add(Waiter(in: self) { _ in settled.signal() }, number: number)
-    scheduler?.beginWait(inCall: false)
-    if settled.wait(timeout: .now() + seconds) == .success { return true }
-    stopWaiting(number)
-    if seconds > 0 { hintAtLettersHere(at: site) }
-    return false
   }
 
   /// Whether a post of this office is calling the code that runs, so that a wait for the post would never end.
@@ -55,6 +39,27 @@ extension PostOffice {
       || AwaitedCall.current?.isMade(by: self) == true
   }
 }
+
+#if canImport(Dispatch)
+  extension PostOffice {
+    /// Blocks this thread until the center has settled. Returns false if the number of seconds has passed, or if a post is calling
+    /// the code that asks.
+    func waitUntilSettled(seconds: Double, from site: CallSite) -> Bool {
+      if isCallingThisCode {
+        hintThatSettledWouldWait("waitUntilSettled(seconds:)", at: site)
+        return false
+      }
+      let number = nextWaiter()
+      let settled = DispatchSemaphore(value: 0)
+      add(Waiter(in: self) { _ in settled.signal() }, number: number)
+      scheduler?.beginWait(inCall: false)
+      if settled.wait(timeout: .now() + seconds) == .success { return true }
+      stopWaiting(number)
+      if seconds > 0 { hintAtLettersHere(at: site) }
+      return false
+    }
+  }
+#endif
 
 extension PostOffice {
   /// A number for a waiter, to stop its wait.
