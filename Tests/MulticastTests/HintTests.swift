@@ -13,6 +13,7 @@ import Testing
   private protocol MiddleProtocol: AnyObject, Sendable, BaseProtocol {
     associatedtype Element
   }
+  private final class BaseScreen: BaseProtocol {}
   private protocol DerivedProtocol: OtherProtocol, MiddleProtocol {}
   private final class DerivedScreen: DerivedProtocol, ScreenProtocol { typealias Element = Int }
 
@@ -23,6 +24,10 @@ import Testing
   }
 
   extension MulticastCenter {
+    fileprivate func observeNamed<Message>(_ topic: Topic<Message>, _ owner: Owner) {
+      observe(topic, owner: owner, fileID: "App/A.swift", line: 3, column: 4) { _, _ in }
+    }
+
     @discardableResult
     fileprivate func observeHinted(
       _ topic: Topic<Login>, owner: Owner, line: Int, column: Int = 7, id: Int? = nil,
@@ -115,11 +120,12 @@ import Testing
       let result = await #expect(processExitsWith: .success, observing: .errors) {
         let (base, derived) = (MulticastCenter(), MulticastCenter())
         let screen = DerivedScreen()
-        derived.add(screen, for: DerivedProtocol.self, on: nil)
+        derived.add(screen, for: (any DerivedProtocol).self, on: nil)
         base.add(screen, for: BaseProtocol.self, on: nil)
         for _ in 0..<2 {
           derived.notify(BaseProtocol.self, fileID: "App/A.swift", line: 1, column: 2) { _ in }
-          base.notify(DerivedProtocol.self, fileID: "App/A.swift", line: 2, column: 2) { _ in }
+          base.notify((any DerivedProtocol).self, fileID: "App/A.swift", line: 2, column: 2) { _ in
+          }
           _ = base.map((any MiddleProtocol).self, fileID: "App/A.swift", line: 3, column: 2) { _ in
           }
           // It conforms to this protocol, which has nothing to do with the others.
@@ -129,10 +135,9 @@ import Testing
           derived.notify(Int.self) { _ in }
         }
         // The client of the base protocol does not conform to the derived one.
-        final class BaseScreen: BaseProtocol {}
         let (other, baseScreen) = (MulticastCenter(), BaseScreen())
         other.add(baseScreen, for: BaseProtocol.self, on: nil)
-        other.notify(DerivedProtocol.self) { _ in }
+        other.notify((any DerivedProtocol).self) { _ in }
         extendLifetime((screen, baseScreen))
       }
       let messages = [
@@ -151,9 +156,8 @@ import Testing
 
     @Test func everyWayToCallIsExamined() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
-        final class Screen: WorkerProtocol {}
-        let (center, screen) = (MulticastCenter(), Screen())
-        center.add(screen, for: Screen.self)
+        let (center, worker) = (MulticastCenter(), Worker())
+        center.add(worker, for: Worker.self)
         let (called, file) = (WorkerProtocol.self, "App/A.swift" as StaticString)
         center.notify(called, fileID: file, line: 1, column: 1) { _ in }
         _ = center.map(called, fileID: file, line: 2, column: 1) { _ in }
@@ -162,7 +166,7 @@ import Testing
         center.post(called, fileID: file, line: 5, column: 1) { _ in }
         center.postOnMain(called, fileID: file, line: 6, column: 1) { _ in }
         center.post(called, fileID: file, line: 7, column: 1, awaiting: { _ in })
-        extendLifetime(screen)
+        extendLifetime(worker)
       }
       let lines = text(result).split(separator: "\n").map { line in
         line.dropFirst("Multicast: no client is registered for WorkerProtocol, called at ".count)
@@ -190,8 +194,11 @@ import Testing
         used.add(screen, for: ScreenProtocol.self, on: nil)
         used.observe(Topic<Int>("speed"), owner: owner) { _, _ in }
         unused.notify(OtherProtocol.self) { _ in }
-        unused.post(Topic<Int>("speed", keepsLatest: true), 1)
         for _ in 0..<2 { call(line: 1) }
+        // A message that waits for its first handler is not unheard.
+        let level = Topic<Int>("level", keepsLatest: true)
+        used.observe(level, owner: owner) { _, _ in }
+        unused.post(level, 1)
         extendLifetime((screen, owner))
       }
       let name = isDefault ? "MulticastCenter.default" : "a center of its own"
@@ -250,12 +257,9 @@ import Testing
     @Test func aTopicWithASimilarNameIsReportedIfItHasOnlyHandlers() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
         let (center, owner) = (MulticastCenter(), Owner())
-        func observe<Message>(_ topic: Topic<Message>) {
-          center.observe(topic, owner: owner, fileID: "App/A.swift", line: 3, column: 4) { _, _ in }
-        }
-        observe(Topic<Int>())
-        observe(Topic<Int>("speed"))
-        observe(Topic<Double>("parsed"))
+        center.observeNamed(Topic<Int>(), owner)
+        center.observeNamed(Topic<Int>("speed"), owner)
+        center.observeNamed(Topic<Double>("parsed"), owner)
         for _ in 0..<2 {
           center.post(Topic<Int>("Speed"), 1, fileID: "App/B.swift", line: 1, column: 2)
           // Another message type, and a topic that has a sender.
@@ -263,7 +267,7 @@ import Testing
           center.post(Topic<Double>("parsed"), 1)
           center.post(Topic<Double>("passed"), 1)
         }
-        observe(Topic<Int>("Speed"))
+        center.observeNamed(Topic<Int>("Speed"), owner)
         center.post(Topic<Int>("Speed"), 1)
         extendLifetime(owner)
       }
