@@ -10,6 +10,7 @@ import Testing
 
   /// Each program tested here is a code block in the documentation.
   @Test(arguments: [
+    ("EventLoops", ["EventLoops"]),
     ("Forwarding", ["Forwarding"]),
     ("Recipes", ["Sensor", "Veto", "Debounce", "Finished", "ObservableModel"]),
     ("Migrating", ["Shims"]),

@@ -1,6 +1,7 @@
-import Tracing
 import Metrics
 import Multicast
+import NIOCore
+import Tracing
 
 /// A timer of deliveries and a counter of calls for each protocol and topic.
 @Sendable func measure(_ event: DeliveryEvent) {
@@ -29,4 +30,15 @@ func makeMeasuredCenter() -> MulticastCenter {
 
 func makeTracedCenter() -> MulticastCenter {
   MulticastCenter(onDelivery: trace, carrying: CarriedValue(ServiceContext.$current))
+}
+
+/// Runs the jobs of actors in an event loop of NIO.
+final class EventLoopExecutor: LoopExecutor {
+  let loop: any EventLoop
+  init(_ loop: any EventLoop) { self.loop = loop }
+
+  var isCurrent: Bool { loop.inEventLoop }
+  func schedule(_ work: @escaping @Sendable () -> Void) {
+    loop.execute(work)
+  }
 }
