@@ -3,7 +3,7 @@ import Multicast
 import TestSupport
 import Testing
 
-@globalActor private actor Audio {
+@globalActor actor Audio {
   static let shared = Audio()
   static let loop = GameLoop()
   nonisolated var unownedExecutor: UnownedSerialExecutor { Self.loop.asUnownedSerialExecutor() }
@@ -12,7 +12,7 @@ import Testing
 @Audio private final class Speaker {
   private(set) var sounds = 0
 
-  init(center: MulticastCenter) { center.observe(Game.damage, owner: self, Speaker.play) }
+  init(center: MulticastCenter) { center.observe(Game.damage, owner: self) { $0.play($1) } }
   private func play(_ damage: Int) { sounds += 1 }
 }
 
