@@ -17,13 +17,13 @@ extension MulticastCenter {
   /// The client's *home*, where `post` calls it, is the actor in which you call this, such as the main actor.
   /// There are exceptions:
   ///
-  /// - If the compiler can see at this call that the protocol is `Sendable`, the client has no home, unless
-  ///   you pass `isolation:`.
+  /// - If the compiler can see at this call that the protocol is `Sendable`, the client has no home, even if
+  ///   you call this on the main actor, unless you pass `isolation: #isolation`.
   /// - A client that adds itself in a nonisolated `init` or in a `nonisolated async` function has no home.
-  /// - A client that is an actor has itself as its home if you call this in its own code or pass it as
-  ///   `isolation`. Otherwise it has no home.
+  /// - A client that is an actor has itself as its home if you call this in a method of its own or pass it as
+  ///   `isolation`. Otherwise it has no home. The actor's `init` is nonisolated unless it is `async`.
   ///
-  /// A client without a home is called on every thread that notifies or posts.
+  /// A client without a home is called on every thread that notifies or posts, and its `deinit` may run there.
   ///
   /// You may call this on any thread. In the client's `deinit`, it adds nothing.
   ///
@@ -86,7 +86,8 @@ extension MulticastCenter {
 
   /// Adds a client of a `Sendable` listener protocol, without a home.
   ///
-  /// The client is called on every thread that notifies or posts.
+  /// The client is called on every thread that notifies or posts, and its `deinit` may run there. To give it
+  /// the actor in which you call this as its home, pass `isolation: #isolation`.
   ///
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program.

@@ -137,7 +137,7 @@ extension MulticastCenter {
   /// last call has returned, even if the calls are awaited, and for all that clients and handlers post in
   /// response. A post that another thread makes in the meantime may or may not be waited for. It cannot wait
   /// for a post that a task has not made yet. A `notify` is not waited for, even if it is calling clients on
-  /// another thread.
+  /// another thread, and neither are posts of a ``MulticastDelegate`` that you created.
   ///
   /// If a post is calling the client or handler that calls this, it would wait for itself. Then it returns
   /// immediately, and a debug build prints a warning. It does not return while a post waits for a suspended

@@ -21,11 +21,12 @@ extension MulticastDelegate {
   /// something else must own it. A `notify` or `post` that has begun does not call it.
   ///
   /// The client's *home*, where `post` calls it, is the actor in which you call this, such as the main actor.
-  /// If the compiler can see at this call that the protocol is `Sendable`, the client has no home, unless you
-  /// pass `isolation:`. A client that adds itself in a nonisolated `init` or in a `nonisolated async`
-  /// function has no home. A client that is an actor has itself as its home if you call this in its own code
-  /// or pass it as `isolation`, and otherwise none. A client without a home is called on every thread that
-  /// notifies or posts.
+  /// If the compiler can see at this call that the protocol is `Sendable`, the client has no home, even if you
+  /// call this on the main actor, unless you pass `isolation: #isolation`. A client that adds itself in a
+  /// nonisolated `init` or in a `nonisolated async` function has no home. A client that is an actor has itself
+  /// as its home if you call this in a method of its own or pass it as `isolation`, and otherwise none. The
+  /// actor's `init` is nonisolated unless it is `async`. A client without a home is called on every thread that
+  /// notifies or posts, and its `deinit` may run there.
   ///
   /// You may call this on any thread. In the client's `deinit`, it adds nothing.
   ///
@@ -195,7 +196,8 @@ extension MulticastDelegate {
 extension MulticastDelegate where Listener: Sendable {
   /// Adds a client without a home, because the listener protocol is `Sendable`.
   ///
-  /// The client is called on every thread that notifies or posts.
+  /// The client is called on every thread that notifies or posts, and its `deinit` may run there. To give it
+  /// the actor in which you call this as its home, pass `isolation: #isolation`.
   ///
   /// - Parameters:
   ///   - client: A class instance or an actor. A value stops the program.

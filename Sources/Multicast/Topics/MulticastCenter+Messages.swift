@@ -9,12 +9,17 @@ extension MulticastCenter {
   /// ```
   ///
   /// The stream collects messages from this call on, in the order of the posts. It begins with the latest
-  /// message if the topic keeps one. Use one loop for each stream, because two loops share its messages.
+  /// message if the topic keeps one. If a task loops over it, call this before you start the task: inside the
+  /// task, it misses what is posted before the task runs. Use one loop for each stream, because two loops share
+  /// its messages.
   ///
   /// The loop ends, after the messages that wait, when its task is cancelled, when the topic's handlers are
   /// removed, and when the center is deallocated. The stream does not keep the center alive. It receives
   /// messages until its task is cancelled or nothing retains it. A variable that holds the stream after the
   /// loop keeps it registered.
+  ///
+  /// A task whose loop uses `self` keeps that object alive until the loop ends. Capture `[weak self]` and cancel
+  /// the task in `deinit`, or observe the topic instead.
   ///
   /// By default, the stream keeps every message until its loop takes it. A debug build prints a warning once if
   /// 10,000 are unread. ``Wiring/Group/unread`` and ``Wiring/Group/dropped`` count the messages of each stream.

@@ -31,7 +31,8 @@ extension MulticastCenter {
   /// again from the same line without an `id`, a debug build prints a warning, once for each line.
   ///
   /// If the topic keeps its latest message, the handler receives that first: before this returns, unless the
-  /// handler's home is elsewhere or a call is running there. Therefore observe last in `init`.
+  /// handler's home is elsewhere, as in the `init` of an actor, or a call is running there. Therefore observe
+  /// last in `init`.
   ///
   /// You may call this on any thread. In the owner's `deinit`, it registers nothing; on Apple's platforms, it
   /// stops the program there if the owner is an instance of an Objective-C class. In language mode 5, the
@@ -42,8 +43,8 @@ extension MulticastCenter {
   ///   - topic: The topic.
   ///   - owner: The object with which the registration ends.
   ///   - id: A name of the handler, so that a later call can replace it. Its `==` may use the center.
-  ///   - once: Whether the registration ends with the first message. The handler receives exactly one,
-  ///     however many threads post.
+  ///   - once: Whether the registration ends with the first message, which may be the latest one that the
+  ///     topic keeps. The handler receives exactly one, however many threads post.
   ///   - newestOnly: Whether the handler skips a message if its topic already keeps a newer one, as for
   ///     progress that arrives faster than it can be shown. The last message is never skipped. It has no
   ///     effect if the topic does not keep its latest message, and a debug build prints a warning.
@@ -82,7 +83,8 @@ extension MulticastCenter {
   /// parameter. The owner is held weakly, and the registration ends with it.
   ///
   /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for
-  /// the topic. If the topic keeps its latest message, the handler receives that first.
+  /// the topic. If the topic keeps its latest message, the handler receives that first: before this returns, if
+  /// you call it in a method of the actor, and later if you call it in the actor's `init`.
   ///
   /// - Parameters:
   ///   - topic: The topic.

@@ -72,7 +72,8 @@ extension MulticastCenter {
   /// While a handler is called with the latest message, this returns that message or a later one. You may
   /// call it on any thread.
   ///
-  /// - Returns: The message; nil if there is none.
+  /// - Returns: The message; nil if there is none. If the message type is optional, `if let` finds a message
+  ///   even if that is nil.
   /// - Complexity: O(1).
   public func latest<Message>(of topic: Topic<Message>) -> Message? {
     existingList(of: topic)?.latestPost?.message(as: Message.self)
