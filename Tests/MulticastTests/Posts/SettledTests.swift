@@ -340,7 +340,7 @@ import Testing
       }
     }
     #if DEBUG
-      let messages = [("queue testHome", 2), ("MainActor", 4)].map { home, line in
+      let messages = [("queue test home", 2), ("MainActor", 4)].map { home, line in
         """
         Multicast: waitUntilSettled(seconds:), called at App/Exit.swift:\(line):5, returned false, because letters wait in \
         \(home), where it was called: a thread that waits does not handle them. Call it on a thread that no home needs, or \
