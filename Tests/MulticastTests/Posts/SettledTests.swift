@@ -225,12 +225,12 @@ import Testing
   // MARK: - Time limits
 
   /// Leaves a letter on a queue that is suspended.
-  private func postToSuspendedQueue() -> Place {
-    let place = Place()
-    center.observe(.login, owner: owner, on: place.queue) { _, login in numbers.add(login.id) }
-    place.queue.suspend()
+  private func postToSuspendedQueue() -> TestHome {
+    let testHome = TestHome()
+    center.observe(.login, owner: owner, on: testHome.queue) { _, login in numbers.add(login.id) }
+    testHome.queue.suspend()
     center.post(.login, Login(id: 1))
-    return place
+    return testHome
   }
 
   private var waiters: Int { center.office.withLock { $0.waiters.count } }
@@ -238,13 +238,13 @@ import Testing
   /// However long the limit is, it elapses, because the queue is suspended.
   @Test(arguments: [0, 0.001, -1, -.infinity] as [Double])
   func aLimitEndsTheWaitAndLeavesNoWaiter(seconds: Double) async {
-    let place = postToSuspendedQueue()
+    let testHome = postToSuspendedQueue()
     #expect(await !center.settled(within: seconds))
     #expect(waiters == 0)
     onNewThread { [center] in #expect(!center.waitUntilSettled(seconds: seconds)) }
     #expect(waiters == 0)
     #expect(numbers.all.isEmpty)
-    place.queue.resume()
+    testHome.queue.resume()
     #expect(await center.settled(within: 3_600))
     #expect(numbers.all == [1])
   }
@@ -279,13 +279,13 @@ import Testing
   }
 
   @Test func cancellationEndsAWaitWithALimit() async {
-    let place = postToSuspendedQueue()
+    let testHome = postToSuspendedQueue()
     let wait = Task { await center.settled(within: 3_600) }
     for _ in 0..<20 { await Task.yield() }
     wait.cancel()
     #expect(await !wait.value)
     #expect(waiters == 0)
-    place.queue.resume()
+    testHome.queue.resume()
     #expect(await center.settled())
   }
 
@@ -313,14 +313,14 @@ import Testing
 
   @Test func aThreadThatAHomeNeedsReturnsFalseAndWarns() async {
     let result = await #expect(processExitsWith: .success, observing: .errors) {
-      let (center, owner, place) = (MulticastCenter(), kept(Owner()), Place())
+      let (center, owner, testHome) = (MulticastCenter(), kept(Owner()), TestHome())
       func wait(_ seconds: Double, line: Int) {
         let hasSettled = center.waitUntilSettled(
           seconds: seconds, fileID: "App/Exit.swift", line: line, column: 5)
         precondition(!hasSettled)
       }
-      center.observe(.login, owner: owner, on: place.queue) { _, _ in }
-      place.queue.sync {
+      center.observe(.login, owner: owner, on: testHome.queue) { _, _ in }
+      testHome.queue.sync {
         onNewThread { center.post(.login, Login(id: 1)) }
         // Without a limit, the letter has had no time.
         wait(0, line: 1)
@@ -328,10 +328,10 @@ import Testing
       }
       await center.settled()
       // The letter does not wait for this thread.
-      place.queue.suspend()
+      testHome.queue.suspend()
       center.post(.login, Login(id: 2))
       wait(0.001, line: 3)
-      place.queue.resume()
+      testHome.queue.resume()
       await center.settled()
       await MainActor.run {
         center.observe(.login, owner: owner, on: .main) { _, _ in }
@@ -340,7 +340,7 @@ import Testing
       }
     }
     #if DEBUG
-      let messages = [("queue place", 2), ("MainActor", 4)].map { home, line in
+      let messages = [("queue testHome", 2), ("MainActor", 4)].map { home, line in
         """
         Multicast: waitUntilSettled(seconds:), called at App/Exit.swift:\(line):5, returned false, because letters wait in \
         \(home), where it was called: a thread that waits does not handle them. Call it on a thread that no home needs, or \
