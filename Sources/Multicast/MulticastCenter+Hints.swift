@@ -1,4 +1,4 @@
-// What a debug build says of a call that no listener hears.
+// The messages of a debug build about calls that reach no listener.
 //
 // A program may make such calls very often and rightly, so a hint needs evidence of a mistake:
 //

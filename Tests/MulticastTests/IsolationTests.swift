@@ -177,7 +177,7 @@ import Testing
           }),
       ]
       for message in messages {
-        #expect(message.contains("a client of type Client, added for PingProtocol, lives in"))
+        #expect(message.contains("a client of type Client, added for PingProtocol, has "))
         #expect(message.contains("Home"))
         #expect(message.contains("Post instead"))
       }
@@ -230,7 +230,7 @@ extension QueueActor {
         extendLifetime(client)
       }
       let message = text(result)
-      #expect(message.contains("a client of type Listener, added for PingProtocol, lives in"))
+      #expect(message.contains("a client of type Listener, added for PingProtocol, has "))
       #expect(message.contains("queue storage"))
       #expect(message.contains("at MulticastTests/IsolationTests.swift:"))
       #expect(message.contains("Post instead"))
@@ -279,7 +279,7 @@ extension QueueActor {
 
     private static func expectMisplaced(_ result: ExitTest.Result?) {
       #expect(text(result).contains("a post to PingProtocol on the main actor"))
-      #expect(text(result).contains("lives in queue storage"))
+      #expect(text(result).contains("has queue storage as its home"))
     }
 
     @Test func postOnMainOnTheMainActorToAClientOfAQueueStopsADebugBuild() async {

@@ -1,5 +1,5 @@
 extension ClientList {
-  /// What the lock protects.
+  /// The state that the lock protects.
   ///
   /// A method that drops boxes returns the old state, for the caller to release after unlocking, because the release of a box may
   /// run client code.

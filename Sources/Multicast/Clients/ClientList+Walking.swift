@@ -87,8 +87,8 @@ final class Search: Sendable {
 
   init(of lists: [ClientList]) { self.lists = Locked(lists) }
 
-  /// Runs the search. A thread in the home may be unable to tell that it runs there: on a global queue, or in an actor on a system
-  /// whose runtime does not say. So it is told.
+  /// Runs the search. A thread in the home may be unable to find out that it runs there: on a global queue, or in an actor on a
+  /// system whose runtime does not report it. So the caller passes the home.
   func run(at home: Home) {
     for list in lists.withLock({ lists in exchange(&lists, with: []) }) {
       // First, so that another search may begin for a client that is deallocated during this one.

@@ -4,7 +4,7 @@ import MulticastPlatform
 ///
 /// The task finds its call by a task-local value, because a task changes threads, and a frame of a thread's chain would not. Child
 /// tasks are part of the call: it cannot return before them. Tasks that it starts in another way inherit the value, too, and
-/// are not part of it. See ``isOfThisTask`` for how these two are told apart, and ``AwaitedNotify`` for the scope of a
+/// are not part of it. See ``isOfThisTask`` for how these two are distinguished, and ``AwaitedNotify`` for the scope of a
 /// `notify` that awaits: the frame of a loop, which counts in one task only.
 final class AwaitedCall: Sendable {
   @TaskLocal private static var innermost: AwaitedCall?

@@ -24,7 +24,7 @@
 //     post ─▶ 1. call log ─▶ 2. queue: put letter ─▶ startDrain   ── queue ──▶ claimForDrain ─▶ call store ─▶ finish ─▶ idle
 //                               main actor: claim ─▶ 3. call screen ─▶ release ─▶ finish ─▶ 4. posts of log and screen ─▶ return
 //
-// Who owns what:
+// The objects and their owners:
 //
 // | object     | owners                                               | is destroyed                                             |
 // | ---------- | ---------------------------------------------------- | -------------------------------------------------------- |

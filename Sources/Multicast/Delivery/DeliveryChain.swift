@@ -2,7 +2,7 @@ import MulticastPlatform
 
 /// One delivery that is active on a thread.
 ///
-/// A frame lives in the stack frame of the function that delivers, so a delivery allocates nothing. It points to the frame that
+/// A frame is part of the stack frame of the function that delivers, so a delivery allocates nothing. It points to the frame that
 /// it is nested in, which belongs to a caller and outlives it.
 @usableFromInline @safe
 struct DeliveryFrame {

@@ -1,4 +1,4 @@
-// What a debug build says of deliveries. In a release build, these functions do nothing.
+// The messages of a debug build about deliveries. In a release build, these functions do nothing.
 
 #if DEBUG
   extension WeakBox {
@@ -16,7 +16,7 @@
       if isActor || home.presence() != .elsewhere { return }
       fatalError(
         """
-        Multicast: a client of type \(type), added for \(listener), lives in \(home) and is \
+        Multicast: a client of type \(type), added for \(listener), has \(home) as its home and is \
         \(site.map { "notified outside of it, at \($0)" } ?? "read outside of it, from `clients`"). Post \
         instead: a post calls each client at home. If \(type) may be called on any thread, add it with \
         on: nil, or make \(listener) Sendable.
@@ -39,7 +39,7 @@
         """)
     }
 
-    /// Stops the program if a post to the main actor reaches a client that lives elsewhere. Prints if a client without
+    /// Stops the program if a post to the main actor reaches a client with another home. Prints if a client without
     /// a home is called on another thread than it was added on.
     @usableFromInline
     final func checkHome(in post: Post, as listener: Any.Type) {

@@ -1,4 +1,4 @@
-/// What a thread knows of a post between the steps of its delivery.
+/// The state of a post on a thread, between the steps of its delivery.
 @safe
 struct DeliveryState: ~Copyable {
   /// The first of the homes that are here, which the thread tries to claim. Owned by the roster.
@@ -57,13 +57,13 @@ struct DeliveryState: ~Copyable {
 // MARK: - Leave
 
 extension DeliveryState {
-  /// Makes a roster the one to which the letters belong. Called once at most: a post to the main actor or to tasks is not stored.
+  /// Makes a roster the one to which the letters belong. Call this at most once: a post to the main actor or to tasks is not stored.
   mutating func setRoster(_ roster: Roster) {
     unsafe assert(ownRoster == nil)
     unsafe ownRoster = .passRetained(roster)
   }
 
-  /// Keeps the post that was replaced as the latest one until the delivery ends. Called once at most.
+  /// Keeps the post that was replaced as the latest one until the delivery ends. Call this at most once.
   mutating func releaseLater(_ post: Post?) {
     unsafe replaced = post.map { unsafe .passRetained($0) }
   }

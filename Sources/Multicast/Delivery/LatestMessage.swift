@@ -9,7 +9,7 @@ final class LatestMessage: @unchecked Sendable {
   // Unchecked: the office's lock is held.
   @exclusivity(unchecked) private var stored: Post?
 
-  /// Whether the center has ended, so that nothing is stored any more.
+  /// Whether the center has ended, so that no message is stored any longer.
   @exclusivity(unchecked) private var hasEnded = false
 
   /// The number of the newest post that was stored.
@@ -42,8 +42,8 @@ final class LatestMessage: @unchecked Sendable {
     return unsafe exchange(&stored, with: post)
   }
 
-  /// Stores nothing any more: a stored post would keep its list alive, which owns this. Returns what was stored, to release
-  /// without the lock.
+  /// Stores no more messages, because a stored post would keep alive the list that owns this. Returns the stored post, to
+  /// release without the lock.
   func end(_ state: inout PostOffice.State) -> Post? {
     defer { unsafe hasEnded = true }
     return replace(with: nil, &state)

@@ -3,7 +3,7 @@ import MulticastPlatform
 /// Decides whether a `notify` may begin inside the deliveries that have led to it, and reports it if not.
 ///
 /// A loop is refused at its first recurrence: when a `notify` is made from a call site that is already delivering the same list. A
-/// limit on the depth would call each client a hundred times before it tells.
+/// limit on the depth would call each client a hundred times before it reports the loop.
 @usableFromInline
 final class LoopGuard: Sendable {
   private let policy: ReentrancyPolicy

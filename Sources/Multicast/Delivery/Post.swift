@@ -1,8 +1,8 @@
 /// One post: the listeners that it is for, its call site, and its cause. Subclasses know what it says.
 ///
 /// A post has *parts*: the delivery on the posting thread, and each letter that this leaves. Each part ends with
-/// ``finish(_:)``, and with the last one the post is finished. A post that a topic stores as its latest message lives on, but it
-/// is finished, too.
+/// ``finish(_:)``, and with the last one the post is finished. A post that a topic stores as its latest message stays in memory,
+/// but it is finished, too.
 ///
 /// `@unchecked`, because it has variables. The posting thread sets `number`, `isWithdrawn` and `trace` before it leaves
 /// the first letter, and other threads read them after they have taken a letter or the stored post, with the office's lock.
@@ -117,10 +117,10 @@ extension Post {
   @inline(__always)
   private final func removePart() -> UInt64 { addToCount(.max) }
 
-  /// Finishes one part of a post, and lets go of the post, which the caller has retained. Resumes the task that waits, if this
+  /// Finishes one part of a post, and releases the post, which the caller has retained. Resumes the task that waits, if this
   /// was the last part.
   ///
-  /// The task is resumed after the post has been let go, so that what the post holds is usually destroyed in the listener's home,
+  /// The task is resumed after the post has been released, so that what the post holds is usually destroyed in the listener's home,
   /// and not by the task.
   @inline(__always)
   static func finish(_ post: Unmanaged<Post>) {

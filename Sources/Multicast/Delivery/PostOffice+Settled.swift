@@ -74,7 +74,7 @@ extension PostOffice {
   private func add(_ waiter: Waiter, number: UInt64) {
     withLock { state in
       state.waiters[number] = waiter
-      // After the waiter is stored: a frame that ends later finds the mark, and one that has ended is not counted any more.
+      // After the waiter is stored: a frame that ends later finds the mark, and one that has ended is no longer counted.
       activeFrames.setMark(true)
       state.checkWaiters()
     }

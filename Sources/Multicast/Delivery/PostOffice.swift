@@ -10,10 +10,10 @@
 /// to a client, a post, a handler or an id is released, when ids are compared, and when an executor is asked something.
 @usableFromInline
 final class PostOffice: Sendable {
-  /// What the lock protects, with the state of every ``Mailbox`` and ``LatestMessage``.
+  /// The state that the lock protects, with the state of every ``Mailbox`` and ``LatestMessage``.
   struct State {
     /// The mailboxes of actors and queues, by address, and those of the tasks of awaiting handlers, by their own. Unused ones
-    /// are removed now and then.
+    /// are removed from time to time.
     private var mailboxes: [UInt: Mailbox] = [:]
 
     /// The number of mailboxes at which unused ones are removed.

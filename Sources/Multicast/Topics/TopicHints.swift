@@ -1,4 +1,4 @@
-// What a debug build prints about topics, and how the library finds owners that only their own handlers keep alive.
+// The messages of a debug build about topics, and how the library finds owners that only their own handlers keep alive.
 
 #if DEBUG
   extension TopicList {

@@ -97,7 +97,7 @@ final class TopicRegistry: Sendable {
   private func dropUnused() {
     // Handlers whose owners are deallocated keep a topic in use, so they are removed first. This is done without the lock,
     // because a search may destroy an owner. A long list is searched only up to the first owner that is alive, because that one
-    // keeps the topic in use anyway. Whether it is alive, only its home can tell.
+    // keeps the topic in use anyway. Only its home can find out whether it is alive.
     var hidden: [TopicList] = []
     for list in topics {
       var boxes = list.boxes
