@@ -27,9 +27,11 @@ let package = Package(
       name: "MulticastTesting", dependencies: ["Multicast"],
       swiftSettings: [.strictMemorySafety()]),
     .executableTarget(
-      name: "LoginSession", dependencies: ["Multicast"], path: "Examples/LoginSession"),
+      name: "LoginSession", dependencies: ["Multicast", "MulticastFoundation"],
+      path: "Examples/LoginSession"),
     .executableTarget(
-      name: "DirectoryScan", dependencies: ["Multicast"], path: "Examples/DirectoryScan"),
+      name: "DirectoryScan", dependencies: ["Multicast", "MulticastFoundation"],
+      path: "Examples/DirectoryScan"),
     .executableTarget(
       name: "TwoWindows", dependencies: ["Multicast"], path: "Examples/TwoWindows"),
     .target(name: "TestSupport", dependencies: ["Multicast"], path: "Tests/TestSupport"),

@@ -21,6 +21,7 @@ let package = Package(
       dependencies: [
         "Systems",
         .product(name: "Multicast", package: "Multicast"),
+        .product(name: "MulticastFoundation", package: "Multicast"),
         .product(name: "OpenCombine", package: "OpenCombine"),
         .product(name: "OpenCombineDispatch", package: "OpenCombine"),
       ]),

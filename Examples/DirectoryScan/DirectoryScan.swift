@@ -1,5 +1,6 @@
 import Foundation
 import Multicast
+import MulticastFoundation
 
 /// A pipe that Ctrl-C closes: a signal handler may do that, and any thread may ask.
 ///
@@ -16,20 +17,22 @@ var isInterrupted: Bool {
 /// The program, which alone knows all listeners.
 @main @MainActor enum DirectoryScan {
   private static let usage = """
-    Usage: DirectoryScan [--json FILE] [--wiring FILE] [--slow TIME] [--quiet] [--] PATH
+    Usage: DirectoryScan [--json FILE] [--wiring FILE] [--timeline FILE] [--slow TIME] [--quiet]
+                         [--] PATH
 
     Scans the folder PATH and reports how many files and bytes it has, which files have the same
     content, and what could not be read. Links are counted and never followed, except PATH. Ctrl-C
     ends the scan with a report of what was found so far.
 
-      --json FILE    Write the report to FILE as well, as JSON.
-      --wiring FILE  Write to FILE, in Mermaid, a picture of the program's listeners.
-                     A FILE of - is standard output, which then gets no text.
-      --slow TIME    Write to standard error a line for every call of a listener that takes TIME or
-                     longer: a whole number of us, ms or s, as in 1ms.
-      --quiet        Show no progress. Otherwise standard error shows it in a line every second.
-      -h, --help     Show this text.
-      --             End the options: what follows is PATH, even if it begins with a hyphen.
+      --json FILE      Write the report to FILE as well, as JSON.
+      --wiring FILE    Write to FILE, in Mermaid, a picture of the program's listeners.
+      --timeline FILE  Write to FILE when each listener was called, for ui.perfetto.dev and
+                       chrome://tracing. A FILE of - is standard output, which then gets no text.
+      --slow TIME      Write to standard error a line for every call of a listener that takes TIME
+                       or longer: a whole number of us, ms or s, as in 1ms.
+      --quiet          Show no progress. Otherwise standard error shows it in a line every second.
+      -h, --help       Show this text.
+      --               End the options: what follows is PATH, even if it begins with a hyphen.
 
     Exit status: 0, or 1 if something could not be read or written or there are broken links or
     link cycles, 64 if the arguments are wrong, 130 after Ctrl-C.
@@ -60,11 +63,22 @@ var isInterrupted: Bool {
       close(interruption[1])
       signal(SIGINT, SIG_DFL)
     }
-    let center = MulticastCenter(onDelivery: options.slow.map(sayCalls))
+    let timeline = options.values["--timeline"].map { _ in DeliveryTimeline() }
+    let sayCalls = options.slow.map(sayCalls)
+    let center = MulticastCenter(
+      onDelivery: timeline == nil && sayCalls == nil
+        ? nil
+        : { event in
+          timeline?.record(event)
+          sayCalls?(event)
+        })
     let view = options.values["--quiet"] == nil ? ProgressView(center: center) : nil
     defer { extendLifetime(view) }
     let (report, wiring) = await listen(to: options.path, center)
-    let texts = ["--json": report.json, "--wiring": wiring]
+    let texts = [
+      "--json": report.json, "--wiring": wiring,
+      "--timeline": timeline.map { String(decoding: $0.json, as: UTF8.self) } ?? "",
+    ]
     var outputs = texts.compactMap { option, text in options.values[option].map { ($0, text) } }
     if !options.values.values.contains("-") { outputs.append(("-", report.text)) }
     let failures = outputs.filter { !write($1, to: $0) }
@@ -135,7 +149,7 @@ private struct Options {
       case "--help", "-h":
         values = ["--help": ""]
         return
-      case "--json", "--wiring", "--slow":
+      case "--json", "--wiring", "--timeline", "--slow":
         if values[argument] != nil { problem = "\(argument) is given twice" }
         values[argument] = rest.popFirst() ?? ""
         if values[argument] == "" { problem = problem ?? "\(argument) needs a FILE" }
@@ -143,8 +157,9 @@ private struct Options {
       default: problem = "unknown option \"\(argument)\""
       }
     }
-    if values["--json"] == "-", values["--wiring"] == "-" {
-      problem = "--json and --wiring cannot both go to standard output"
+    let toOutput = ["--json", "--wiring", "--timeline"].filter { values[$0] == "-" }
+    if toOutput.count > 1 {
+      problem = "\(toOutput[0]) and \(toOutput[1]) cannot both go to standard output"
     }
     if problem == nil, path == "" { problem = "PATH is missing" }
   }

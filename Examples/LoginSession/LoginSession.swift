@@ -2,16 +2,17 @@ import Foundation
 
 @main @MainActor enum LoginSession {
   private static let usage = """
-    Usage: LoginSession [--tour | --trace | --input FILE]
+    Usage: LoginSession [--tour | --trace | --timeline FILE | --input FILE]
 
     Plays a login session, and shows when and where each client is called.
 
-      --tour        Explain each rule, step by step.
-      --trace       Show every event of a center's deliveries.
-      --input FILE  Play the events of FILE; a FILE of - is standard input.
-      -h, --help    Show this text.
+      --tour           Explain each rule, step by step.
+      --trace          Show every event of a center's deliveries.
+      --timeline FILE  Write a session's deliveries to FILE, for ui.perfetto.dev and chrome://tracing.
+      --input FILE     Play the events of FILE; a FILE of - is standard input.
+      -h, --help       Show this text.
 
-    FILE has an event a line: login <id> or logout. An id is a whole number from 0 to
+    An input FILE has an event a line: login <id> or logout. An id is a whole number from 0 to
     \(UInt.max). Blank lines are skipped; there are no comments. Nothing is played
     if any line is malformed. Colors are for terminals; NO_COLOR=1 switches them off.
     """
@@ -34,13 +35,13 @@ import Foundation
     while let argument = rest.next() {
       switch argument {
       case "--help", "-h": return print(usage)
-      case "--tour", "--trace", "--input":
+      case "--tour", "--trace", "--timeline", "--input":
         if mode == argument { throw misuse("\(argument) is given twice") }
         if let mode { throw misuse("\(mode) and \(argument) cannot be combined") }
         mode = argument
-        if argument == "--input" {
+        if argument == "--input" || argument == "--timeline" {
           path = rest.next() ?? ""
-          if path.isEmpty { throw misuse("--input needs a FILE") }
+          if path.isEmpty { throw misuse("\(argument) needs a FILE") }
         }
       default: throw misuse("unknown argument \(argument.debugDescription)")
       }
@@ -48,6 +49,7 @@ import Foundation
     switch mode {
     case "--tour": await Tour().play()
     case "--trace": await TraceTour().play()
+    case "--timeline": try await TimelineTour().play(path)
     case "--input": try App().play(path == "-" ? nil : path)
     default: await Show().play()
     }

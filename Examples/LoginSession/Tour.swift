@@ -1,4 +1,6 @@
+import Foundation
 import Multicast
+import MulticastFoundation
 
 /// The session of `--tour`: one rule of the center in each step.
 @MainActor struct Tour {
@@ -207,5 +209,26 @@ import Multicast
     let backup = Backup(center: center)
     app.play(.logout)
     extendLifetime((app, backup))
+  }
+}
+
+/// The session of `--timeline`, which writes its deliveries for a trace viewer.
+@MainActor struct TimelineTour {
+  /// Plays a session, and writes the timeline to a file.
+  func play(_ path: String) async throws(UserError) {
+    let timeline = DeliveryTimeline()
+    let center = MulticastCenter(onDelivery: timeline.record)
+    let app = App(center: center)
+    let clients = MailClients(center: center)
+    app.play(.login(19000))
+    await MailService(center: center).fetch()
+    app.play(.logout)
+    extendLifetime((app, clients))
+    do {
+      try timeline.json.write(to: URL(fileURLWithPath: path))
+    } catch {
+      throw UserError("\(path): error: cannot be written (\(error.localizedDescription))")
+    }
+    print("\nWrote \(path). Open it at ui.perfetto.dev, or in Chromium at chrome://tracing.")
   }
 }

@@ -64,7 +64,7 @@ public final class MulticastCenter: Sendable {
   public static let `default` = MulticastCenter()
 
   /// The delegates by the types of their listener protocols, and the registries of topics by the types of their topics.
-  @usableFromInline let registries = RegistryTable()
+  @usableFromInline let registries: RegistryTable
 
   @usableFromInline let office: PostOffice
 
@@ -92,6 +92,7 @@ public final class MulticastCenter: Sendable {
   ) {
     office = PostOffice(
       reentrancy: reentrancy, onRecursion: onRecursion, onDelivery: onDelivery, carrying: carried)
+    registries = RegistryTable(isReported: onDelivery != nil)
     #if DEBUG
       CenterReference.note(self)
     #endif
@@ -105,6 +106,7 @@ public final class MulticastCenter: Sendable {
     office = PostOffice(
       reentrancy: .refuseLoops, onRecursion: onRecursion, onDelivery: onDelivery, carrying: nil,
       scheduler: scheduler)
+    registries = RegistryTable(isReported: true)
     #if DEBUG
       CenterReference.note(self)
     #endif
@@ -120,7 +122,8 @@ public final class MulticastCenter: Sendable {
     withMadeDelegate(for: listener) { $0 }
   }
 
-  /// Passes the delegate of a listener protocol to `body`. Returns nil if there is none.
+  /// Passes the delegate of a listener protocol to `body`. Returns nil if there is none. If deliveries are reported, makes the
+  /// delegate, so that one without clients is reported, too.
   ///
   /// `body` borrows the delegate: the table owns it, the center owns the table, and this method extends the life of the center.
   /// A reference that was returned would be retained and released in every `notify`.
@@ -129,7 +132,12 @@ public final class MulticastCenter: Sendable {
     for listener: Listener.Type,
     _ body: (MulticastDelegate<Listener>) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    guard let delegate = unsafe registries.find(ObjectIdentifier(listener)) else { return nil }
+    var found = unsafe registries.find(ObjectIdentifier(listener))
+    if unsafe found == nil {
+      if !registries.isReported { return nil }
+      unsafe found = makeDelegate(for: listener)
+    }
+    guard let delegate = unsafe found else { return nil }
     defer { extendLifetime(self) }
     return unsafe try delegate.assumingMemoryBound(to: Borrowed<MulticastDelegate<Listener>>.self)
       .pointee.borrow(body)

@@ -25,7 +25,7 @@ extension MulticastDelegate {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) -> Int {
-    if clientList.isEmpty { return 0 }
+    if clientList.isSilent { return 0 }
     let site = CallSite(fileID: fileID, line: line, column: column)
     guard let frame = loopGuard.enterAwaited(list: clientList, site: site) else { return 0 }
     return try await frame.run { () async throws(Failure) in
@@ -72,7 +72,7 @@ extension MulticastDelegate {
     from site: CallSite,
     awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) -> Int {
-    let pass = reporter?.beginPass(.awaiting, clientList.subject, from: site)
+    let pass = reporter?.beginAwaitedPass(clientList, from: site)
     defer { pass?.endPass() }
     var called = 0
     for box in clientList.boxes {

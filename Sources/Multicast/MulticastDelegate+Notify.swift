@@ -49,13 +49,13 @@ extension MulticastDelegate {
     _ way: DeliveryEvent.Way = .notify, from site: CallSite,
     _ body: (Listener, WeakBox) throws(Failure) -> Void
   ) throws(Failure) -> Int {
-    if clientList.isEmpty { return 0 }
+    if clientList.isSilent { return 0 }
     var frame = DeliveryFrame(list: ObjectIdentifier(clientList), site: site)
     return unsafe try withUnsafeMutablePointer(to: &frame) { (frame) throws(Failure) -> Int in
       guard unsafe loopGuard.enter(frame, list: clientList, way) else { return 0 }
       defer { unsafe frame.pointee.pop() }
       // The pass is never copied, so that the loop does not retain it for each client.
-      let pass = Borrowed(reporter?.beginPass(way, clientList.subject, from: site))
+      let pass = Borrowed(reporter?.beginPass(way, clientList, from: site))
       defer { pass.value?.endPass() }
       return try forEachClient { (client, box) throws(Failure) in
         #if DEBUG

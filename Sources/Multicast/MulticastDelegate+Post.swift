@@ -34,7 +34,7 @@ extension MulticastDelegate {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: @escaping @Sendable (Listener) -> Void
   ) -> Posted {
-    if clientList.isEmpty { return Posted() }
+    if clientList.isSilent { return Posted() }
     let site = CallSite(fileID: fileID, line: line, column: column)
     return office.post(ClientPost(to: clientList, from: site, .homes, body), from: isolation)
   }
@@ -68,7 +68,7 @@ extension MulticastDelegate {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: @escaping @MainActor @Sendable (Listener) -> Void
   ) -> Posted {
-    if clientList.isEmpty { return Posted() }
+    if clientList.isSilent { return Posted() }
     let site = CallSite(fileID: fileID, line: line, column: column)
     let call = MainActorFunction(body).callable
     return office.post(ClientPost(to: clientList, from: site, .mainActor, call), from: isolation)
@@ -128,7 +128,7 @@ extension MulticastDelegate where Listener: Sendable {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     awaiting body: @escaping @isolated(any) @Sendable (Listener) async -> Void
   ) -> Posted {
-    if clientList.isEmpty { return Posted() }
+    if clientList.isSilent { return Posted() }
     let site = CallSite(fileID: fileID, line: line, column: column)
     return office.post(AwaitingPost(to: clientList, from: site, body), from: nil)
   }

@@ -23,7 +23,7 @@
 /// You may call every method on any thread, even in a client that is being called. No lock is held while a
 /// client runs. <doc:TheContract> lists what you can rely on.
 public final class MulticastDelegate<Listener>: Sendable {
-  @usableFromInline let clientList = ClientList(.listener(Listener.self))
+  @usableFromInline let clientList: ClientList
 
   @usableFromInline let office: PostOffice
 
@@ -67,5 +67,6 @@ public final class MulticastDelegate<Listener>: Sendable {
     self.office = office
     loopGuard = office.loopGuard
     reporter = office.tracing.flatMap { $0.reports ? $0 : nil }
+    clientList = ClientList(.listener(Listener.self), isReported: reporter != nil)
   }
 }

@@ -33,6 +33,10 @@ struct DirectoryScanTests {
       ["--wiring", "-", "--json", "-", "."],
       "--json and --wiring cannot both go to standard output"
     ),
+    (
+      ["--timeline", "-", "--wiring", "-", "."],
+      "--wiring and --timeline cannot both go to standard output"
+    ),
     (["--slow"], "--slow needs a TIME, as in 1ms or 2s"),
     (["--slow", "-1ms", "."], "--slow needs a TIME, as in 1ms or 2s"),
     (["--slow", "1ms", "--slow", "1ms", "."], "--slow is given twice"),
@@ -121,6 +125,17 @@ struct DirectoryScanTests {
     #expect(all.status == 0)
     let none = try await run("--quiet", "--slow", "1000000s", tree.path)
     #expect(none.errors == "")
+  }
+
+  @Test func theTimelineShowsTheCallsOfEachListener() async throws {
+    try tree.file("file")
+    let outcome = try await run("--quiet", "--timeline", "-", "--slow", "0us", tree.path)
+    for name in ["notify ScanListener", "map ScanListener", "Totals", "Duplicates", "Problems"] {
+      #expect(outcome.output.contains(#""name":"\#(name)""#))
+    }
+    #expect(outcome.errors.contains(" called Duplicates, "))
+    #expect(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) is [String: Any])
+    #expect(outcome.status == 0)
   }
 
   @Test func theWiringShowsEveryListener() async throws {

@@ -14,7 +14,8 @@ struct LoginSessionTests {
   {
     let outcome = try await run([argument])
     #expect(
-      outcome.output.hasPrefix("Usage: LoginSession [--tour | --trace | --input FILE]\n\nPlays a "))
+      outcome.output.hasPrefix(
+        "Usage: LoginSession [--tour | --trace | --timeline FILE | --input FILE]\n\nPlays a "))
     #expect(outcome.errors == "" && outcome.status == 0)
   }
 
@@ -24,6 +25,7 @@ struct LoginSessionTests {
     (["--input", "events.txt", "--verbose"], #"unknown argument "--verbose""#),
     (["--input"], "--input needs a FILE"),
     (["--input", "events.txt", "--input", "events.txt"], "--input is given twice"),
+    (["--timeline"], "--timeline needs a FILE"),
     (["--tour", "--tour"], "--tour is given twice"),
     (["--trace", "--input", "events.txt"], "--trace and --input cannot be combined"),
   ])
@@ -199,6 +201,24 @@ struct LoginSessionTests {
         "    post UnreadProtocol #3 called Archive, <time>, queue archive, waited <time>",
       ])
     #expect(outcome.errors == "" && outcome.status == 0)
+  }
+
+  @Test func theTimelineHasATrackForEachHome() async throws {
+    let outcome = try await run(["--timeline", "timeline.json"])
+    #expect(outcome.output.contains("Wrote timeline.json. Open it at ui.perfetto.dev"))
+    #expect(outcome.errors == "" && outcome.status == 0)
+    let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder.path)/timeline.json"))
+    let file = try JSONSerialization.jsonObject(with: data) as? [String: [[String: Any]]]
+    let tracks = try #require(file?["traceEvents"]).compactMap { event in
+      (event["args"] as? [String: Any])?["name"] as? String
+    }
+    #expect(tracks.sorted() == ["MainActor", "queue archive", "thread"])
+  }
+
+  @Test func aTimelineThatCannotBeWrittenIsReported() async throws {
+    let outcome = try await run(["--timeline", "no/folder"])
+    #expect(outcome.errors.hasPrefix("no/folder: error: cannot be written ("))
+    #expect(outcome.status == 1)
   }
 
   /// Removes the times, and separates the columns: "  0.12 ms  main actor     AuditLog  …".

@@ -12,7 +12,7 @@ import Testing
   @Test(arguments: [
     ("EventLoops", ["EventLoops"]),
     ("Forwarding", ["Forwarding"]),
-    ("Recipes", ["Sensor", "Veto", "Debounce", "Finished", "ObservableModel"]),
+    ("Recipes", ["Sensor", "Veto", "Debounce", "Finished", "ObservableModel", "Unheard"]),
     ("Migrating", ["Shims"]),
   ])
   func theDocumentationShowsTheTestedPrograms(article: String, recipes: [String]) throws {
@@ -189,6 +189,31 @@ import Testing
     #expect(model.level == 79 && changes.all == [1])
   }
 
+  // MARK: - Unheard
+
+  private final class Ear: UnheardProtocol {
+    func heard() {}
+  }
+
+  @Test func aCallThatNoListenerHearsIsReported() {
+    let reports = Collected<String>()
+    let center = makeCenter(reportingUnheard: reports.add)
+    let ear = Ear()
+    for _ in 0..<2 {
+      center.notify(
+        UnheardProtocol.self, fileID: "App/Store.swift", line: 1, column: 2
+      ) { $0.heard() }
+      center.add(ear, for: UnheardProtocol.self)
+    }
+    center.post(Topic<Int>("total"), 1, fileID: "App/Store.swift", line: 3, column: 4)
+    #expect(
+      reports.all == [
+        "notify UnheardProtocol, at App/Store.swift:1:2",
+        #"post Topic<Int>("total"), at App/Store.swift:3:4"#,
+      ])
+    extendLifetime(ear)
+  }
+
   // MARK: - Shims
 
   @MainActor private protocol ShimProtocol {
@@ -227,6 +252,10 @@ import Testing
     await elements[1].works.wait(for: 2)
     #expect(elements.map(\.works.all) == [[1], [1, 1]])
   }
+}
+
+private protocol UnheardProtocol {
+  func heard()
 }
 
 private protocol QueueProtocol {

@@ -318,6 +318,13 @@ nonisolated extension Topic where Message == Item {
 
 // the example
 
+// MARK: Timeline: Foundation Multicast MulticastFoundation
+
+nonisolated func record(to url: URL) throws {
+  // the example
+  extendLifetime(center)
+}
+
 // MARK: Views: Multicast Observation SwiftUI
 
 @MainActor protocol DownloadProtocol {

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Multicast
+import MulticastFoundation
 import OpenCombine
 import OpenCombineDispatch
 import Systems
@@ -30,6 +31,14 @@ extension Contender {
       },
       notifications("NotificationCenter, userInfo"),
       sinks("OpenCombine subject") { $0 },
+      Contender("Multicast notify, timeline") { clients in
+        let timeline = DeliveryTimeline()
+        let center = MulticastCenter(onDelivery: timeline.record)
+        for client in clients { center.add(client, for: (any BoundListener).self) }
+        return { events in
+          for event in 0..<events { center.notify((any BoundListener).self) { $0.event(event) } }
+        }
+      },
     ]
 
   /// Foundation's center with a payload: a dictionary, a key and a cast.

@@ -38,20 +38,30 @@ class ClientList: @unchecked Sendable {
 
   private final let state = Locked(State())
 
-  /// The number of boxes. It saves a `notify` of an empty list the lock.
+  /// The number of boxes, and one more if deliveries of this list are reported. If it is 0, a delivery has nothing to do, which
+  /// saves it the lock.
   ///
   /// It is stored with the lock held and with release ordering, and loaded with acquire ordering. So a thread that has learned
   /// of a client, by any synchronization, sees a number that includes the client.
   @usableFromInline final let count = Atomic<Int>(0)
 
-  init(_ subject: DeliverySubject) {
+  /// What ``count`` counts in addition to the boxes, so that a delivery without clients does not return early.
+  private final let reports: Int
+
+  init(_ subject: DeliverySubject, isReported: Bool = false) {
     self.subject = subject
+    reports = isReported ? 1 : 0
+    count.store(reports, ordering: .relaxed)
   }
 
   deinit { for box in boxes { box.releaseContents() } }
 
+  /// Whether a delivery has nothing to do: no client is registered, alive or deallocated, and deliveries are not reported. Takes
+  /// no lock.
+  @inlinable final var isSilent: Bool { count.load(ordering: .acquiring) == 0 }
+
   /// Whether no client is registered, alive or deallocated. Takes no lock.
-  @inlinable final var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
+  @usableFromInline final var isEmpty: Bool { count.load(ordering: .acquiring) == reports }
 }
 
 // MARK: - Membership
@@ -113,7 +123,7 @@ extension ClientList {
       let registration = decide(&state)
       if registration == .registered {
         state.append(box)
-        count.store(state.boxes.count, ordering: .releasing)
+        count.store(state.boxes.count + reports, ordering: .releasing)
       }
       return registration
     }
@@ -168,7 +178,7 @@ extension ClientList {
     let (result, old) = state.withLock { state in
       let result = body(&state)
       let old = state.compactIfSparse()
-      count.store(state.boxes.count, ordering: .releasing)
+      count.store(state.boxes.count + reports, ordering: .releasing)
       return (result, old)
     }
     extendLifetime(old)
@@ -188,7 +198,7 @@ extension ClientList {
   final func makeRoom() -> Bool {
     let mayLoadAll = removeDeallocated(in: boxes)
     let old = state.withLock { state in
-      defer { count.store(state.boxes.count, ordering: .releasing) }
+      defer { count.store(state.boxes.count + reports, ordering: .releasing) }
       return state.compact()
     }
     extendLifetime(old)

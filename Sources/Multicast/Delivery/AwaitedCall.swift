@@ -11,6 +11,9 @@ final class AwaitedCall: Sendable {
 
   let cause: Cause
 
+  /// The delivery of the post, if it is reported.
+  let reported: ReportedDelivery
+
   private let office: PostOffice
   private let mailbox: Mailbox
 
@@ -29,6 +32,7 @@ final class AwaitedCall: Sendable {
     self.office = office
     self.mailbox = mailbox
     self.post = unsafe ObjectIdentifier(post.takeUnretainedValue())
+    reported = unsafe post._withUnsafeGuaranteedRef { unsafe $0.trace?.reported } ?? .init()
     self.cause = cause
   }
 

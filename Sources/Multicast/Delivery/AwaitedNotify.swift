@@ -18,7 +18,10 @@ final class AwaitedNotify: Sendable {
   private let isDelivering = Atomic<Bool>(true)
 
   /// The number of deliveries nested in this one: see ``DeliveryFrame/nested``. Only the task that has made the frame uses it.
-  nonisolated(unsafe) var nested = 0
+  nonisolated(unsafe) var nested: Int32 = 0
+
+  /// The delivery, if it is reported. Only the task that has made the frame uses it.
+  nonisolated(unsafe) private(set) var reported = ReportedDelivery()
 
   @usableFromInline
   init(list: ClientList, site: CallSite) {
@@ -49,6 +52,9 @@ final class AwaitedNotify: Sendable {
     }
     return try outcome.get()
   }
+
+  /// Notes in the innermost frame that its delivery is reported.
+  static func note(_ delivery: ReportedDelivery) { unsafe innermost?.reported = delivery }
 
   /// Calls `body` with the active awaited deliveries of the current task, innermost first.
   static func forEachOfTask(_ body: (AwaitedNotify) -> Void) {

@@ -52,7 +52,7 @@ extension PostOffice {
       guard admit(post, after: cause) else { return Posted(nil, clients: 0, of: self) }
       unsafe outermost = chain.outermostPost(of: ObjectIdentifier(self))
     }
-    if let tracing { unsafe post.trace = tracing.trace(post.list.subject, from: post.site) }
+    if let tracing { unsafe post.trace = tracing.trace(post.list, from: post.site) }
     if let outermost = unsafe outermost {
       let isLetter = unsafe outermost.pointee.isLetter || !chain.isLed(by: outermost)
       unsafe outermost.pointee.postFrame?.pointee.addFollower(post, isLetter: isLetter)
@@ -76,7 +76,7 @@ extension PostOffice {
     let recurrences = cause.countRecurrence()
     if recurrences <= Cause.limit { return true }
     if recurrences == Cause.limit + 1 { loopGuard.reportPost(to: post.list, by: cause) }
-    tracing?.refuse(.post, post.list.subject, from: post.site)
+    tracing?.refuse(.post, post.list, from: post.site)
     return false
   }
 

@@ -19,12 +19,18 @@ struct DeliveryFrame {
   /// The rest of the frame, if it belongs to a post; nil in a `notify`.
   @usableFromInline var postFrame: UnsafeMutablePointer<PostFrame>?
 
+  /// The delivery, if it is reported. The frame of a post keeps it until the next one, so that a client that is destroyed with
+  /// the post, and notifies, finds its cause.
+  @usableFromInline var reported = ReportedDelivery()
+
+  // These two are small and last, so that a `notify` clears all of the variables above and them with three instructions.
+
+  /// The number of deliveries of the same list that were nested in this one, three deep or deeper under the outermost one.
+  @usableFromInline var nested: Int32 = 0
+
   /// Whether this thread handles a letter, or a post that the call for a letter has made. The outer frames have not led to
   /// these calls: see ``DeliveryChain/forEachLeading(_:)``.
   @usableFromInline var isLetter = false
-
-  /// The number of deliveries of the same list that were nested in this one, three deep or deeper under the outermost one.
-  @usableFromInline var nested = 0
 
   @inlinable
   init(list: ObjectIdentifier, site: CallSite) {

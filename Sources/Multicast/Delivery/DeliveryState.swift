@@ -142,6 +142,7 @@ extension DeliveryState {
   func reportLetters(of post: Post, to pass: DeliveryPass) {
     // Each client's task is a home, and they are reported together.
     if case .tasks = post.destination {
+      if listeners == 0 { return }
       return pass.reportLeft(for: Home.task, clients: listeners, waiting: nil)
     }
     withMore { more in

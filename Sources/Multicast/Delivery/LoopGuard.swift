@@ -55,12 +55,13 @@ extension LoopGuard {
   private func mayBegin(
     _ way: DeliveryEvent.Way, _ list: ClientList, _ site: CallSite, in chain: DeliveryChain
   ) -> Bool {
-    if countAndAllow(list: list, site: site, in: chain) { return true }
+    // An empty list has no listener that could notify again. It gets here only if its deliveries are reported.
+    if list.isEmpty || countAndAllow(list: list, site: site, in: chain) { return true }
     // Innermost first. Awaited deliveries are outside the deliveries on the stack.
     var path = [site]
     forEachActive(in: chain) { _, site, _ in path.append(site) }
     reportLoop(RecursiveNotify(key: list.subject.description, path: path.reversed()), in: chain)
-    tracing?.refuse(way, list.subject, from: site)
+    tracing?.refuse(way, list, from: site)
     return false
   }
 }
@@ -72,7 +73,7 @@ extension LoopGuard {
   ///
   /// A loop through *k* call sites ends by itself, because each site is refused once it is active, but only after more than
   /// (*k* - 1)! calls.
-  private static var limit: Int { 1_000 }
+  private static var limit: Int32 { 1_000 }
 
   /// Returns whether the policy allows a `notify`, and counts it under the deliveries that it is nested in.
   private func countAndAllow(list: ClientList, site: CallSite, in chain: DeliveryChain) -> Bool {
@@ -90,7 +91,7 @@ extension LoopGuard {
     case .refuseLoops:
       if sameSite > 0 || sitesInList < 2 { return sameSite == 0 }
       // Count under each active delivery. The last one is the outermost.
-      var count = 0
+      var count: Int32 = 0
       forEachActive(in: chain) { activeList, _, nested in
         guard activeList == list else { return }
         nested += 1
@@ -104,7 +105,7 @@ extension LoopGuard {
   /// under each.
   private func forEachActive(
     in chain: DeliveryChain,
-    _ body: (_ list: ObjectIdentifier, _ site: CallSite, _ nested: inout Int) -> Void
+    _ body: (_ list: ObjectIdentifier, _ site: CallSite, _ nested: inout Int32) -> Void
   ) {
     let isWholeStack = unsafe chain.forEachLeading { frame in
       unsafe body(frame.pointee.list, frame.pointee.site, &frame.pointee.nested)

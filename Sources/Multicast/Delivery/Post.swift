@@ -99,6 +99,7 @@ class Post: ReferenceAndCount, @unchecked Sendable {
     waited: Bool, in home: Home?, _ body: (DeliveryPass?) -> Result
   ) -> Result {
     guard let trace = unsafe trace else { return body(nil) }
+    trace.noteInFrame()
     return trace.tracePass(waited: waited, in: home, body)
   }
 }

@@ -7,10 +7,10 @@ enum Hashing {
   ///
   /// Addresses differ in their middle bits, often by a constant distance. A multiplication carries these bits up to the top
   /// ones, which are the index. With one multiplication alone, the indices of some distances cluster. So this combines the
-  /// upper half of the product with the lower one, and multiplies again.
+  /// upper 64 bits of the product with the lower ones, and multiplies again.
   static func index(of address: UInt, bits: Int) -> Int {
-    var mixed = UInt64(address) &* factor
-    mixed ^= mixed >> 32
+    let product = UInt64(address).multipliedFullWidth(by: factor)
+    let mixed = product.high ^ product.low
     return Int(truncatingIfNeeded: (mixed &* factor) >> UInt64(64 &- bits))
   }
 }

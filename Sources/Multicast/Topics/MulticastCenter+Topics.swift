@@ -25,7 +25,8 @@ extension MulticastCenter {
       .borrow { topics in topics.find(topic.name) }
   }
 
-  /// Returns the list of a topic to post to; nil if the topic was never observed and does not keep its latest message.
+  /// Returns the list of a topic to post to; nil if the topic was never observed, does not keep its latest message, and posts are
+  /// not reported.
   @inlinable
   func list<Message>(of topic: Topic<Message>, from site: CallSite) -> TopicList? {
     let list = existingList(of: topic)
@@ -34,7 +35,8 @@ extension MulticastCenter {
       list?.isPosted.store(true, ordering: .relaxed)
       if list?.isEmpty != false { hintAtUnobserved(topic, from: site) }
     #endif
-    return list ?? (topic.keepsLatest ? makeList(of: topic, from: site) : nil)
+    if let list { return list }
+    return topic.keepsLatest || registries.isReported ? makeList(of: topic, from: site) : nil
   }
 
   @usableFromInline

@@ -23,15 +23,17 @@ final class TopicList: ClientList, @unchecked Sendable {
     self.office = office
     self.site = site
     latest = topic.keepsLatest ? LatestMessage() : nil
-    super.init(.topic(name: topic.name, keepsLatest: topic.keepsLatest, message: Message.self))
+    super.init(
+      .topic(name: topic.name, keepsLatest: topic.keepsLatest, message: Message.self),
+      isReported: office.tracing?.reports == true)
   }
 
   #if DEBUG
     deinit { reportLeaks() }
   #endif
 
-  /// Whether a post has an effect, because there are handlers or the topic keeps its latest message.
-  @inlinable var takesPosts: Bool { !isEmpty || latest != nil }
+  /// Whether a post has an effect, because there are handlers, the topic keeps its latest message, or the post is reported.
+  @inlinable var takesPosts: Bool { !isSilent || latest != nil }
 
   /// Whether the topic has neither handlers nor a stored message.
   var isUnused: Bool { boxes.registered == 0 && latestPost == nil }

@@ -16,8 +16,8 @@
 /// A *pass* is a series of calls in one place: it begins, calls each client, and ends. A `notify` is one
 /// pass. A `post` is one pass on its thread, and one in each other home. The events of one delivery share a
 /// ``delivery`` number, and the events of one pass a ``pass`` number. The events of one pass come in order. A
-/// pass in another home may begin before its `left` event. A delivery to an empty list reports nothing.
-/// <doc:SeeingDeliveries> shows what to do with events.
+/// pass in another home may begin before its `left` event. A delivery that calls no client, because none is
+/// registered, begins and ends, too. <doc:SeeingDeliveries> shows what to do with events.
 public struct DeliveryEvent: Sendable {
   /// The method that makes a delivery.
   public enum Way: Hashable, Sendable {
@@ -66,6 +66,12 @@ public struct DeliveryEvent: Sendable {
   /// The number of the delivery, unique in its center.
   public let delivery: UInt64
 
+  /// The number of the delivery that caused this one: it is of the same center, and was calling the listener
+  /// that made this one. Nil if there is none.
+  ///
+  /// A task that a listener starts, or a block that it leaves on a queue, is not part of the call.
+  public let cause: UInt64?
+
   /// The number of the pass, unique in its center.
   public internal(set) var pass: UInt64
 
@@ -79,14 +85,23 @@ public struct DeliveryEvent: Sendable {
   /// What happened.
   public internal(set) var phase: Phase
 
+  /// Whether this event ends a delivery that no listener hears: it has called none, and left no letter.
+  public internal(set) var isUnheard = false
+
+  /// When it happened, by ``Clock``. A call or a pass that lasted until then began ``nanoseconds`` earlier.
+  package internal(set) var time: UInt64
+
   let subject: DeliverySubject
 
   /// The name of the listener protocol or the topic.
   public var key: String { subject.description }
 
-  init(_ way: Way, _ subject: DeliverySubject, from site: CallSite, delivery: UInt64) {
-    (self.way, self.subject, self.site, self.delivery) = (way, subject, site, delivery)
-    (pass, home, waited, phase) = (0, nil, nil, .began)
+  init(
+    _ way: Way, _ subject: DeliverySubject, from site: CallSite, delivery: UInt64, cause: UInt64?
+  ) {
+    (self.way, self.subject, self.site) = (way, subject, site)
+    (self.delivery, self.cause) = (delivery, cause)
+    (pass, home, waited, phase, time) = (0, nil, nil, .began, 0)
   }
 }
 

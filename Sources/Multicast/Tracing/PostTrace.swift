@@ -35,6 +35,12 @@ final class PostTrace: Sendable {
 
   var delivery: UInt64 { event.delivery }
 
+  /// The delivery, as the cause of others.
+  var reported: ReportedDelivery {
+    isReporting || !tracing.reports
+      ? ReportedDelivery() : ReportedDelivery(event.delivery, of: tracing)
+  }
+
   /// The nanoseconds since the post was made.
   var age: UInt64 { Clock.now - start }
 
@@ -86,26 +92,14 @@ final class PostTrace: Sendable {
     var event = event
     event.home = home.flatMap { $0.isPostingThread ? nil : $0.description }
     event.waited = waited
-    return DeliveryPass(event, of: tracing)
+    return DeliveryPass(event, of: tracing, isLetter: home != nil)
   }
 }
 
 extension Tracing {
   /// Returns the trace of a post that is being made.
   @inline(never)
-  func trace(_ subject: DeliverySubject, from site: CallSite) -> PostTrace {
-    let isReported = reports && !Self.isReporting
-    return PostTrace(
-      DeliveryEvent(.post, subject, from: site, delivery: isReported ? nextDelivery() : 0),
-      by: self, carrying: carried?.capture())
-  }
-}
-
-extension DeliveryPass {
-  /// Reports that a letter was left in a home. A letter for the posting thread is not reported, because the listeners there
-  /// have no home.
-  func reportLeft(for home: Home, clients: Int, waiting: Int?) {
-    if home.isPostingThread { return }
-    report(.left(for: home.description, clients: clients, waiting: waiting))
+  func trace(_ event: DeliveryEvent) -> PostTrace {
+    PostTrace(event, by: self, carrying: carried?.capture())
   }
 }

@@ -22,20 +22,13 @@ final class Tracing: Sendable {
   /// Whether there is a callback.
   var reports: Bool { onDelivery != nil }
 
-  /// Begins the only pass of a `notify`. Returns nil if it is not reported. Call this only if ``reports`` is true.
-  @usableFromInline
-  func beginPass(_ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite)
-    -> DeliveryPass?
-  {
-    if Self.isReporting { return nil }
-    return DeliveryPass(DeliveryEvent(way, subject, from: site, delivery: nextDelivery()), of: self)
-  }
+  /// Whether a delivery that begins now is reported.
+  var reportsNow: Bool { reports && !Self.isReporting }
 
   /// Reports that a delivery was refused.
-  func refuse(_ way: DeliveryEvent.Way, _ subject: DeliverySubject, from site: CallSite) {
-    if Self.isReporting || !reports { return }
-    var event = DeliveryEvent(way, subject, from: site, delivery: nextDelivery())
-    (event.pass, event.phase) = (nextPass(), .refused)
+  func reportRefusal(of event: DeliveryEvent) {
+    var event = event
+    (event.pass, event.phase, event.time) = (nextPass(), .refused, Clock.now)
     report(event)
   }
 
@@ -64,12 +57,19 @@ final class DeliveryPass: @unchecked Sendable {
   private let start = Clock.now
   private var count = 0
 
-  init(_ event: DeliveryEvent, of tracing: Tracing) {
+  /// Whether nothing has heard the delivery so far. False in a pass that handles a letter.
+  private var isUnheard: Bool
+
+  init(_ event: DeliveryEvent, of tracing: Tracing, isLetter: Bool = false) {
     self.event = event
+    isUnheard = !isLetter
     self.tracing = tracing
     self.event.pass = tracing.nextPass()
-    report(.began)
+    report(.began, at: start)
   }
+
+  /// The delivery of this pass.
+  var delivery: ReportedDelivery { ReportedDelivery(event.delivery, of: tracing) }
 
   /// A call of a listener that has begun.
   @usableFromInline struct Call {
@@ -79,20 +79,53 @@ final class DeliveryPass: @unchecked Sendable {
 
   /// Begins a call of the listener in a box. Returns nil if the listener was removed or deallocated. Call this in its home, if
   /// it has one.
-  @usableFromInline
+  @usableFromInline @inline(never)
   func beginCall(of box: WeakBox) -> Call? { box.reportedType.map { Call(client: $0) } }
 
-  @usableFromInline
+  @usableFromInline @inline(never)
   func endCall(_ call: Call) {
     count += 1
-    report(.called(call.client, nanoseconds: Clock.now - call.start))
+    isUnheard = false
+    let now = Clock.now
+    report(.called(call.client, nanoseconds: now - call.start), at: now)
   }
 
   @usableFromInline
-  func endPass() { report(.ended(clients: count, nanoseconds: Clock.now - start)) }
+  func endPass() {
+    let now = Clock.now
+    event.isUnheard = isUnheard
+    report(.ended(clients: count, nanoseconds: now - start), at: now)
+  }
 
-  func report(_ phase: DeliveryEvent.Phase) {
-    event.phase = phase
+  /// Reports that a letter was left in a home. A letter for the posting thread is not reported, because the listeners there
+  /// have no home.
+  func reportLeft(for home: Home, clients: Int, waiting: Int?) {
+    isUnheard = false
+    if home.isPostingThread { return }
+    report(.left(for: home.description, clients: clients, waiting: waiting), at: Clock.now)
+  }
+
+  private func report(_ phase: DeliveryEvent.Phase, at time: UInt64) {
+    (event.phase, event.time) = (phase, time)
     tracing.report(event)
+  }
+}
+
+/// The number of a delivery that is reported, with its center. Frames contain it, so that what listeners do finds its cause.
+@usableFromInline struct ReportedDelivery: Sendable {
+  @usableFromInline var tracing: ObjectIdentifier?
+  @usableFromInline var number: UInt64 = 0
+
+  /// A delivery that is not reported.
+  @inlinable
+  init() {}
+
+  init(_ number: UInt64, of tracing: Tracing) {
+    (self.number, self.tracing) = (number, ObjectIdentifier(tracing))
+  }
+
+  /// The number, if the delivery is one of a center.
+  func number(in tracing: Tracing) -> UInt64? {
+    self.tracing == ObjectIdentifier(tracing) ? number : nil
   }
 }

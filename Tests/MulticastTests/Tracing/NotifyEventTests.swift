@@ -86,12 +86,60 @@ struct NotifyEventTests {
     #expect(events.read() == ["notify began", "notify called Counter", "notify ended 1"])
   }
 
-  @Test func aDeliveryWithoutClientsIsNotReported() {
+  private func expectUnheard(
+    _ way: DeliveryEvent.Way, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    #expect(events.all.map(\.isUnheard) == [false, true], sourceLocation: sourceLocation)
+    #expect(events.read() == ["\(way) began", "\(way) ended 0"], sourceLocation: sourceLocation)
+  }
+
+  /// The first protocol has lost its clients, and none was ever added for the others.
+  @Test func aDeliveryWithoutClientsIsReportedAsUnheard() async {
     center.removeAll()
     center.notify(PingProtocol.self) { $0.ping(0) }
+    expectUnheard(.notify)
     center.notify(PongProtocol.self) { $0.pong(0) }
-    #expect(center.post(PingProtocol.self) { $0.ping(0) }.clients == 0)
-    #expect(events.read() == [])
+    expectUnheard(.notify)
+    #expect(center.map(PongProtocol.self) { _ in 1 } == [])
+    expectUnheard(.map)
+    await center.notify(WorkerProtocol.self, awaiting: { await $0.workSlowly(0) })
+    expectUnheard(.awaiting)
+    for posted in [
+      center.post(PingProtocol.self) { $0.ping(0) }.clients,
+      center.postOnMain(PongProtocol.self) { $0.pong(0) }.clients,
+      center.post(WorkerProtocol.self, awaiting: { await $0.workSlowly(0) }).clients,
+      center.post(.login, Login(id: 1)).clients,
+      center.post(Topic<Login>("other"), Login(id: 1)).clients,
+      center.post(Topic<Int>("kept", keepsLatest: true), 1).clients,
+    ] { #expect(posted == 0) }
+    #expect(events.all.count(where: \.isUnheard) == 6)
+    #expect(
+      events.read() == Array(repeating: ["post began", "post ended 0"], count: 6).flatMap(\.self))
+  }
+
+  @Test func aDelegateWithoutClientsReportsItsDeliveryAsUnheard() {
+    let delegate = MulticastDelegate<any PingProtocol>(onDelivery: events.add)
+    delegate.notify { $0.ping(0) }
+    expectUnheard(.notify)
+  }
+
+  /// The delivery calls no client, so that it cannot recur, although its call site is active.
+  @Test func aNotifyOfTheLastClientAfterItsRemovalIsNotALoop() {
+    let (recursions, events) = (Numbers(), events)
+    let center = MulticastCenter(onRecursion: { _ in recursions.add(1) }, onDelivery: events.add)
+    let client = center.adding(Client("a", Journal()))
+    func notify() { center.notify(PingProtocol.self) { $0.ping(0) } }
+    client.onPing = { _ in
+      center.remove(client, for: PingProtocol.self)
+      notify()
+    }
+    notify()
+    client.onPing = nil
+    #expect(recursions.all == [])
+    #expect(
+      events.read() == [
+        "notify began", "notify began", "notify ended 0", "notify called Client", "notify ended 1",
+      ])
   }
 
   @Test func aClientThatThrowsIsReportedAsCalled() async {

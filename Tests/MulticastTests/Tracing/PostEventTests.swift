@@ -37,6 +37,7 @@ struct PostEventTests {
     #expect(Set(here.map(\.pass)).count == 1)
     #expect(Set(there.map(\.pass)).count == 1)
     #expect(there[0].pass != here[0].pass)
+    #expect(!all.contains(where: \.isUnheard))
   }
 
   @Test func eventsAndTheWiringCountWaitingLetters() {
@@ -185,6 +186,16 @@ struct PostEventTests {
     #expect(events.read() == ["post began", "post ended 0"])
     center.observe(topic, owner: owner) { _, _ in }
     #expect(events.read() == ["post began late", "post called Owner late", "post ended 1 late"])
+  }
+
+  /// The pass of the posting thread calls no client, because it leaves letters for all.
+  @Test(arguments: [HomeKind.queue, .task]) func aPostThatOnlyLeavesLettersIsHeard(
+    home: HomeKind
+  ) async {
+    center.observe(.login, owner: owner, in: home, of: Homes()) { _ in }
+    await center.post(.login, Login(id: 1)).delivered()
+    await events.wait(forEnds: 2)
+    #expect(!events.all.contains(where: \.isUnheard))
   }
 
   @Test func aHandlerWhoseOwnerIsDeallocatedIsNotReportedAsCalled() async {

@@ -1,0 +1,64 @@
+// What a center that is traced reports when a delivery begins, with the number of the delivery that caused it.
+//
+// The frames of reported deliveries contain their numbers. A center without `onDelivery` reads and writes none of them.
+
+extension Tracing {
+  /// The number of this center's delivery that is calling this code; nil if there is none.
+  private var cause: UInt64? {
+    var cause: UInt64?
+    let isWholeStack = unsafe DeliveryChain().forEachLeading { frame in
+      unsafe cause = cause ?? frame.pointee.reported.number(in: self)
+    }
+    if cause != nil || !isWholeStack { return cause }
+    AwaitedNotify.forEachOfTask { cause = unsafe cause ?? $0.reported.number(in: self) }
+    return cause ?? AwaitedCall.current?.reported.number(in: self)
+  }
+
+  /// The event with which a delivery begins. Call this only if ``reportsNow`` is true.
+  private func event(
+    _ way: DeliveryEvent.Way, _ list: ClientList, from site: CallSite
+  ) -> DeliveryEvent {
+    DeliveryEvent(way, list.subject, from: site, delivery: nextDelivery(), cause: cause)
+  }
+
+  /// Begins the only pass of a `notify`, whose frame is the innermost one of this thread. Returns nil if it is not reported.
+  @usableFromInline
+  func beginPass(_ way: DeliveryEvent.Way, _ list: ClientList, from site: CallSite)
+    -> DeliveryPass?
+  {
+    guard reportsNow else { return nil }
+    let pass = DeliveryPass(event(way, list, from: site), of: self)
+    unsafe DeliveryChain().innermost.pointee?.pointee.reported = pass.delivery
+    return pass
+  }
+
+  /// Begins the only pass of a `notify` that awaits, whose frame is the innermost one of this task. Returns nil if it is not
+  /// reported.
+  @usableFromInline
+  func beginAwaitedPass(_ list: ClientList, from site: CallSite) -> DeliveryPass? {
+    guard reportsNow else { return nil }
+    let pass = DeliveryPass(event(.awaiting, list, from: site), of: self)
+    AwaitedNotify.note(pass.delivery)
+    return pass
+  }
+
+  /// Returns the trace of a post that is being made.
+  func trace(_ list: ClientList, from site: CallSite) -> PostTrace {
+    trace(
+      reportsNow
+        ? event(.post, list, from: site)
+        : DeliveryEvent(.post, list.subject, from: site, delivery: 0, cause: nil))
+  }
+
+  /// Reports that a delivery was refused.
+  func refuse(_ way: DeliveryEvent.Way, _ list: ClientList, from site: CallSite) {
+    if reportsNow { reportRefusal(of: event(way, list, from: site)) }
+  }
+}
+
+extension PostTrace {
+  /// Notes in the innermost frame of this thread, which delivers the post, that the post is reported.
+  func noteInFrame() {
+    unsafe DeliveryChain().innermost.pointee?.pointee.reported = reported
+  }
+}
