@@ -64,14 +64,13 @@ var isInterrupted: Bool {
       signal(SIGINT, SIG_DFL)
     }
     let timeline = options.values["--timeline"].map { _ in DeliveryTimeline() }
-    let sayCalls = options.slow.map(sayCalls)
-    let center = MulticastCenter(
-      onDelivery: timeline == nil && sayCalls == nil
-        ? nil
-        : { event in
-          timeline?.record(event)
-          sayCalls?(event)
-        })
+    let sayIfSlow = options.slow.map(sayCalls)
+    let record: @Sendable (DeliveryEvent) -> Void = { event in
+      timeline?.record(event)
+      sayIfSlow?(event)
+    }
+    let isReported = timeline != nil || sayIfSlow != nil
+    let center = MulticastCenter(onDelivery: isReported ? record : nil)
     let view = options.values["--quiet"] == nil ? ProgressView(center: center) : nil
     defer { extendLifetime(view) }
     let (report, wiring) = await listen(to: options.path, center)

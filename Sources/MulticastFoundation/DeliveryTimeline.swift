@@ -32,8 +32,8 @@ public final class DeliveryTimeline: Sendable {
 
   /// Records an event. Pass this method as the `onDelivery` of a center.
   public func record(_ event: DeliveryEvent) {
-    let thread = Thread.current
-    state.withLock { $0.record(event, on: ObjectIdentifier(thread), thread.isMainThread) }
+    let (thread, isMain) = (ObjectIdentifier(Thread.current), MainActor.isHere)
+    state.withLock { $0.record(event, on: thread, isMain) }
   }
 
   /// What was recorded, as a file in the trace event format of Chromium.
@@ -82,7 +82,7 @@ private struct State {
 
   mutating func record(_ event: DeliveryEvent, on thread: ObjectIdentifier, _ isMain: Bool) {
     // A task that awaits changes threads.
-    let isAwaiting = event.way == .awaiting || event.home == "task"
+    let isAwaiting = event.way == .awaiting || event.home?.hasPrefix("task") == true
     let thread = isAwaiting ? nil : thread
     let name = event.home ?? (isAwaiting ? "awaiting" : isMain ? "MainActor" : "thread")
     switch event.phase {

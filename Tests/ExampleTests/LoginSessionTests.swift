@@ -209,9 +209,9 @@ struct LoginSessionTests {
     #expect(outcome.errors == "" && outcome.status == 0)
     let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder.path)/timeline.json"))
     let file = try JSONSerialization.jsonObject(with: data) as? [String: [[String: Any]]]
-    let tracks = try #require(file?["traceEvents"]).compactMap { event in
-      (event["args"] as? [String: Any])?["name"] as? String
-    }
+    let tracks = try #require(file?["traceEvents"])
+      .filter { $0["name"] as? String == "thread_name" }
+      .compactMap { ($0["args"] as? [String: Any])?["name"] as? String }
     #expect(tracks.sorted() == ["MainActor", "queue archive", "thread"])
   }
 

@@ -76,7 +76,7 @@ struct DeliveryTimelineTests {
 
   /// The names of tracks, each with the names of its slices.
   private func tracks(in events: [Event]) -> [String: [String]] {
-    let names = events.filter { $0.ph == "M" }.map {
+    let names = events.filter { $0.name == "thread_name" }.map {
       ($0.arguments["name"] as? String ?? "", $0.track)
     }
     return Dictionary(uniqueKeysWithValues: names).mapValues { track in
@@ -180,8 +180,8 @@ struct DeliveryTimelineTests {
   @Test func passesThatOverlapHaveTracksOfTheirOwn() async throws {
     let topic = Topic<Int>("awaited")
     let owner = Counter()
-    for _ in 0..<3 {
-      center.observe(topic, owner: owner) { _, number in
+    for id in 1...3 {
+      center.observe(topic, owner: owner, id: id) { _, number in
         for _ in 0..<number { await Task.yield() }
       }
     }

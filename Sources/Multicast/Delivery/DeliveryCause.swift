@@ -58,6 +58,9 @@ extension Tracing {
 
 extension PostTrace {
   /// Notes in the innermost frame of this thread, which delivers the post, that the post is reported.
+  ///
+  /// Not inlined, because a post that is not traced would then retain its list and its roster in each delivery.
+  @inline(never)
   func noteInFrame() {
     unsafe DeliveryChain().innermost.pointee?.pointee.reported = reported
   }

@@ -137,6 +137,9 @@ extension Home: CustomStringConvertible {
 
 extension MainActor {
   /// Whether this thread runs in the main actor or on the main queue.
+  package static var isHere: Bool { presence() == .here }
+
+  /// Whether this thread runs in the main actor or on the main queue.
   static func presence(from isolation: ObjectIdentifier? = nil) -> Presence {
     // Ask the queue first. It answers faster, and where the main actor runs, the answer is usually yes.
     MarkedQueue.main.presence == .here ? .here : shared.presence(from: isolation)

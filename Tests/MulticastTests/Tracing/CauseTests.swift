@@ -102,11 +102,17 @@ struct CauseTests {
   }
 
   @Test func theCauseOfWhatADestroyedBodySetsOffIsItsPost() {
-    center.adding(Listener { _ in })
-    center.post(PingProtocol.self) { [sentinel = Sentinel { [self] in notifyWorker() }] client in
+    let place = Place("home")
+    let listener = kept(Listener { _ in })
+    center.add(listener, for: PingProtocol.self, on: place.queue)
+    place.queue.suspend()
+    // When it is destroyed, the letter in the home is its only owner.
+    center.post(PingProtocol.self) { [sentinel = Sentinel(notifyWorker)] client in
       extendLifetime(sentinel)
       client.ping(0)
     }
+    place.queue.resume()
+    place.queue.sync {}
     #expect(deliveries == ["PingProtocol", "WorkerProtocol in PingProtocol"])
   }
 }

@@ -112,7 +112,7 @@ struct NotifyEventTests {
       center.post(Topic<Login>("other"), Login(id: 1)).clients,
       center.post(Topic<Int>("kept", keepsLatest: true), 1).clients,
     ] { #expect(posted == 0) }
-    #expect(events.all.count(where: \.isUnheard) == 6)
+    #expect(events.all.filter(\.isUnheard).count == 6)
     #expect(
       events.read() == Array(repeating: ["post began", "post ended 0"], count: 6).flatMap(\.self))
   }
