@@ -85,7 +85,7 @@ struct CauseTests {
 
   /// A thread that posts in a home handles the letters that wait there.
   @Test func theCauseOfWhatALetterSetsOffIsItsPost() {
-    let place = Place("home")
+    let place = TestHome("home")
     center.observe(.login, owner: owner, on: place.queue) { [self] _, _ in notifyWorker() }
     center.observe(Topic<Int>("here"), owner: owner, on: place.queue) { _, _ in }
     center.adding(
@@ -102,7 +102,7 @@ struct CauseTests {
   }
 
   @Test func theCauseOfWhatADestroyedBodySetsOffIsItsPost() {
-    let place = Place("home")
+    let place = TestHome("home")
     let listener = kept(Listener { _ in })
     center.add(listener, for: PingProtocol.self, on: place.queue)
     place.queue.suspend()
