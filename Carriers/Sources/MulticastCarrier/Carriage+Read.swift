@@ -207,8 +207,7 @@ extension Carriage {
       }
     }
     var last: Posted?
-    for (place, item) in frame.items.enumerated() {
-      guard let message = messages[place] else { continue }
+    for case (let item, let message?) in zip(frame.items, messages) {
       let context = CarriageContext(
         metadata: item.metadata, sender: frame.sender.name, hops: item.hops &+ 1,
         mark: Mark(nil, by: line))

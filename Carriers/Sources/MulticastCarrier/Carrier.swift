@@ -77,8 +77,7 @@ public enum CarrierError: Error, Hashable, CustomStringConvertible {
   /// A sentence for the operator of the program.
   public var description: String {
     switch self {
-    case .tooLarge(let bytes, let limit):
-      "It takes \(bytes) bytes, and \(limit) are the most."
+    case .tooLarge(let bytes, let limit): "It takes \(bytes) bytes, and \(limit) are the most."
     case .full: "Too much waits to leave."
     case .disconnected(let reason): "The engine cannot be reached: \(reason)"
     case .refused(let reason): "The engine refuses it: \(reason)"
@@ -89,9 +88,7 @@ public enum CarrierError: Error, Hashable, CustomStringConvertible {
     case .closed: "The carriage has been closed."
     }
   }
-}
 
-extension CarrierError {
   /// Returns the error without passwords, which engines repeat in their refusals.
   package func without(_ secrets: [String]) -> Self {
     secrets.filter { !$0.isEmpty }.reduce(self) { error, secret in
@@ -115,6 +112,11 @@ package func address(
     throw .refused("\(shown) is no address like \(example).")
   }
   return parts
+}
+
+/// Calls a body once in each period, as long as it returns true.
+package func repeatedly(every period: Duration, _ body: @escaping @Sendable () async -> Bool?) {
+  Task { repeat { try? await Task.sleep(for: period) } while await body() == true }
 }
 
 /// The state that a carrier holds for one connection to an engine, until the connection is lost.

@@ -668,6 +668,26 @@ private func limits(
     }
   }
 
+  /// Two carriages of such centers would send each other the same message forever.
+  @Test func aCenterThatLosesTheContextIsRefused() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let center = MulticastCenter()
+      let reports = center.messages(of: .carriage)
+      let carriage = Carriage(center: center, carrier: InMemoryCarrier(), name: "one")
+      carriage.carry(.note, as: "note")
+      let running = Task { await carriage.run() }
+      for await report in reports {
+        if case .began = report { exit(EXIT_SUCCESS) }
+        // A debug build has stopped before. A release build says the same, and carries nothing.
+        guard case .refused("*", let reason) = report else { continue }
+        await running.value
+        fatalError(reason)
+      }
+    }
+    let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(words.contains("Make the center with MulticastCenter(carrying: .carriage)."))
+  }
+
   // MARK: Topics that come and go
 
   @Test func aRestartedProcessGoesOnWhereItWas() async throws {
