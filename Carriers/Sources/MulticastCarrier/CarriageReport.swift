@@ -56,6 +56,10 @@ public struct CarriageState: Sendable, Equatable {
   /// What the engine refuses at the moment, by topic, in its own words.
   public internal(set) var refusals: [String: String] = [:]
   /// The number of messages that wait to leave.
+  ///
+  /// The carriage counts a message when it hears it, on a queue of its own: perhaps after `post` has returned, and before
+  /// `await center.post(…).delivered()` does. So 0 does not mean that all messages have left. Before the process exits, call
+  /// ``Carriage/close()``, which sends the waiting messages.
   public internal(set) var waitingMessages = 0
   /// The number of bytes that wait to leave.
   public internal(set) var waitingBytes = 0

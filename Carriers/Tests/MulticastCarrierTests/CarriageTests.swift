@@ -195,6 +195,21 @@ private func limits(
     }
   }
 
+  /// Right after a post, a message may not count yet.
+  @Test func aDeliveredMessageCountsAsWaiting() async throws {
+    let gate = Gate()
+    let carrier = HookedCarrier(engine, append: { _, _ in await gate.pass() })
+    let one = Site(carrier, "one", limits: limits())
+    try await withSites(one) {
+      for number in 1...100 {
+        await one.center.post(.note, Note("one", number)).delivered()
+        #expect(one.carriage.condition.waitingMessages == number)
+      }
+      gate.open()
+    }
+    #expect(one.carriage.condition.sent == 100, "close() sends the waiting messages.")
+  }
+
   @Test func messagesThatTheOutboxRefusesAreReportedAndStayHere() async throws {
     let (one, two) = (site("one", limits: limits(messages: 100)), site("two"))
     try await withSites(one, two) {
