@@ -107,8 +107,7 @@ public final class Carriage: Sendable {
   ) {
     precondition(Log.isPrefix(prefix), "\(prefix) is no prefix of letters, digits, - and _.")
     (self.center, self.carrier, self.prefix, self.logger) = (center, carrier, prefix, logger)
-    self.name = Frame.Sender.name(name)
-    self.limits = limits
+    (self.name, self.limits) = (Frame.Sender.name(name), limits)
     state = Locked(State(outbox: Outbox(limits: limits)))
   }
 

@@ -101,16 +101,26 @@ public enum CarrierError: Error, Hashable, CustomStringConvertible {
   }
 }
 
-/// Parses an address of an engine. Its error leaves out the text before the last `@`, which may be a password.
+extension URLComponents {
+  /// The password of the address, or its user, which is a token or a password if it is alone: as written, and decoded.
+  package var secrets: [String] {
+    let both = password == nil ? [user, percentEncodedUser] : [password, percentEncodedPassword]
+    return both.compactMap(\.self)
+  }
+}
+
+/// Returns an address without the text before its last `@`, which may be a password.
+package func withoutSecrets(_ url: String) -> String {
+  url.replacing(/^([a-z]+:\/\/)?.*@/) { "\($0.1 ?? "")…@" }
+}
+
+/// Parses an address of an engine. Its error contains no secret.
 package func address(
   _ url: String, _ schemes: [String], like example: String
 ) throws(CarrierError) -> URLComponents {
   guard let parts = URLComponents(string: url), schemes.contains(parts.scheme ?? ""),
     parts.host?.isEmpty == false, (0...65_535).contains(parts.port ?? 0)
-  else {
-    let shown = url.replacing(/^([a-z]+:\/\/)?.*@/) { "\($0.1 ?? "")…@" }
-    throw .refused("\(shown) is no address like \(example).")
-  }
+  else { throw .refused("\(withoutSecrets(url)) is no address like \(example).") }
   return parts
 }
 

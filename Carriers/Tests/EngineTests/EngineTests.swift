@@ -426,6 +426,16 @@ func checkThatDroppedRecordsAreReported(_ sites: [Site]) async {
     ].map({ $0?.description ?? "" }) {
       #expect(text.contains("://…@host:port is no") && !text.contains("secret"))
     }
+    var nats = try NATSConfiguration(url: "nats://me:secret@host", "tls://secret@host")
+    (nats.password, nats.token) = ("secret", "secret")
+    for configuration in [nats, try RedisConfiguration(url: "redis://me:secret@host")] as [Any] {
+      var dumped = ""
+      dump(configuration, to: &dumped)
+      #expect(dumped.contains("host"), "The address is shown.")
+      for text in ["\(configuration)", String(reflecting: configuration), dumped] {
+        #expect(!text.contains("secret"))
+      }
+    }
     let redis = try RedisConfiguration(url: "redis://me:se%40cret@host:7000/3")
     #expect(redis.url.user == "me" && redis.url.password == "se@cret" && redis.url.path == "/3")
     #expect(redis.url.host == "host" && redis.url.port == 7_000)
