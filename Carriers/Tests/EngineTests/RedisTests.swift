@@ -257,6 +257,7 @@ struct RedisTests {
     // Both listen after they have received something.
     sites[0].post(0...0)
     await sites[1].until { $0.notes(of: "one") == [0] }
+    // A carrier takes answers of 4 MiB more than the largest record, which has 1 MiB.
     try await ask(
       engine, "eval", "redis.call('publish', KEYS[1], string.rep('x', 7000000))", "1",
       "multicast:log:note")
