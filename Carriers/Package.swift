@@ -55,7 +55,11 @@ let package = Package(
       name: "MulticastCarrierTests", dependencies: ["MulticastCarrier", "MulticastCarrierTesting"]),
     .testTarget(
       name: "EngineTests",
-      dependencies: ["CNATS", "MulticastCarrierTesting", "MulticastNATS", "MulticastRedis"]),
+      dependencies: [
+        "CNATS", "MulticastCarrierTesting", "MulticastNATS", "MulticastRedis",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -167,10 +167,9 @@ extension Carriage {
     case .disputed:
       let name = frame.sender.description.prefix(80).debugDescription
       skip(line, "Another process has written a record in the name of \(name).")
-    case .new(let missing):
-      if missing > 0, !isOwn {
-        self.count(.gap(type: line.type, sender: "\(frame.sender)", missing: 0), missing)
-      }
+    case .new(let missing) where missing > 0 && !isOwn:
+      self.count(.gap(type: line.type, sender: "\(frame.sender)", missing: 0), missing)
+    case .new: break
     }
     if isOwn {
       guard line.own.latest.withLock({ $0.noteReturn(frame.first + count - 1, hash: hash) }) else {
@@ -207,8 +206,7 @@ extension Carriage {
       }
     }
     var last: Posted?
-    for (place, item) in frame.items.enumerated() {
-      guard let message = messages[place] else { continue }
+    for case (let item, let message?) in zip(frame.items, messages) {
       let context = CarriageContext(
         metadata: item.metadata, sender: frame.sender.name, hops: item.hops &+ 1,
         mark: Mark(nil, by: line))

@@ -6,23 +6,28 @@ import ServiceLifecycle
 extension Carriage: Service {
   /// Carries until the task is cancelled, the service group shuts down, or the carriage is closed. Then sends the
   /// waiting messages, and returns.
+  ///
+  /// If the center was made without `carrying: .carriage`, it stops a debug build. A release build reports that, carries
+  /// nothing, and returns: such a carriage would send each message again that it has received.
   public func run() async {
+    guard await CarriageContext.isCarried(by: center) else {
+      let reason =
+        "The carriage \(name) carries nothing, because its center loses the context of messages. "
+        + "Make the center with MulticastCenter(carrying: .carriage)."
+      assertionFailure(reason)
+      tell(.refused(type: "*", reason: reason))
+      return await close()
+    }
     let lines = state.withLock { state in
       if state.isRunning || state.isClosed { return [Line]() }
       state.isRunning = true
       return Array(state.lines.values)
     }
     for line in lines { startReading(line) }
-    Task { [weak self] in
-      repeat { try? await Task.sleep(for: .seconds(1)) } while self?.tick() == true
-    }
+    repeatedly(every: .seconds(1)) { [weak self] in self?.tick() }
     let (end, turn) = AsyncStream<Never>.makeStream()
     change { $0.running.append(turn) }
-    await withGracefulShutdownHandler {
-      for await _ in end {}
-    } onGracefulShutdown: {
-      turn.finish()
-    }
+    await cancelWhenGracefulShutdown { for await _ in end {} }
     await close()
   }
 
@@ -36,8 +41,7 @@ extension Carriage: Service {
 
   private func end() async {
     // This post arrives in each line's home after the messages that were posted before it.
-    struct End: Sendable {}
-    let topic = Topic<End>("MulticastCarrier.end of \(id)")
+    let topic = Topic<Bool>("MulticastCarrier.end of \(id)")
     let homes = state.withLock { $0.lines.values.map(\.home.queue) }
     let observations = homes.map { center.observe(topic, owner: self, on: $0) { _, _ in } }
     let (idle, turn) = AsyncStream<Never>.makeStream()
@@ -46,7 +50,7 @@ extension Carriage: Service {
       turn.finish()
     }
     Task {
-      _ = await center.post(topic, End()).delivered()
+      _ = await center.post(topic, true).delivered()
       change { $0.closing.append(turn) }
     }
     for await _ in idle {}

@@ -95,7 +95,7 @@ public final class Carriage: Sendable {
   /// Creates a carriage that does not run yet. Messages posted to its topics wait.
   ///
   /// - Parameters:
-  ///   - center: A center that was made with `carrying: .carriage`. Give it only one carriage.
+  ///   - center: A center that was made with `carrying: .carriage`, which ``run()`` checks. Give it only one carriage.
   ///   - carrier: The carrier of the engine, for this carriage alone.
   ///   - name: The name of this process. Other processes receive it, cut off at 63 characters.
   ///   - prefix: The same in all processes of a team: up to 64 letters, digits, hyphens, underscores and single points.
@@ -107,8 +107,7 @@ public final class Carriage: Sendable {
   ) {
     precondition(Log.isPrefix(prefix), "\(prefix) is no prefix of letters, digits, - and _.")
     (self.center, self.carrier, self.prefix, self.logger) = (center, carrier, prefix, logger)
-    self.name = Frame.Sender.name(name)
-    self.limits = limits
+    (self.name, self.limits) = (Frame.Sender.name(name), limits)
     state = Locked(State(outbox: Outbox(limits: limits)))
   }
 

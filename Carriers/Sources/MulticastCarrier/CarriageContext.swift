@@ -1,3 +1,4 @@
+import Dispatch
 import Multicast
 import Synchronization
 
@@ -27,6 +28,20 @@ public struct CarriageContext: Sendable {
     var context = current
     context.metadata = metadata
     return context
+  }
+
+  /// Returns false if a handler of the center in another home has lost the context of a post.
+  ///
+  /// A center does not say what it carries. So post, and look into the context where no thread has bound it.
+  static func isCarried(by center: MulticastCenter) async -> Bool {
+    let (isLost, topic) = (Locked(false), Topic<Bool>("MulticastCarrier.probe"))
+    center.observe(topic, owner: isLost, on: DispatchQueue(label: "Carriage")) { isLost, _ in
+      isLost.withLock { $0 = current.hops != .max }
+    }
+    await $current.withValue(CarriageContext(hops: .max)) {
+      _ = await center.post(topic, true).delivered()
+    }
+    return isLost.withLock { !$0 }
   }
 }
 

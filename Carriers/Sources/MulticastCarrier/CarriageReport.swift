@@ -8,6 +8,9 @@ public enum CarriageReport: Sendable, Hashable {
   case disconnected(String)
   /// The engine refuses to store or to return the records of a topic, in its own words. The carriage tries again and
   /// again, and posted messages wait.
+  ///
+  /// The carriage itself refuses a topic that it cannot carry, and all topics, as `*`, if its center was made without
+  /// `carrying: .carriage`.
   case refused(type: String, reason: String)
   /// From here on, each message of the topic is received or reported as missing.
   case began(type: String)
@@ -20,6 +23,20 @@ public enum CarriageReport: Sendable, Hashable {
   case skipped(type: String, reason: String, count: UInt64)
   /// Messages have stayed in this process, although their topic is carried.
   case kept(type: String, reason: CarrierError, count: UInt64)
+
+  /// Returns the same report with another count. If it is brief, it leaves out the details that differ from message to
+  /// message.
+  func with(_ count: UInt64, isBrief: Bool = false) -> Self {
+    switch self {
+    case .gap(let type, let sender, _):
+      .gap(type: type, sender: isBrief ? nil : sender, missing: count)
+    case .skipped(let type, let reason, _):
+      .skipped(type: type, reason: isBrief ? "Several." : reason, count: count)
+    case .kept(let type, let reason, _):
+      .kept(type: type, reason: isBrief ? .refused("Several.") : reason, count: count)
+    default: self
+    }
+  }
 }
 
 /// The state of a carriage, for health checks, metrics and a line on the screen.
@@ -39,6 +56,10 @@ public struct CarriageState: Sendable, Equatable {
   /// What the engine refuses at the moment, by topic, in its own words.
   public internal(set) var refusals: [String: String] = [:]
   /// The number of messages that wait to leave.
+  ///
+  /// The carriage counts a message when it hears it, on a queue of its own: perhaps after `post` has returned, and before
+  /// `await center.post(…).delivered()` does. So 0 does not mean that all messages have left. Before the process exits, call
+  /// ``Carriage/close()``, which sends the waiting messages.
   public internal(set) var waitingMessages = 0
   /// The number of bytes that wait to leave.
   public internal(set) var waitingBytes = 0
@@ -65,20 +86,4 @@ extension Topic where Message == CarriageReport {
 extension Topic where Message == CarriageState {
   /// The state of the carriage, posted once a second if it has changed.
   public static var carriageState: Self { Topic("MulticastCarrier.state", keepsLatest: true) }
-}
-
-extension CarriageReport {
-  /// Returns the same report with another count. If it is brief, it leaves out the details that differ from message to
-  /// message.
-  func with(_ count: UInt64, isBrief: Bool = false) -> Self {
-    switch self {
-    case .gap(let type, let sender, _):
-      .gap(type: type, sender: isBrief ? nil : sender, missing: count)
-    case .skipped(let type, let reason, _):
-      .skipped(type: type, reason: isBrief ? "Several." : reason, count: count)
-    case .kept(let type, let reason, _):
-      .kept(type: type, reason: isBrief ? .refused("Several.") : reason, count: count)
-    default: self
-    }
-  }
 }

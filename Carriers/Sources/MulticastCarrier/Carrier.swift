@@ -77,8 +77,7 @@ public enum CarrierError: Error, Hashable, CustomStringConvertible {
   /// A sentence for the operator of the program.
   public var description: String {
     switch self {
-    case .tooLarge(let bytes, let limit):
-      "It takes \(bytes) bytes, and \(limit) are the most."
+    case .tooLarge(let bytes, let limit): "It takes \(bytes) bytes, and \(limit) are the most."
     case .full: "Too much waits to leave."
     case .disconnected(let reason): "The engine cannot be reached: \(reason)"
     case .refused(let reason): "The engine refuses it: \(reason)"
@@ -89,9 +88,7 @@ public enum CarrierError: Error, Hashable, CustomStringConvertible {
     case .closed: "The carriage has been closed."
     }
   }
-}
 
-extension CarrierError {
   /// Returns the error without passwords, which engines repeat in their refusals.
   package func without(_ secrets: [String]) -> Self {
     secrets.filter { !$0.isEmpty }.reduce(self) { error, secret in
@@ -104,17 +101,32 @@ extension CarrierError {
   }
 }
 
-/// Parses an address of an engine. Its error leaves out the text before the last `@`, which may be a password.
+extension URLComponents {
+  /// The password of the address, or its user, which is a token or a password if it is alone: as written, and decoded.
+  package var secrets: [String] {
+    let both = password == nil ? [user, percentEncodedUser] : [password, percentEncodedPassword]
+    return both.compactMap(\.self)
+  }
+}
+
+/// Returns an address without the text before its last `@`, which may be a password.
+package func withoutSecrets(_ url: String) -> String {
+  url.replacing(/^([a-z]+:\/\/)?.*@/) { "\($0.1 ?? "")…@" }
+}
+
+/// Parses an address of an engine. Its error contains no secret.
 package func address(
   _ url: String, _ schemes: [String], like example: String
 ) throws(CarrierError) -> URLComponents {
   guard let parts = URLComponents(string: url), schemes.contains(parts.scheme ?? ""),
     parts.host?.isEmpty == false, (0...65_535).contains(parts.port ?? 0)
-  else {
-    let shown = url.replacing(/^([a-z]+:\/\/)?.*@/) { "\($0.1 ?? "")…@" }
-    throw .refused("\(shown) is no address like \(example).")
-  }
+  else { throw .refused("\(withoutSecrets(url)) is no address like \(example).") }
   return parts
+}
+
+/// Calls a body once in each period, as long as it returns true.
+package func repeatedly(every period: Duration, _ body: @escaping @Sendable () async -> Bool?) {
+  Task { repeat { try? await Task.sleep(for: period) } while await body() == true }
 }
 
 /// The state that a carrier holds for one connection to an engine, until the connection is lost.

@@ -36,7 +36,7 @@ public struct Log: Sendable, Hashable {
 /// A position in a log: after one of its records, or at its beginning.
 ///
 /// A log that was created again has another epoch. Store a position to go on there after a restart.
-public struct Position: Sendable, Hashable, Codable {
+public struct Position: Sendable, Hashable, Codable, Comparable {
   /// Identifies one of the logs that have had this name.
   public let epoch: UInt64
   /// The position, as the engine counts. 0 is the beginning.
@@ -48,9 +48,7 @@ public struct Position: Sendable, Hashable, Codable {
   public init(epoch: UInt64, number: UInt64, part: UInt64 = 0) {
     (self.epoch, self.number, self.part) = (epoch, number, part)
   }
-}
 
-extension Position: Comparable {
   /// Returns whether one position is before the other, in the same log.
   public static func < (one: Position, other: Position) -> Bool {
     (one.number, one.part) < (other.number, other.part)

@@ -3,7 +3,7 @@ import Foundation
 import MulticastCarrier
 
 /// The addresses of the servers, the credentials, and how much the streams keep.
-public struct NATSConfiguration: Sendable {
+public struct NATSConfiguration: Sendable, CustomReflectable {
   /// The servers of one cluster, one of which is used: `nats://user:password@host:port` or `tls://…`. The host alone is
   /// enough.
   public var urls: [String]
@@ -48,10 +48,12 @@ public struct NATSConfiguration: Sendable {
 
   /// The passwords that the server or the client may repeat, which no report may contain.
   var secrets: [String] {
-    let addresses = urls.compactMap { URLComponents(string: $0) }
-    return [password, token].compactMap(\.self)
-      + addresses.flatMap { [$0.password, $0.percentEncodedPassword].compactMap(\.self) }
+    [password, token].compactMap(\.self)
+      + urls.flatMap { URLComponents(string: $0)?.secrets ?? [] }
   }
+
+  /// The addresses without a secret, for `print`, `dump` and a debugger.
+  public var customMirror: Mirror { Mirror(self, children: ["urls": urls.map(withoutSecrets)]) }
 
   /// Configures the C client. Returns its first error.
   ///
@@ -62,7 +64,7 @@ public struct NATSConfiguration: Sendable {
     defer { unsafe pointers.forEach { unsafe free($0) } }
     var servers = unsafe pointers.map { unsafe UnsafePointer($0) }
     let isEncrypted = certificateAuthority != nil || urls.contains { $0.hasPrefix("tls:") }
-    var all = unsafe [
+    let all: [natsStatus?] = unsafe [
       natsOptions_SetServers(options, &servers, Int32(servers.count)),
       natsOptions_SetName(options, name), natsOptions_SetUserInfo(options, user, password),
       natsOptions_SetToken(options, token),
@@ -74,17 +76,10 @@ public struct NATSConfiguration: Sendable {
       // Messages that leave together already share a record, so no thread needs to be woken to collect more.
       natsOptions_SetSendAsap(options, true), natsOptions_UseGlobalMessageDelivery(options, true),
       natsOptions_SetSecure(options, isEncrypted),
+      credentialsFile.map { unsafe natsOptions_SetUserCredentialsFromFiles(options, $0, nil) },
+      certificateAuthority.map { unsafe natsOptions_LoadCATrustedCertificates(options, $0) },
+      certificate.map { unsafe natsOptions_LoadCertificatesChain(options, $0.chain, $0.key) },
     ]
-    if let file = credentialsFile {
-      unsafe all.append(natsOptions_SetUserCredentialsFromFiles(options, file, nil))
-    }
-    if let file = certificateAuthority {
-      unsafe all.append(natsOptions_LoadCATrustedCertificates(options, file))
-    }
-    if let certificate {
-      unsafe all.append(
-        natsOptions_LoadCertificatesChain(options, certificate.chain, certificate.key))
-    }
-    return all.first { $0 != NATS_OK } ?? NATS_OK
+    return all.lazy.compactMap(\.self).first { $0 != NATS_OK } ?? NATS_OK
   }
 }

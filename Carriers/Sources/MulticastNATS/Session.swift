@@ -63,12 +63,8 @@ final class Session: EngineSession {
       if isAnother { Thread.sleep(forTimeInterval: 0.2) }
       do throws(CarrierError) { try self.connect(own) } catch { self.end(error) }
     }
-    Task { [weak self] in
-      repeat { try? await Task.sleep(for: .seconds(1)) } while self?.sweep() == true
-    }
-    Task { [weak self] in
-      repeat { try? await Task.sleep(for: .seconds(5)) } while await self?.askForEnds() == true
-    }
+    repeatedly(every: .seconds(1)) { [weak self] in self?.sweep() }
+    repeatedly(every: .seconds(5)) { [weak self] in await self?.askForEnds() }
   }
 
   deinit { for used in used.withLock({ $0 }) { unsafe natsMsg_Destroy(used.message) } }

@@ -2,7 +2,7 @@ import Foundation
 import MulticastCarrier
 
 /// The address of the server, the credentials, and how much the streams keep.
-public struct RedisConfiguration: Sendable {
+public struct RedisConfiguration: Sendable, CustomReflectable {
   /// The address, with user, password and the number of the database. `rediss` stands for an encrypted connection.
   public var url: URLComponents
   /// The path of a file with the certificates of the authority that has signed the server's certificate; nil for the
@@ -29,6 +29,9 @@ public struct RedisConfiguration: Sendable {
   public init(url: String) throws {
     self.url = try address(url, ["redis", "rediss"], like: "redis://user:password@host:port")
   }
+
+  /// The address without a secret, for `print`, `dump` and a debugger.
+  public var customMirror: Mirror { Mirror(self, children: ["host": host, "port": port]) }
 
   var host: String { (url.host ?? "").trimmingCharacters(in: ["[", "]"]) }
   var port: Int { url.port ?? 6_379 }

@@ -33,7 +33,7 @@ final class RedisConnection: ChannelDuplexHandler {
 
   private init(_ session: RedisSession?, _ own: RedisConfiguration, _ patience: Duration) {
     (self.session, self.patience) = (session, patience)
-    secrets = [own.url.password, own.url.percentEncodedPassword].compactMap(\.self)
+    secrets = own.url.secrets
     limit = own.recordLimit + (4 << 20)
   }
 

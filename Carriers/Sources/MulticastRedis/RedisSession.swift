@@ -50,9 +50,7 @@ final class RedisSession: EngineSession {
     }
     state.withLock { $0.connections = connections }
     // More often than a silent connection is closed.
-    Task { [weak self] in
-      repeat { try? await Task.sleep(for: .seconds(3)) } while await self?.sweep() == true
-    }
+    repeatedly(every: .seconds(3)) { [weak self] in await self?.sweep() }
   }
 
   var hasEnded: Bool { state.withLock { $0.error != nil } }

@@ -155,12 +155,13 @@ func checkThatDroppedRecordsAreReported(_ sites: [Site]) async {
     withExtendedLifetime(engine) {}
   }
 
-  /// Ten processes, and an engine that is away until all have noticed. It returns without their keys (NATS), or with
-  /// the keys that it has stored (Redis).
+  /// Ten processes, and an engine that is away for longer than the expiry: when it comes back, no key is left.
   @Test(arguments: Engine.Kind.tested)
   func noProcessLeavesInAnOutage(_ kind: Engine.Kind) async throws {
     var engine = try await Engine(kind)
     let first = engine
+    // The default. In this time, each process has to connect again and to store its key.
+    let expiry = Duration.seconds(6)
     let left = Locked<[Presence.Member]>([])
     let all = try (0..<10).map { number in
       let own = try carrier(first)
@@ -168,14 +169,15 @@ func checkThatDroppedRecordsAreReported(_ sites: [Site]) async {
       site.center.observe(.presence, owner: site) { _, report in
         if case .left(let member) = report { left.withLock { $0.append(member) } }
       }
-      let presence = Presence(
-        center: site.center, registry: own, name: site.name, expiry: .seconds(10))
+      let presence = Presence(center: site.center, registry: own, name: site.name, expiry: expiry)
       return (site: site, presence: presence, carrier: own)
     }
     let running = all.map { member in Task { await member.presence.run() } }
     try await eventually("all are here") { all.allSatisfy { $0.presence.members.count == 10 } }
     try await engine.program.kill9()
     try await eventually("all have noticed") { all.allSatisfy { $0.presence.problem != nil } }
+    // Redis has stored the keys on its disk. They expire in this time.
+    try await Task.sleep(for: expiry)
     engine = try await Engine(kind, again: engine)
     try await eventually("all are back") { all.allSatisfy { $0.presence.problem == nil } }
     // Only the process that ends afterwards has left.
@@ -425,6 +427,16 @@ func checkThatDroppedRecordsAreReported(_ sites: [Site]) async {
       },
     ].map({ $0?.description ?? "" }) {
       #expect(text.contains("://…@host:port is no") && !text.contains("secret"))
+    }
+    var nats = try NATSConfiguration(url: "nats://me:secret@host", "tls://secret@host")
+    (nats.password, nats.token) = ("secret", "secret")
+    for configuration in [nats, try RedisConfiguration(url: "redis://me:secret@host")] as [Any] {
+      var dumped = ""
+      dump(configuration, to: &dumped)
+      #expect(dumped.contains("host"), "The address is shown.")
+      for text in ["\(configuration)", String(reflecting: configuration), dumped] {
+        #expect(!text.contains("secret"))
+      }
     }
     let redis = try RedisConfiguration(url: "redis://me:se%40cret@host:7000/3")
     #expect(redis.url.user == "me" && redis.url.password == "se@cret" && redis.url.path == "/3")

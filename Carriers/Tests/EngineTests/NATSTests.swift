@@ -3,6 +3,8 @@ import Foundation
 import Multicast
 import MulticastCarrier
 import MulticastCarrierTesting
+import NIOCore
+import NIOPosix
 import Testing
 
 @testable import MulticastNATS
@@ -310,6 +312,31 @@ struct NATSTests {
     }
   }
 
+  /// The server may repeat what the client says to it: here, with a password, or a token in the place of the user.
+  @Test(arguments: ["me:hidden@", "me:hid%64en@", "hidden@", "", "token"])
+  func noReportContainsASecret(_ user: String) async throws {
+    let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(Parrot())
+        }
+      }
+      .bind(host: "127.0.0.1", port: 0).get()
+    let port = try #require(server.localAddress?.port)
+    let address = user.hasSuffix("@") ? user : ""
+    var configuration = try NATSConfiguration(url: "nats://\(address)127.0.0.1:\(port)")
+    if user == "" { (configuration.user, configuration.password) = ("me", "hidden") }
+    if user == "token" { configuration.token = "hidden" }
+    let one = Site(NATSCarrier(configuration), "one", carrying: topics)
+    one.run()
+    let reasons = await one.until { $0.reports.contains { $0.reason != nil } }.reports
+      .compactMap(\.reason)
+    #expect(reasons.contains { $0.contains("unknown words: connect") && $0.contains("…") })
+    #expect(!reasons.contains { $0.contains("hidden") || $0.contains("hid%64en") })
+    await one.stop()
+    try await server.close()
+  }
+
   /// Credentials that are not in the URL.
   @Test(arguments: ["password", "token", "file"])
   func usersThatTheServerKnowsCanConnect(_ kind: String) async throws {
@@ -341,6 +368,25 @@ struct NATSTests {
     await sites[1].until { $0.notes(of: "one") == Array(1...10) }
     for site in sites { await site.stop() }
     withExtendedLifetime(engine) {}
+  }
+}
+
+/// A server that refuses each client, and repeats what the client says of itself.
+private final class Parrot: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  func channelActive(context: ChannelHandlerContext) {
+    write(#"INFO {"server_id":"parrot","version":"2.9.0","max_payload":1048576}"#, context)
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let line = String(buffer: unwrapInboundIn(data)).prefix { !$0.isNewline }
+    write("-ERR 'Unknown words: \(line)'", context)
+  }
+
+  private func write(_ line: String, _ context: ChannelHandlerContext) {
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: line + "\r\n")), promise: nil)
   }
 }
 

@@ -179,6 +179,22 @@ private final class HeldInflow {
     #expect(inflow.take(1, first: 9, count: 1, hash: 3) == .new(missing: 0))
   }
 
+  /// The engine reports the same drop without a count. That report is not superfluous, because it is the only one about a
+  /// sender that stays silent.
+  @Test func aDropIsCountedForTheSendersThatSpeakAgain() {
+    let inflow = HeldInflow()
+    for sender in 1...2 as ClosedRange<UInt64> {
+      #expect(inflow.take(sender, first: 1, count: 1, hash: 0) == .new(missing: 0))
+    }
+    // The log has dropped what both have sent since.
+    #expect(inflow.take(1, first: 5, count: 1, hash: 1) == .new(missing: 0))
+    #expect(inflow.settle().isEmpty && inflow.settle() == [3])
+    #expect(inflow.settle().isEmpty && inflow.settle().isEmpty, "The other sender is silent.")
+    #expect(inflow.take(2, first: 9, count: 1, hash: 2) == .new(missing: 0))
+    #expect(inflow.take(2, first: 10, count: 1, hash: 3) == .new(missing: 7))
+    #expect(inflow.settle().isEmpty && inflow.settle().isEmpty, "Each message is counted once.")
+  }
+
   @Test func recordsOfALogThatIsReadAgainAreSkippedHoweverOldTheyAre() {
     let inflow = HeldInflow()
     for number in 1...1_000 as ClosedRange<UInt64> {
