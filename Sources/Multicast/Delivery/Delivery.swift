@@ -80,24 +80,33 @@ extension PostOffice {
     return false
   }
 
-  /// Takes the first three steps. Returns the number of listeners that were called or will be, and that of the letters.
-  @inline(never)
+  /// Takes the first three steps, and reports them as a pass. Returns the number of listeners that were called or will be, and
+  /// that of the letters.
+  @inline(__always)
   private func deliver(
     _ post: Post, isFollower: Bool, from isolation: ObjectIdentifier?
   ) -> (clients: Int, letters: Int) {
-    post.withPass(waited: isFollower, in: nil) { pass in
-      var called = 0
-      if case .homes = post.destination {
-        let roster = post.roster
-        called = roster.withoutHome.isEmpty ? 0 : call(roster.withoutHome, with: post, pass)
-        if roster.homes.isEmpty, unsafe post.latest == nil { return (called, 0) }
-      }
-      var delivery = DeliveryState()
-      leave(post, &delivery, from: isolation)
-      if let pass { delivery.reportLetters(of: post, to: pass) }
-      called += handleHere(delivery) { boxes in call(boxes, with: post, pass) }
-      return (called + delivery.listeners, delivery.letters)
+    if unsafe post.trace == nil { return takeSteps(post, nil, from: isolation) }
+    return post.withPass(waited: isFollower, in: nil) { pass in
+      takeSteps(post, pass, from: isolation)
     }
+  }
+
+  @inline(never)
+  private func takeSteps(
+    _ post: Post, _ pass: DeliveryPass?, from isolation: ObjectIdentifier?
+  ) -> (clients: Int, letters: Int) {
+    var called = 0
+    if case .homes = post.destination {
+      let roster = post.roster
+      called = roster.withoutHome.isEmpty ? 0 : call(roster.withoutHome, with: post, pass)
+      if roster.homes.isEmpty, unsafe post.latest == nil { return (called, 0) }
+    }
+    var delivery = DeliveryState()
+    leave(post, &delivery, from: isolation)
+    if let pass { delivery.reportLetters(of: post, to: pass) }
+    called += handleHere(delivery) { boxes in call(boxes, with: post, pass) }
+    return (called + delivery.listeners, delivery.letters)
   }
 }
 
@@ -167,7 +176,11 @@ extension PostOffice {
 
   /// Calls listeners in their home, and reports that as a pass of its own.
   func callAtHome(_ boxes: Boxes, with post: Post, in mailbox: Mailbox) {
-    post.withPass(waited: true, in: mailbox) { pass in _ = call(boxes, with: post, pass) }
+    if unsafe post.trace == nil {
+      _ = call(boxes, with: post, nil)
+    } else {
+      post.withPass(waited: true, in: mailbox) { pass in _ = call(boxes, with: post, pass) }
+    }
   }
 }
 

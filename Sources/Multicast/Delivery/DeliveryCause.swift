@@ -43,6 +43,7 @@ extension Tracing {
   }
 
   /// Returns the trace of a post that is being made.
+  @inline(never)
   func trace(_ list: ClientList, from site: CallSite) -> PostTrace {
     trace(
       reportsNow
@@ -51,17 +52,8 @@ extension Tracing {
   }
 
   /// Reports that a delivery was refused.
+  @inline(never)
   func refuse(_ way: DeliveryEvent.Way, _ list: ClientList, from site: CallSite) {
     if reportsNow { reportRefusal(of: event(way, list, from: site)) }
-  }
-}
-
-extension PostTrace {
-  /// Notes in the innermost frame of this thread, which delivers the post, that the post is reported.
-  ///
-  /// Not inlined, because a post that is not traced would then retain its list and its roster in each delivery.
-  @inline(never)
-  func noteInFrame() {
-    unsafe DeliveryChain().innermost.pointee?.pointee.reported = reported
   }
 }

@@ -51,8 +51,8 @@
       if isActor { return }
       fatalError(
         """
-        Multicast: a post to \(listener) on the main actor, at \(post.site), reaches a client of type \(type) that lives \
-        in \(home). Use post, which calls each client at home.
+        Multicast: a post to \(listener) on the main actor, at \(post.site), reaches a client of type \(type), which \
+        has \(home) as its home. Use post, which calls each client at home.
         """, file: post.site.file, line: UInt(post.site.line))
     }
   }

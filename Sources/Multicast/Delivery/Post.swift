@@ -93,13 +93,15 @@ class Post: ReferenceAndCount, @unchecked Sendable {
   /// A post of the same message to one handler, which observes the topic now.
   func copy(for roster: Roster) -> Post { fatalError("Only the posts of topics are stored.") }
 
-  /// Reports a pass of this post over listeners, if the center is traced. `body` calls them.
-  @inline(__always)
+  /// Reports a pass of this post over listeners. `body` calls them. Call this if the center is traced.
+  ///
+  /// Not inlined, because a post that is not traced would then retain what `body` captures.
+  @inline(never)
   final func withPass<Result>(
     waited: Bool, in home: Home?, _ body: (DeliveryPass?) -> Result
   ) -> Result {
     guard let trace = unsafe trace else { return body(nil) }
-    trace.noteInFrame()
+    unsafe DeliveryChain().innermost.pointee?.pointee.reported = trace.reported
     return trace.tracePass(waited: waited, in: home, body)
   }
 }
