@@ -31,7 +31,7 @@ public final class DeliveryTimeline: Sendable {
   }
 
   /// Records an event. Pass this method as the `onDelivery` of a center.
-  public func record(_ event: DeliveryEvent) {
+  @Sendable public func record(_ event: DeliveryEvent) {
     let (thread, isMain) = (ObjectIdentifier(Thread.current), MainActor.isHere)
     state.withLock { $0.record(event, on: thread, isMain) }
   }
@@ -54,8 +54,6 @@ private struct Slice {
   var event: DeliveryEvent
   let track: Int
   let start: UInt64
-  /// When a post left its letters; nil if it left none.
-  var left: UInt64?
 
   var isPass: Bool { if case .ended = event.phase { true } else { false } }
 }
@@ -94,7 +92,7 @@ private struct State {
     case .called(_, let time):
       guard let pass = passes[event.pass] else { return }
       keep(Slice(event: event, track: pass.track, start: event.time - time))
-    case .left: passes[event.pass]?.left = event.time
+    case .left: break
     case .ended:
       guard var pass = passes.removeValue(forKey: event.pass) else { return }
       tracks[pass.track].activePasses -= 1
@@ -151,12 +149,12 @@ private struct TraceFile {
       let duration = microseconds(slice.event.time - slice.start)
       add("X", slice.track, at: slice.start, #""dur":\#(duration),\#(fields)"#)
     }
-    let passes = slices.filter(\.isPass)
-    let deliveries = Dictionary(grouping: passes, by: \.event.delivery)
-    for (id, pass) in passes.enumerated() {
-      guard let (track, time) = pass.source(in: deliveries) else { continue }
+    let deliveries = Dictionary(grouping: slices, by: \.event.delivery)
+    for (id, pass) in slices.enumerated() where pass.isPass {
+      guard let source = pass.source(in: deliveries) else { continue }
       let fields = #""name":"cause","cat":"cause","id":\#(id)"#
-      add("s", track, at: time, fields)
+      // Perfetto takes the last slice that has begun for the one in which an arrow begins.
+      add("s", source.track, at: source.start, fields)
       add("f", pass.track, at: pass.start, #"\#(fields),"bp":"e""#)
     }
   }
@@ -184,19 +182,18 @@ extension Slice {
     return #""delivery":\#(event.delivery)\#(cause)\#(waited),\#(key)"#
   }
 
-  /// Where the arrow to this pass begins: in the pass that left its letter, or in the one whose listener made the delivery. Nil if
-  /// it needs none, because it is nested in its cause.
-  fileprivate func source(in deliveries: [UInt64: [Slice]]) -> (track: Int, time: UInt64)? {
+  /// The slice from which an arrow leads to this pass: the pass that left its letter, or the call that made the delivery. Nil if the
+  /// pass needs no arrow, because it is nested in its cause.
+  fileprivate func source(in deliveries: [UInt64: [Slice]]) -> Slice? {
     let (number, made) = (event.pass, start - (event.waited ?? 0))
-    let passes = deliveries[event.delivery]
-    if let first = passes?.first(where: { $0.event.home == nil && $0.event.pass < number }) {
-      return (first.track, min(first.left ?? first.start, start))
+    let own = deliveries[event.delivery]
+    if let first = own?.first(where: { $0.event.home == nil && $0.event.pass < number }) {
+      return first
     }
     let all = event.cause.flatMap { deliveries[$0] } ?? []
     let causes = all.filter { $0.start <= made && made <= $0.event.time }
-    let cause = causes.first { $0.track == track } ?? causes.last
-    if let cause, cause.track != track || cause.event.time < start { return (cause.track, made) }
-    return nil
+    let cause = causes.last { $0.track == track } ?? causes.last
+    return cause.flatMap { $0.track != track || $0.event.time < start ? $0 : nil }
   }
 }
 

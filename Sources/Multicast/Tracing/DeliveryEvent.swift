@@ -88,7 +88,7 @@ public struct DeliveryEvent: Sendable {
   /// Whether this event ends a delivery that no listener hears: it has called none, and left no letter.
   public internal(set) var isUnheard = false
 
-  /// When it happened, by ``Clock``. A call or a pass that lasted until then began ``nanoseconds`` earlier.
+  /// When it happened, by ``Clock``. The call or the pass that this event ends began as many nanoseconds earlier as it says.
   package internal(set) var time: UInt64
 
   let subject: DeliverySubject
