@@ -107,8 +107,8 @@ extension MulticastDelegate {
   ) -> Home? {
     if let queue { return office.mailbox(of: queue) }
     guard let isolation else { return nil }
-    // The home of an actor is no other actor, because its isolated methods could not be called there. It is the actor itself if
-    // the client was added in its own isolation.
+    // An actor can only be its own home, because its isolated methods cannot be called in another actor. It is that if it was
+    // added in its own isolation.
     if isolation !== client, isActor(client) { return nil }
     return office.mailbox(of: isolation)
   }

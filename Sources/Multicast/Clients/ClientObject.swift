@@ -1,4 +1,4 @@
-/// Calls `body` with the object that a client is, without retaining it. Stops the program if the client is a value, and names
+/// Passes a client to `body` as an object, without retaining it. Stops the program if the client is a value, and names
 /// the call site.
 ///
 /// The compiler cannot reject a value, because any type may conform to a protocol that does not inherit from `AnyObject`.

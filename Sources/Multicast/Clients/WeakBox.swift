@@ -138,7 +138,7 @@ final class ClientBox<Listener>: WeakBox, @unchecked Sendable {
 
   deinit { bits.deallocate(as: Listener.self) }
 
-  /// Calls `body` with the client, in its home. Returns nil if the client was removed or deallocated.
+  /// Calls `body` with the client. Returns nil if the client was removed or deallocated. Call this in the client's home.
   @inlinable @inline(__always)
   func withClient<Result, Failure: Error>(
     _ body: (Listener) throws(Failure) -> Result

@@ -2,7 +2,7 @@ import MulticastPlatform
 
 /// A call of an awaiting listener, which a post makes in a task.
 ///
-/// The task finds its call by a task-local value, because a task changes threads, and a frame of a thread's chain would not. Child
+/// A task may move between threads, so its call is a task-local value, and not a frame of a thread. Child
 /// tasks are part of the call: it cannot return before them. Tasks that it starts in another way inherit the value, too, and
 /// are not part of it. See ``isOfThisTask`` for how these two are distinguished, and ``AwaitedNotify`` for the scope of a
 /// `notify` that awaits: the frame of a loop, which counts in one task only.

@@ -23,7 +23,7 @@ struct DeliveryFrame {
   /// the post, and notifies, finds its cause.
   @usableFromInline var reported = ReportedDelivery()
 
-  // These two are small and last, so that a `notify` clears all of the variables above and them with three instructions.
+  // These two are small and last, so that a `notify` sets the frame's variables to zero with three instructions.
 
   /// The number of deliveries of the same list that were nested in this one, three deep or deeper under the outermost one.
   @usableFromInline var nested: Int32 = 0

@@ -57,7 +57,8 @@ struct DeliveryState: ~Copyable {
 // MARK: - Leave
 
 extension DeliveryState {
-  /// Makes a roster the one to which the letters belong. Call this at most once: a post to the main actor or to tasks is not stored.
+  /// Sets the roster to which the letters belong. Call this at most once: only posts to `.homes` are stored, and the other
+  /// destinations set a roster for themselves.
   mutating func setRoster(_ roster: Roster) {
     unsafe assert(ownRoster == nil)
     unsafe ownRoster = .passRetained(roster)

@@ -1,6 +1,6 @@
 // Letters in a home that is elsewhere are handled by a *drain*: a task in the actor, a block on the queue, or, for an awaiting
-// listener, a task of its own. A drain claims the mailbox, handles batches of letters until none waits, and yields after each
-// turn, so that other work of the actor or the queue gets its turn, too.
+// listener, a task of its own. A drain claims the mailbox, and handles batches of letters until none waits. One that
+// does not await yields after each turn, so that other work of the actor or the queue gets its turn, too.
 
 extension PostOffice {
   /// The number of letters that a drain handles before it yields.
@@ -9,7 +9,8 @@ extension PostOffice {
   /// The number of letters of other threads that a posting thread handles before a task takes over.
   private static var foreignLetterLimit: Int { 1_000 }
 
-  /// Starts a drain in a home. Called with no lock held, because it runs code of an executor.
+  /// Starts a drain in a home. Called with no lock held, because it may run code of an executor, and calls the handlers right here
+  /// if the home is the posting thread.
   @inline(never)
   func startDrain(of mailbox: Mailbox) {
     if mailbox.isPostingThread {

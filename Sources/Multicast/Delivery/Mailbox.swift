@@ -6,10 +6,11 @@ struct Letter {
 
 typealias LetterQueue = WaitingQueue<Letter>
 
-/// A home with the letters that wait there. An office makes one for each home, and boxes have no other homes.
+/// A home with the letters that wait there. Every home of a box is one: an office makes those of actors, queues and tasks, and a
+/// topic that keeps its latest message has one of its own.
 ///
-/// `@unchecked`: `PostOffice.State.with` is the only access to the state, and only the thread that holds the office's lock has the
-/// office's `State`.
+/// `@unchecked`: only `change` and `read` of `PostOffice.State` access the state, and only the thread that holds the office's lock has
+/// the office's `State`.
 @usableFromInline
 final class Mailbox: Home, @unchecked Sendable {
   // Unchecked: the office's lock is held.

@@ -1,4 +1,4 @@
-/// One post: the listeners that it is for, its call site, and its cause. Subclasses know what it says.
+/// One post: the listeners that it is for, its call site, and its cause. Subclasses contain the body or the message.
 ///
 /// A post has *parts*: the delivery on the posting thread, and each letter that this leaves. Each part ends with
 /// ``finish(_:)``, and with the last one the post is finished. A post that a topic stores as its latest message stays in memory,

@@ -1,4 +1,4 @@
-/// What a frame needs in addition while it delivers a post.
+/// The part of a frame that only posts need.
 ///
 /// One frame delivers several posts, one after the other: the first one, and those that follow it.
 @usableFromInline @safe

@@ -95,7 +95,7 @@ final class PostOffice: Sendable {
       }
     }
 
-    /// Lets the end of the lock resume the tasks that wait, if the center has settled.
+    /// Makes `withLock` resume the waiters after it has unlocked, if the center has settled by then.
     mutating func checkWaiters() {
       if busy == 0, !waiters.isEmpty { _ = makeAfterUnlock() }
     }
@@ -145,8 +145,8 @@ final class PostOffice: Sendable {
 
   let mainMailbox = Mailbox(.mainActor)
 
-  /// The number of frames in which threads deliver posts: `post` has one from its entry until it returns, and so have drains and
-  /// `observe`. It is marked while a task waits in ``settled(within:from:)``.
+  /// The number of frames in which threads deliver posts: an outermost `post` has one while it delivers, and so has each batch of
+  /// letters that are not awaited, and `observe`. It is marked while a task waits in ``settled(within:from:)``.
   ///
   /// It is not in the state, because a post to listeners without a home does not take the office's lock.
   let activeFrames = StripedCounter()

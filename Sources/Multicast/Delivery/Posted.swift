@@ -11,7 +11,7 @@
 public struct Posted: ~Copyable, Sendable {
   /// The number of clients or handlers that were called or will be.
   ///
-  /// Listeners that are removed or deallocated before their turn count, too. It is 0 if the post was refused
+  /// In homes that are elsewhere, listeners that are removed or deallocated before their turn count, too. It is 0 if the post was refused
   /// because one post has set off more than 1,000 recurring posts: see <doc:Loops>.
   public let clients: Int
 

@@ -1,7 +1,7 @@
-/// Where `post` calls a listener: an actor, a queue, or one of the two substitutes for a listener that has neither.
+/// Where `post` calls a listener: an actor, a queue, a task for awaited calls, or the posting thread, for one call at a time.
 ///
-/// An office owns one object for each home, and that object is the home's mailbox, too: see ``Home/mailbox``. This class is its
-/// superclass, so that boxes can have homes and know nothing of letters.
+/// The home of a box is its mailbox, too: see ``Home/mailbox``. This class is the superclass of mailboxes, so that boxes can have homes
+/// and know nothing of letters.
 ///
 /// `@unchecked`, because `Mailbox` inherits from it. The one property here is a constant.
 @usableFromInline
@@ -21,8 +21,8 @@ class Home: @unchecked Sendable {
     /// A task that makes one awaited call after the other, of an awaiting handler in its actor.
     case handlerTask(in: WeakActor?)
 
-    /// Whichever thread posts, for one call after the other. It is the home of those handlers of a topic that keeps its latest
-    /// message that have no other home.
+    /// Whichever thread posts, for one call after the other. If a topic keeps its latest message, this is the home of its handlers
+    /// without an actor or a queue.
     case postingThread
   }
 
@@ -38,7 +38,8 @@ class Home: @unchecked Sendable {
 }
 
 extension Home {
-  /// Whether this thread runs in this home.
+  /// Whether this thread runs in this home. For a task without an actor, and for the posting thread, every thread does: see
+  /// ``isHere(from:)``.
   ///
   /// Call this with no lock held, because it may run the code of a custom executor.
   ///
@@ -111,6 +112,7 @@ extension Home {
 
   /// Whether this is the home of the actor or queue at an address. The caller holds that object, so the weak load does not drop
   /// its last reference, and a lock may be held. The actor that this was made for may have been another one at the same address.
+  /// Always false for the main actor, which is found without its address.
   final func isAt(_ address: UInt) -> Bool {
     switch kind {
     case .actor(let reference): reference.address == address && reference.actor != nil

@@ -3,7 +3,8 @@ enum MailboxAction {
   /// No letter waits, or another thread handles it.
   case nothing
 
-  /// The caller has claimed the home. It handles the letters that it has taken, if there are any.
+  /// The caller handles letters: those that it has taken with its claim, if there are any, or, after a turn, those that it comes
+  /// back for.
   case handleLetters
 
   /// The caller starts a drain in the home.
@@ -23,7 +24,7 @@ enum MailboxAction {
 ///              put: startDrain (once, until the drain has arrived), or nothing if the caller is here
 ///   idle ─────────────────────────────────▶ waiting ⟲ put: nothing
 ///    │ ▲                                     │    ▲
-///    │ │                  claim,             │    │ release, endTurn, if letters wait: startDrain
+///    │ │                  claim,             │    │ if letters wait: release: startDrain, endTurn: handleLetters
 ///    │ │                  claimForDrain:     │    │ (nothing, if a drain is still on its way)
 ///    │ │                  handleLetters      ▼    │
 ///    │ ╰─ release, takeNext, if none wait ── claimed ⟲ put, claim, claimForDrain: nothing

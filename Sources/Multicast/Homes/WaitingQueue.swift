@@ -40,7 +40,7 @@ struct WaitingQueue<Element>: ~Copyable {
     while other.count < limit, let element = popFirst() { other.append(element) }
   }
 
-  /// Takes over the memory of a queue that is empty, if it is larger.
+  /// Takes over the memory of another queue, if it is larger. Both queues must be empty.
   mutating func reuse(_ empty: inout WaitingQueue) {
     empty.reset()
     if elements.capacity < empty.elements.capacity { swap(&self, &empty) }
