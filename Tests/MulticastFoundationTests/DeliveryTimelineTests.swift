@@ -56,9 +56,13 @@ struct DeliveryTimelineTests {
     try events.filter { $0.ph == "s" }.map { begin in
       let end = try #require(events.first { $0.ph == "f" && $0.id == begin.id })
       #expect(begin.start <= end.start)
-      // Perfetto takes the last slice that has begun for the arrow's, even if that slice has ended.
-      let source = slices(events).filter { $0.track == begin.track && $0.start <= begin.start }
-      #expect(source.map(\.start).max() == begin.start)
+      // Perfetto takes the last slice that has begun for the arrow's, even if that slice has ended. A
+      // loop, because `filter` with a closure finds nothing here in a debug build of Swift 6.3.1.
+      var latest: Int?
+      for slice in slices(events) where slice.track == begin.track && slice.start <= begin.start {
+        latest = max(latest ?? 0, slice.start)
+      }
+      #expect(latest == begin.start)
       return try
         "\(#require(slice(of: begin, in: events))) > \(#require(slice(of: end, in: events)))"
     }.sorted()
