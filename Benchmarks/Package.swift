@@ -16,6 +16,9 @@ let package = Package(
     .executableTarget(
       name: "Probe",
       dependencies: ["Systems", .product(name: "Multicast", package: "Multicast")]),
+    .executableTarget(
+      name: "FirstProgram", dependencies: [.product(name: "Multicast", package: "Multicast")]),
+    .executableTarget(name: "FirstProgramAlone"),
     .target(
       name: "OtherSystems",
       dependencies: [
