@@ -98,10 +98,10 @@ import Testing
     for _ in 0..<20 {
       let table = RegistryTable()
       let (isComing, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-      _ = table.find(key) {
+      _ = table.findOrAdd(key) {
         DispatchQueue(label: "other").async {
           isComing.signal()
-          _ = table.find(key) { Registry() }
+          _ = table.findOrAdd(key) { Registry() }
           isDone.signal()
         }
         isComing.wait()

@@ -74,7 +74,7 @@ struct BoxIndex {
 
   /// Makes a chain begin with its next registered box, if it begins with a box that is about to be emptied. Call this before
   /// you empty the box, because an empty box has no key by which its chain could be found.
-  mutating func skip(_ box: WeakBox, in boxes: Boxes) {
+  mutating func unlink(_ box: WeakBox, in boxes: Boxes) {
     if earlier.isEmpty { return }
     let (position, isFound) = position(of: key(of: box), in: boxes)
     guard isFound, boxes[Int(entries[position]) - 1] === box else { return }

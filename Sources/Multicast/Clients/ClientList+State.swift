@@ -39,15 +39,15 @@ extension ClientList {
 
     /// Ends the registration of a box. Returns false if it had ended already.
     mutating func empty(_ box: WeakBox) -> Bool {
-      index.skip(box, in: boxes)
-      keys.skip(box, in: boxes)
+      index.unlink(box, in: boxes)
+      keys.unlink(box, in: boxes)
       guard box.empty() else { return false }
       emptied += 1
       return true
     }
 
     /// The box of a client that the caller holds. Ends the registrations of deallocated clients that had the same address.
-    mutating func find(_ identity: UInt) -> WeakBox? {
+    mutating func findAlive(_ identity: UInt) -> WeakBox? {
       while let box = index.last(identity, in: boxes) {
         if box.isAlive { return box }
         _ = empty(box)

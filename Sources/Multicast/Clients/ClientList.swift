@@ -82,7 +82,7 @@ extension ClientList {
 
   /// Appends the box of a client that the caller holds, unless the client is registered already. Amortized O(1).
   final func register(_ box: WeakBox) -> Registration {
-    register(box) { state in state.find(box.identity) == nil ? .registered : .refused }
+    register(box) { state in state.findAlive(box.identity) == nil ? .registered : .refused }
   }
 
   /// Appends a box. The caller may hold the office's lock. Amortized O(1).
@@ -145,7 +145,7 @@ extension ClientList {
 
   /// Removes a client that the caller holds. Returns whether it was registered and is not being deinitialized. Amortized O(1).
   final func remove(_ client: AnyObject) -> Bool {
-    state.withLock { state in state.find(ObjectIdentifier(client).address) }.map {
+    state.withLock { state in state.findAlive(ObjectIdentifier(client).address) }.map {
       endRegistration(of: $0)
     }
       ?? false
@@ -187,7 +187,7 @@ extension ClientList {
 
   /// Whether a client that the caller holds is registered. False while it is being deinitialized. O(1).
   final func contains(_ client: AnyObject) -> Bool {
-    state.withLock { state in state.find(ObjectIdentifier(client).address) != nil }
+    state.withLock { state in state.findAlive(ObjectIdentifier(client).address) != nil }
   }
 
   /// Drops the boxes of deallocated clients, and lets the list grow. Returns whether every client may be loaded here. Otherwise

@@ -89,8 +89,8 @@ final class RegistryTable: @unchecked Sendable {
   }
 
   /// Does what ``find(_:)`` does. If there is no registry, adds the one that `make` returns. Calls `make` with the lock held.
-  func find(
-    _ key: ObjectIdentifier, orAdd make: () -> any ClientRegistry
+  func findOrAdd(
+    _ key: ObjectIdentifier, _ make: () -> any ClientRegistry
   ) -> UnsafeMutableRawPointer {
     if let found = unsafe find(key) { return unsafe found }
     return unsafe registries.withLock { registries in

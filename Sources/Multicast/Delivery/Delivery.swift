@@ -52,7 +52,7 @@ extension PostOffice {
       guard admit(post, after: cause) else { return Posted(nil, clients: 0, of: self) }
       unsafe outermost = chain.outermostPost(of: ObjectIdentifier(self))
     }
-    if let tracing { unsafe post.trace = tracing.trace(post.list, from: post.site) }
+    if let tracing { unsafe post.trace = tracing.makeTrace(of: post.list, from: post.site) }
     if let outermost = unsafe outermost {
       let isLetter = unsafe outermost.pointee.isLetter || !chain.isLed(by: outermost)
       unsafe outermost.pointee.postFrame?.pointee.addFollower(post, isLetter: isLetter)
@@ -76,7 +76,7 @@ extension PostOffice {
     let recurrences = cause.countRecurrence()
     if recurrences <= Cause.limit { return true }
     if recurrences == Cause.limit + 1 { loopGuard.reportPost(to: post.list, by: cause) }
-    tracing?.refuse(.post, post.list, from: post.site)
+    tracing?.reportRefusal(.post, post.list, from: post.site)
     return false
   }
 
@@ -133,14 +133,14 @@ extension PostOffice {
   /// Calls the listeners of the home that was claimed, after what waited there, and handles the letters in the other homes that
   /// are here.
   ///
-  /// - Parameter call: Calls listeners at home.
+  /// - Parameter callListeners: Calls listeners at home.
   /// - Returns: The number of calls.
   @inline(__always)
-  func handleHere(_ delivery: borrowing DeliveryState, _ call: (Boxes) -> Int) -> Int {
+  func handleHere(_ delivery: borrowing DeliveryState, _ callListeners: (Boxes) -> Int) -> Int {
     var called = 0
     delivery.withClaim { mailbox, boxes in
       delivery.withEarlier { earlier in handle(&earlier, in: mailbox) }
-      called = call(boxes)
+      called = callListeners(boxes)
       change(mailbox) { $0.release() }
     }
     delivery.forEachOtherHome { mailbox in handleWaiting(in: mailbox) }
@@ -152,7 +152,7 @@ extension PostOffice {
   @inline(never)
   private func handleWaiting(in mailbox: Mailbox) {
     var batch = LetterQueue()
-    if change(mailbox, { $0.claim(takingAllInto: &batch) }) == .nothing { return }
+    if change(mailbox, { $0.claimAndTakeAll(into: &batch) }) == .nothing { return }
     handle(&batch, in: mailbox)
     change(mailbox) { $0.release() }
   }

@@ -62,32 +62,34 @@ extension PostOffice {
   /// The letter belongs to a copy of the stored post: no task that awaits the post waits for this handler, and an
   /// `onDelivery` callback that observes is not the cause of an event.
   ///
-  /// - Parameter change: Changes the registration, with the office's lock held. Returns its result, and the stored post if the
-  ///   handler begins with it.
-  func beginWithLatest<Result: Sendable>(
-    _ box: WeakBox, in mailbox: Mailbox, _ change: (inout State) -> (Result, latest: Post?)
-  ) -> Result {
+  /// - Parameter change: Changes the registration, with the office's lock held. Returns the stored post if the handler begins
+  ///   with it.
+  func beginWithLatest(_ box: WeakBox, in mailbox: Mailbox, _ change: (inout State) -> Post?) {
     var delivery = DeliveryState()
     if mailbox.isHere(from: nil) { delivery.addHere(mailbox) }
     let roster = Roster(allOf: [box], in: mailbox)
-    let (result, post) = withLock { state in
-      let (result, latest) = change(&state)
-      guard let post = latest?.copy(for: roster) else { return (result, nil as Post?) }
+    let post = withLock { state in
+      guard let post = change(&state)?.copy(for: roster) else { return nil as Post? }
       state.putLetters(of: post, for: roster, &delivery)
-      return (result, post)
+      return post
     }
-    if let post {
-      unsafe withFrame { frame in
-        let post = unsafe Unmanaged.passRetained(post)
-        unsafe frame.withPost(post, isLetter: false) { post in
-          _ = handleHere(delivery) { boxes in
-            callAtHome(boxes, with: post, in: mailbox)
-            return boxes.count
-          }
+    if let post { handleLatest(post, delivery, in: mailbox) }
+  }
+
+  /// Handles the letter of a latest message if this thread claimed the mailbox for it.
+  ///
+  /// Apart from `beginWithLatest`, because the compiler makes a copy of that function for each closure that it is called with.
+  private func handleLatest(_ post: Post, _ delivery: consuming DeliveryState, in mailbox: Mailbox)
+  {
+    unsafe withFrame { frame in
+      let post = unsafe Unmanaged.passRetained(post)
+      unsafe frame.withPost(post, isLetter: false) { post in
+        _ = handleHere(delivery) { boxes in
+          callAtHome(boxes, with: post, in: mailbox)
+          return boxes.count
         }
-        unsafe Post.finish(post)
       }
+      unsafe Post.finish(post)
     }
-    return result
   }
 }

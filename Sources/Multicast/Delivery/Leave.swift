@@ -55,7 +55,7 @@ extension PostOffice.State {
     roster.forEachHome { group, mailbox in
       let count = group.boxes.registered
       if count == 0 { return forgetIfIdle(mailbox) }
-      if !claim(mailbox, for: group, &delivery) {
+      if !claimIfFirstHere(mailbox, for: group, &delivery) {
         putLetter(of: post, for: group, count, in: mailbox, &delivery)
       }
     }
@@ -68,7 +68,7 @@ extension PostOffice.State {
   /// Only one home is claimed. If this thread claimed all homes that are here, no other thread could call in them while this one
   /// is calling in the first.
   @inline(__always)
-  private mutating func claim(
+  private mutating func claimIfFirstHere(
     _ mailbox: Mailbox, for group: Roster.Group, _ delivery: inout DeliveryState
   ) -> Bool {
     guard delivery.isFirstHere(mailbox), change(mailbox, { $0.claim() }) == .handleLetters else {

@@ -61,7 +61,7 @@ extension LoopGuard {
     var path = [site]
     forEachActive(in: chain) { _, site, _ in path.append(site) }
     reportLoop(RecursiveNotify(key: list.subject.description, path: path.reversed()), in: chain)
-    tracing?.refuse(way, list, from: site)
+    tracing?.reportRefusal(way, list, from: site)
     return false
   }
 }

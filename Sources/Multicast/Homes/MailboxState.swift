@@ -85,7 +85,7 @@ extension MailboxState {
 
   /// Claims the mailbox for a thread that runs in the home, and takes all letters into an empty batch. What arrives later is for a
   /// drain.
-  mutating func claim(takingAllInto batch: inout WaitingQueue<Letter>) -> MailboxAction {
+  mutating func claimAndTakeAll(into batch: inout WaitingQueue<Letter>) -> MailboxAction {
     claim() == .nothing ? .nothing : takeAll(into: &batch)
   }
 

@@ -72,7 +72,7 @@ extension HandlerBox {
 
   /// Takes a post for the handler, and decides what the caller does with it. A handler that is called once ends with that.
   @inline(__always)
-  func take(_ post: Post) -> Action {
+  func takeHandler(for post: Post) -> Action {
     state.withLock { state in
       if state.handler.newestOnly && post.isOutdated { return .skip }
       // 0 for a topic that does not keep its latest message, so that nothing changes.

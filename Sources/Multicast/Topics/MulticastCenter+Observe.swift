@@ -225,7 +225,7 @@ extension MulticastCenter {
       default: isolation.map { office.mailbox(of: $0) } ?? queue.map { office.mailbox(of: $0) }
       }
     let handler = Handler(call, once: once, newestOnly: newestOnly, at: site)
-    let reference = refer(to: topic, for: owner, from: site)
+    let reference = reference(to: topic, for: owner, from: site)
     #if DEBUG
       reference.list.hintAtMistakes(
         in: handler, of: owner, hasID: id != nil, at: home, from: site)

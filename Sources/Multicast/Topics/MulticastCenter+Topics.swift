@@ -1,13 +1,13 @@
 extension MulticastCenter {
   /// Returns a reference to the list of a topic. Makes the list if there is none.
-  func refer<Message: Sendable>(
+  func reference<Message: Sendable>(
     to topic: Topic<Message>, for owner: AnyObject? = nil, from site: CallSite
   ) -> TopicReference {
-    let registry = unsafe registries.find(ObjectIdentifier(Topic<Message>.self)) {
+    let registry = unsafe registries.findOrAdd(ObjectIdentifier(Topic<Message>.self)) {
       TopicRegistry(first: TopicList(topic, office: office, site: site))
     }
     let reference = unsafe registry.assumingMemoryBound(to: TopicRegistry.self).pointee
-      .refer(to: topic, for: owner, from: site)
+      .reference(to: topic, for: owner, from: site)
     #if DEBUG
       reference.list.check(keepsLatest: topic.keepsLatest, from: site)
     #endif
@@ -41,6 +41,6 @@ extension MulticastCenter {
 
   @usableFromInline
   func makeList<Message>(of topic: Topic<Message>, from site: CallSite) -> TopicList {
-    refer(to: topic, from: site).list
+    reference(to: topic, from: site).list
   }
 }

@@ -47,10 +47,12 @@ extension TopicList {
     guard let latest, let mailbox = box.home?.mailbox else {
       return register(box, among: known, replacing: old)
     }
-    return office.beginWithLatest(box, in: mailbox) { state in
-      let registration = register(box, among: known, replacing: old)
-      return (registration, registration == .registered ? latest.storedPost(&state) : nil)
+    var registration = Registration.refused
+    office.beginWithLatest(box, in: mailbox) { state in
+      registration = register(box, among: known, replacing: old)
+      return registration == .registered ? latest.storedPost(&state) : nil
     }
+    return registration
   }
 
   /// Replaces the handler in a box, which stays where it is in the order. Returns the version of the new handler; nil if the
@@ -63,11 +65,13 @@ extension TopicList {
     guard let latest, let mailbox = box.home?.mailbox else {
       return box.replaceHandler(with: handler, latest: nil)?.version
     }
-    let replacement = office.beginWithLatest(box, in: mailbox) { state in
+    var version: UInt32?
+    office.beginWithLatest(box, in: mailbox) { state in
       let stored = latest.storedPost(&state)
       let replacement = box.replaceHandler(with: handler, latest: unsafe stored?.number)
-      return (replacement, replacement?.mustBegin == true ? stored : nil)
+      version = replacement?.version
+      return replacement?.mustBegin == true ? stored : nil
     }
-    return replacement?.version
+    return version
   }
 }

@@ -26,7 +26,7 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
 
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome {
     guard let owner = box.load() else { return .deallocated }
-    guard case .await(let call, let isLast) = box.handlerBox.take(self) else {
+    guard case .await(let call, let isLast) = box.handlerBox.takeHandler(for: self) else {
       return .skipped
     }
     if isLast { list.endRegistration(of: box) }
@@ -42,7 +42,9 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
 @usableFromInline
 func callHandler(in box: WeakBox, with post: Post) -> CallOutcome {
   guard let owner = box.load() else { return .deallocated }
-  guard case .call(let call, let isLast) = box.handlerBox.take(post) else { return .skipped }
+  guard case .call(let call, let isLast) = box.handlerBox.takeHandler(for: post) else {
+    return .skipped
+  }
   // Before the call, so that the handler is no longer registered while it runs.
   if isLast { post.list.endRegistration(of: box) }
   call(owner, post)

@@ -71,7 +71,7 @@ final class TopicRegistry: Sendable {
   /// Hold the result until the handler is in the list, so that the topic is not removed as unused in between.
   ///
   /// - Parameter owner: The object that is about to observe the topic; nil if no object is.
-  func refer<Message>(
+  func reference<Message>(
     to topic: Topic<Message>, for owner: AnyObject?, from site: CallSite
   ) -> TopicReference {
     if firstList.name == topic.name { return first }

@@ -99,7 +99,7 @@ final class PostTrace: Sendable {
 extension Tracing {
   /// Returns the trace of a post that is being made.
   @inline(never)
-  func trace(_ event: DeliveryEvent) -> PostTrace {
+  func makeTrace(_ event: DeliveryEvent) -> PostTrace {
     PostTrace(event, by: self, carrying: carried?.capture())
   }
 }

@@ -83,7 +83,7 @@ import Testing
       let found = index.all(ObjectIdentifier(owner).address, in: boxes)
       #expect(found.count == (number == 0 ? 503 : 3))
       for box in found {
-        index.skip(box, in: boxes)
+        index.unlink(box, in: boxes)
         _ = box.empty()
       }
       #expect(index.all(ObjectIdentifier(owner).address, in: boxes).isEmpty)
@@ -164,7 +164,7 @@ import Testing
     for number in 0..<2_000 {
       let passing = Owner()
       for topic in [Topic<Int>("other"), Topic<Int>("other \(number)")] {
-        _ = registry.refer(to: topic, for: passing, from: CallSite())
+        _ = registry.reference(to: topic, for: passing, from: CallSite())
           .observe(
             passing, nil,
             Handler(.called { _, _ in }, once: false, newestOnly: false, at: CallSite()),

@@ -49,7 +49,7 @@ final class OrderProgram: Program, @unchecked Sendable {
     case "walk": walk(list.boxes)
     case "home": for residents in list.roster.homes { walk(residents.boxes) }
     case "contains": _ = list.contains(clients[number])
-    case "take": _ = observer.take(post)
+    case "take": _ = observer.takeHandler(for: post)
     case "cancel": observer.cancel(version: UInt32(number))
     case "replace": _ = observer.replaceHandler(with: handler, latest: nil)
     case "place": place(number)
@@ -62,7 +62,7 @@ final class OrderProgram: Program, @unchecked Sendable {
   private func look(_ number: Int, inserts: Bool) {
     let key = ObjectIdentifier(RegistryProgram.keys[number])
     let place =
-      inserts ? table.find(key) { RegistryProgram.Registry(number) } : table.find(key)
+      inserts ? table.findOrAdd(key) { RegistryProgram.Registry(number) } : table.find(key)
     guard let place else { return }
     let found = place.assumingMemoryBound(to: RegistryProgram.Registry.self).pointee.key
     if found != number { fault("key \(number) has the registry of \(found)") }

@@ -56,7 +56,8 @@ final class RegistryProgram: Program, @unchecked Sendable {
     let topic = Int.random(in: 0..<4, using: &random)
     switch operation {
     case "ask":
-      let registry = registry(table.find(ObjectIdentifier(Self.keys[key])) { Registry(key) }, key)
+      let registry = registry(
+        table.findOrAdd(ObjectIdentifier(Self.keys[key])) { Registry(key) }, key)
       synchronized {
         if let other = found[key], other !== registry { fault("key \(key) has two registries") }
         found[key] = registry

@@ -44,8 +44,8 @@ extension Tracing {
 
   /// Returns the trace of a post that is being made.
   @inline(never)
-  func trace(_ list: ClientList, from site: CallSite) -> PostTrace {
-    trace(
+  func makeTrace(of list: ClientList, from site: CallSite) -> PostTrace {
+    makeTrace(
       reportsNow
         ? event(.post, list, from: site)
         : DeliveryEvent(.post, list.subject, from: site, delivery: 0, cause: nil))
@@ -53,7 +53,7 @@ extension Tracing {
 
   /// Reports that a delivery was refused.
   @inline(never)
-  func refuse(_ way: DeliveryEvent.Way, _ list: ClientList, from site: CallSite) {
+  func reportRefusal(_ way: DeliveryEvent.Way, _ list: ClientList, from site: CallSite) {
     if reportsNow { reportRefusal(of: event(way, list, from: site)) }
   }
 }
