@@ -145,7 +145,8 @@ extension MulticastCenter {
   /// the wait.
   ///
   /// - Parameters:
-  ///   - seconds: The time limit in seconds. With 0, it only asks whether the center has settled.
+  ///   - seconds: The time limit in seconds. With 0, it only asks whether the center has settled. If it is not a
+  ///     number, the program stops.
   ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
@@ -183,7 +184,8 @@ extension MulticastCenter {
     /// thread that other tasks need.
     ///
     /// - Parameters:
-    ///   - seconds: The time limit in seconds. With 0, it only asks whether the center has settled.
+    ///   - seconds: The time limit in seconds. With 0, it only asks whether the center has settled. If it is not a
+    ///     number, the program stops.
     ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
     ///   - line: The line of the call site.
     ///   - column: The column of the call site.

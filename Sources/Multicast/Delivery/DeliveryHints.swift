@@ -19,7 +19,7 @@
         Multicast: a client of type \(type), added for \(listener), has \(home) as its home and is \
         \(site.map { "notified outside of it, at \($0)" } ?? "read outside of it, from `clients`"). Post \
         instead: a post calls each client at home. If \(type) may be called on any thread, add it with \
-        on: nil, or make \(listener) Sendable.
+        on: nil.
         """, file: site?.file ?? #fileID, line: site.map { UInt($0.line) } ?? #line)
     }
 

@@ -8,6 +8,7 @@ extension PostOffice {
   /// Returns false if the task is cancelled, if the number of seconds has passed, or if a post is calling the code that asks: the
   /// task would wait for itself.
   nonisolated(nonsending) func settled(within seconds: Double, from site: CallSite) async -> Bool {
+    check(seconds, of: "settled(within:)", at: site)
     if isCallingThisCode {
       hintThatSettledWouldWait("settled()", at: site)
       return false
@@ -45,6 +46,7 @@ extension PostOffice {
     /// Blocks this thread until the center has settled. Returns false if the number of seconds has passed, or if a post is calling
     /// the code that asks.
     func waitUntilSettled(seconds: Double, from site: CallSite) -> Bool {
+      check(seconds, of: "waitUntilSettled(seconds:)", at: site)
       if isCallingThisCode {
         hintThatSettledWouldWait("waitUntilSettled(seconds:)", at: site)
         return false
@@ -62,6 +64,15 @@ extension PostOffice {
 #endif
 
 extension PostOffice {
+  /// Stops the program if a time limit is not a number: it would never pass.
+  private func check(_ seconds: Double, of function: String, at site: CallSite) {
+    if seconds.isNaN {
+      fatalError(
+        "Multicast: the time limit of \(function) is not a number; use seconds, or .infinity for no limit",
+        file: site.file, line: UInt(site.line))
+    }
+  }
+
   /// A number for a waiter, to stop its wait.
   private func nextWaiter() -> UInt64 {
     withLock { state in

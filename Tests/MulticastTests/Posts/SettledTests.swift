@@ -255,6 +255,17 @@ import Testing
     onNewThread { [center] in #expect(center.waitUntilSettled(seconds: seconds)) }
   }
 
+  @Test func aLimitThatIsNotANumberStopsTheProgram() async {
+    let awaited = await #expect(processExitsWith: .crash, observing: .errors) {
+      _ = await MulticastCenter().settled(within: .nan)
+    }
+    #expect(text(awaited).contains("settled(within:) is not a number; use seconds, or .infinity"))
+    let blocked = await #expect(processExitsWith: .crash, observing: .errors) {
+      onNewThread { _ = MulticastCenter().waitUntilSettled(seconds: .nan) }
+    }
+    #expect(text(blocked).contains("waitUntilSettled(seconds:) is not a number; use seconds"))
+  }
+
   @Test func aThreadWaitsForPostsThatFollowInEveryHome() async {
     let homes = Homes()
     let kinds: [HomeKind] = [.queue, .task, .mainActor, .none, .otherQueue, .task]
