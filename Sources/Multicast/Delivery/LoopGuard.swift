@@ -51,12 +51,17 @@ extension LoopGuard {
       ? AwaitedNotify(list: list, site: site) : nil
   }
 
-  /// Returns whether a `notify` may begin. If not, reports it.
+  /// Returns whether a `notify` may begin. If not, reports it as a loop, or as a delivery that no listener hears.
   private func mayBegin(
     _ way: DeliveryEvent.Way, _ list: ClientList, _ site: CallSite, in chain: DeliveryChain
   ) -> Bool {
-    // An empty list has no listener that could notify again. It gets here only if its deliveries are reported.
-    if list.isEmpty || countAndAllow(list: list, site: site, in: chain) { return true }
+    if countAndAllow(list: list, site: site, in: chain) { return true }
+    // An empty list has no listener that could notify again, so this is no loop. It is refused nevertheless, because another
+    // thread may register a listener before the list is walked over.
+    if list.isEmpty {
+      tracing?.reportUnheard(way, list, from: site)
+      return false
+    }
     // Innermost first. Awaited deliveries are outside the deliveries on the stack.
     var path = [site]
     forEachActive(in: chain) { _, site, _ in path.append(site) }

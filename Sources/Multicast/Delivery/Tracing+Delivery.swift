@@ -51,6 +51,12 @@ extension Tracing {
         : DeliveryEvent(.post, list.subject, from: site, delivery: 0, cause: nil))
   }
 
+  /// Reports a delivery that calls no listener.
+  @inline(never)
+  func reportUnheard(_ way: DeliveryEvent.Way, _ list: ClientList, from site: CallSite) {
+    if reportsNow { DeliveryPass(event(way, list, from: site), of: self).endPass() }
+  }
+
   /// Reports that a delivery was refused.
   @inline(never)
   func reportRefusal(_ way: DeliveryEvent.Way, _ list: ClientList, from site: CallSite) {

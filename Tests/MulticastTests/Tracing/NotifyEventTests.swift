@@ -142,6 +142,27 @@ struct NotifyEventTests {
       ])
   }
 
+  /// The list is empty when the recursion begins, and has a client when it would walk over the list.
+  @Test func aClientRegisteredWhileARecursionBeginsIsNotCalled() {
+    let center = Locked<MulticastCenter?>(nil)
+    let late = Counter()
+    let observed = MulticastCenter(onDelivery: { _ in
+      center.withLock { $0 }?.add(late, for: PingProtocol.self)
+    })
+    let client = observed.adding(Client("a", Journal()))
+    func notify() { observed.notify(PingProtocol.self) { $0.ping(0) } }
+    client.onPing = { _ in
+      observed.remove(client, for: PingProtocol.self)
+      center.withLock { $0 = observed }
+      notify()
+    }
+    notify()
+    client.onPing = nil
+    center.withLock { $0 = nil }
+    #expect(observed.contains(late, for: PingProtocol.self))
+    #expect(late.calls == 0)
+  }
+
   @Test func aClientThatThrowsIsReportedAsCalled() async {
     #expect(throws: Failure.self) {
       try center.notify(PingProtocol.self) { (_) throws(Failure) in throw Failure() }
