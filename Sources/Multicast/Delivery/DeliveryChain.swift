@@ -89,6 +89,10 @@ struct DeliveryChain {
   /// is a letter of another post B, the stack is N, A, letter of B, and this visits that letter alone. If it is one of A itself,
   /// in a second home of this thread, the stack is N, A, letter of A, and this visits A and then N.
   ///
+  /// If the second home was busy until this thread delivers a post F that follows A, the stack is N, F, letter of A, and this visits
+  /// that letter alone. The frame would have to remember every post that it has delivered. Such a loop needs a busy home in
+  /// each round.
+  ///
   /// - Returns: Whether the whole stack has been visited.
   func forEachLeading(_ body: (FramePointer) -> Void) -> Bool {
     var next = unsafe innermost.pointee
