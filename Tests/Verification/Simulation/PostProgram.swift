@@ -328,13 +328,13 @@ final class PostProgram: Program, @unchecked Sendable {
     let isLed = sequence(first: message.number) { self.history.messages[$0].cause }
       .contains { echoOfMessage[$0] == active }
     if count == 0, !isLed { fault("a letter of message \(message.number) made a loop") }
-    // A handler that begins with the message has a letter of its own. And if a home was busy until this thread delivers what
-    // follows the message, the letter is like that of another post.
-    let isFollowed = history.calls.contains {
-      $0.thread == currentThread() && $0.message > message.number
+    // A handler that begins with the message has a letter of its own. And if this thread has posted since, it may have gone on to
+    // what follows the message, while a home was busy. Then the letter is like that of another post.
+    let mayHaveGoneOn = history.messages.indices.contains {
+      $0 > message.number && self.history.messages[$0].thread == currentThread()
     }
     if count > 0, history.isUsual(call), echoOfMessage[message.number] == active,
-      history.messages[message.number].end == .max, !isFollowed
+      history.messages[message.number].end == .max, !mayHaveGoneOn
     {
       fault("a loop through message \(message.number) has been delivered")
     }
