@@ -30,7 +30,13 @@ import Testing
     of loop: GameLoop, _ body: () async -> Result
   ) async -> Result {
     let isOver = Collected<Bool>()
-    Thread { while isOver.all.isEmpty { loop.runFrame() } }.start()
+    Thread {
+      while isOver.all.isEmpty {
+        loop.runFrame()
+        // As if a display set the pace. Without a pause, this thread would take a processor from all other tests.
+        Thread.sleep(forTimeInterval: 0.001)
+      }
+    }.start()
     defer { isOver.add(true) }
     return await body()
   }
