@@ -169,7 +169,8 @@ extension HandlerBox {
       : "or observe with a method: observe(topic, owner: self, \(type).method)"
     return """
       \(type) was kept alive by its own handler for \(list.subject)\(site.map { ", observed at \($0)" } ?? ""). Use the \
-      closure's parameter instead of self, \(advice).
+      closure's parameter instead of self, \(advice). If the closure captures an object that owns \(type), make that \
+      object the owner.
       """
   }
 }

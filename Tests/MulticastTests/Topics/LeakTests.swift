@@ -69,7 +69,8 @@ private final class Sound: Sendable {
     #endif
     return """
       Leaking was kept alive by its own handler for Topic<Int>("leak")\(place). Use the closure's parameter instead of \
-      self, or observe with a method: observe(topic, owner: self, Leaking.method).
+      self, or observe with a method: observe(topic, owner: self, Leaking.method). If the closure captures an object that \
+      owns Leaking, make that object the owner.
       """
   }
 
