@@ -745,12 +745,19 @@ final class PostProgram: Program, @unchecked Sendable {
   }
 
   /// Handlers without a home of a topic that keeps its latest message share one mailbox. A post calls them before it returns,
-  /// unless
-  /// another thread is calling there, which then handles the letter. No letter is left to threads that call elsewhere all the time.
+  /// unless another
+  /// thread is calling there, which then handles the letter. No letter is left to threads that call elsewhere all the time.
   private func checkTurns() {
     let (calls, receivers) = (history.calls.filter { !$0.isAwaited }, history.receivers)
     func isThere(_ call: PostHistory.Call) -> Bool {
       receivers[call.receiver].home == .noHome && receivers[call.receiver].list == .latest
+    }
+    /// Whether a call there has set off a post of its thread, which a drain delivers before the next letter, with the claim.
+    func follows(_ message: Int) -> Bool {
+      guard let outer = history.messages[message].outerCall.map({ history.calls[$0] }) else {
+        return false
+      }
+      return isThere(outer) || follows(outer.message)
     }
     for call in calls where isThere(call) {
       let post = history.messages[call.message]
@@ -758,7 +765,7 @@ final class PostProgram: Program, @unchecked Sendable {
       // Between two calls, a thread may have claimed the mailbox for its next call there, or may not have released it yet.
       let wasTaken = Dictionary(grouping: calls, by: \.thread).contains { thread, calls in
         if thread == post.thread { return false }
-        let elsewhere = calls.filter { !isThere($0) }
+        let elsewhere = calls.filter { !isThere($0) && !follows($0.message) }
         return calls.contains { other in
           guard isThere(other) else { return false }
           let begin = elsewhere.last { $0.end < other.begin }?.end ?? 0
