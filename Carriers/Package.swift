@@ -16,6 +16,7 @@ let package = Package(
   dependencies: [
     .package(name: "Multicast", path: ".."),
     .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
+    .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
@@ -26,6 +27,7 @@ let package = Package(
       name: "MulticastCarrier",
       dependencies: [
         .product(name: "Multicast", package: "Multicast"),
+        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -46,13 +48,19 @@ let package = Package(
       ],
       swiftSettings: safe),
     .target(
-      name: "MulticastCarrierTesting", dependencies: ["MulticastCarrier"], swiftSettings: safe),
+      name: "MulticastCarrierTesting",
+      dependencies: ["MulticastCarrier", .product(name: "Crypto", package: "swift-crypto")],
+      swiftSettings: safe),
     .executableTarget(
       name: "Node",
       dependencies: ["MulticastCarrierTesting", "MulticastNATS", "MulticastRedis"],
       path: "Tests/Node"),
     .testTarget(
-      name: "MulticastCarrierTests", dependencies: ["MulticastCarrier", "MulticastCarrierTesting"]),
+      name: "MulticastCarrierTests",
+      dependencies: [
+        "MulticastCarrier", "MulticastCarrierTesting",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ]),
     .testTarget(
       name: "EngineTests",
       dependencies: [

@@ -94,7 +94,9 @@ extension Carriage {
       }
     reading.isCatchingUp = line.log.keepsLatest && end > position
     reading.end = reading.isCatchingUp ? end : nil
-    reading.inflow = Inflow(isWhole: !line.log.keepsLatest && end == beginning)
+    reading.inflow = Inflow(
+      isWhole: !line.log.keepsLatest && end == beginning,
+      isSigned: keys.allSatisfy { $0 != nil })
     (reading.position, reading.checked) = (position, position)
     tell(.began(type: line.type))
   }
@@ -148,9 +150,15 @@ extension Carriage {
   private func take(_ record: Record, of line: Line, _ reading: inout Reading) -> Frame? {
     var frame: Frame
     do throws(Frame.Malformed) {
-      frame = try Frame(record.bytes, limit: carrier.recordLimit)
+      frame = try Frame(record.bytes, from: line.log, keys: keys, limit: carrier.recordLimit)
     } catch {
       skip(line, error.description)
+      return nil
+    }
+    // A sender that is known may not know yet that the log was created again. Its numbers show that the record is new.
+    if let epoch = frame.epoch, epoch != record.position.epoch, !reading.inflow.knows(frame.sender)
+    {
+      skip(line, "A record that was signed for an earlier log.")
       return nil
     }
     let isOwn = frame.sender.carriage == id

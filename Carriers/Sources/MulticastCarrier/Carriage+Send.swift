@@ -70,13 +70,18 @@ extension Carriage {
     }
     var failures = 0
     while let packed = state.withLock({ $0.outbox.next(line.sender.id) }) {
-      let record = Frame.write(line.sender, version: line.version, oldest: line.oldest, packed)
-      if line.log.keepsLatest {
-        line.own.latest.withLock { $0.noteSent(packed.last, hash: hash(record)) }
-      }
       do {
-        _ = try await carrier.append(
-          record, to: line.log, id: "\(line.sender.id)-\(packed.first)")
+        let (record, epoch) = try await record(packed, of: line)
+        if line.log.keepsLatest {
+          line.own.latest.withLock { $0.noteSent(packed.last, hash: hash(record)) }
+        }
+        let id = "\(line.sender.id)-\(packed.first)" + (epoch.map { "-\($0)" } ?? "")
+        let end = try await carrier.append(record, to: line.log, id: id)
+        if let epoch {
+          line.own.epoch.withLock { $0 = end.epoch }
+          // The log was created again. Processes that do not know the sender refuse the record, so sign it once more.
+          if epoch != end.epoch { continue }
+        }
         line.own.latest.withLock { $0.noteStored() }
         change { state in
           state.condition.sent += UInt64(packed.items.count)
@@ -101,6 +106,17 @@ extension Carriage {
         await Carriage.pause(&failures)
       }
     }
+  }
+
+  /// Returns the record of messages, and the epoch for which it is signed; nil if it is not signed.
+  private func record(
+    _ packed: Outbox.Packed, of line: Line
+  ) async throws -> (record: [UInt8], epoch: UInt64?) {
+    let record = Frame.write(line.sender, version: line.version, oldest: line.oldest, packed)
+    guard let key = keys[0] else { return (record, nil) }
+    let known = line.own.epoch.withLock(\.self)
+    let epoch = if let known { known } else { try await carrier.end(of: line.log).epoch }
+    return (Frame.sign(record, for: line.log, epoch: epoch, key), epoch)
   }
 
   // MARK: Reports about the engine

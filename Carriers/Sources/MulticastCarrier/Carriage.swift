@@ -1,3 +1,4 @@
+import Crypto
 import Dispatch
 import Logging
 import Multicast
@@ -90,6 +91,7 @@ public final class Carriage: Sendable {
   let id = UInt64.random(in: 0 ... .max) & ~Carriage.topicBits
   let logger: Logger
   let limits: Limits
+  let keys: [SymmetricKey?]
   let state: Locked<State>
 
   /// Creates a carriage that does not run yet. Messages posted to its topics wait.
@@ -100,14 +102,18 @@ public final class Carriage: Sendable {
   ///   - name: The name of this process. Other processes receive it, cut off at 63 characters.
   ///   - prefix: The same in all processes of a team: up to 64 letters, digits, hyphens, underscores and single points.
   ///   - limits: How much may wait to leave.
+  ///   - keys: The keys of the team. The first one signs the records of this process, and a record that any of them has
+  ///     signed is accepted; nil stands for records without a signature. Every other record is skipped and reported.
   ///   - logger: Logs each report.
   public init(
     center: MulticastCenter, carrier: any Carrier, name: String, prefix: String = "multicast",
-    limits: Limits = Limits(), logger: Logger = Logger(label: "MulticastCarrier")
+    limits: Limits = Limits(), keys: [SymmetricKey?] = [nil],
+    logger: Logger = Logger(label: "MulticastCarrier")
   ) {
     precondition(Log.isPrefix(prefix), "\(prefix) is no prefix of letters, digits, - and _.")
+    precondition(!keys.isEmpty, "A carriage needs a key, or nil for records without a signature.")
     (self.center, self.carrier, self.prefix, self.logger) = (center, carrier, prefix, logger)
-    (self.name, self.limits) = (Frame.Sender.name(name), limits)
+    (self.name, self.limits, self.keys) = (Frame.Sender.name(name), limits, keys)
     state = Locked(State(outbox: Outbox(limits: limits)))
   }
 

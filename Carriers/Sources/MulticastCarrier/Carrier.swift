@@ -28,6 +28,8 @@ public protocol Carrier: Sendable {
   func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record]
 
   /// Returns the end of a log: the position after its last record, or number 0 if the log is empty.
+  ///
+  /// Its epoch is that of the next record, unless the log is deleted before, or is empty and another carrier is first.
   func end(of log: Log) async throws -> Position
 
   /// Returns false if the engine may have dropped records of the topic after a position before they were read here.

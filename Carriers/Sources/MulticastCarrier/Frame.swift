@@ -1,3 +1,5 @@
+import Crypto
+
 /// The contents of a record: messages that one process has posted to one topic in a row.
 ///
 /// Numbers take seven bits per byte, the lowest first. Texts and bodies follow their size.
@@ -27,8 +29,8 @@ struct Frame {
     var description = "A record that no carriage has written."
   }
 
-  /// The largest size of a header.
-  static let headerLimit = 300
+  /// The largest size of everything but the messages.
+  static let headerLimit = 300 + signatureSize
   /// The largest number of messages in a record. This version writes fewer.
   static let itemLimit = 4_096
   private static let magic = Array("MC".utf8)
@@ -42,18 +44,27 @@ struct Frame {
   let oldest: UInt16
   /// The number of the first message, counted for the sender and the topic.
   let first: UInt64
+  /// The epoch of the log for which the record was signed; nil if it is not signed.
+  let epoch: UInt64?
   var items: [Item] = []
 
   /// Parses bytes that another program may have written.
   ///
-  /// - Parameter limit: The largest size of a record. Larger ones are rejected, because an empty item of three bytes
-  ///   takes a hundred times as much memory after it is decoded.
-  init(_ bytes: [UInt8], limit: Int = .max) throws(Malformed) {
-    guard bytes.count <= limit else {
-      throw Malformed(description: "A record of \(bytes.count) bytes, and \(limit) are the most.")
+  /// - Parameters:
+  ///   - log: The log in which the record was.
+  ///   - keys: The keys of the signatures that are accepted; nil for records without a signature.
+  ///   - limit: The largest size of a record. Larger ones are rejected, because an empty item of three bytes takes a
+  ///     hundred times as much memory after it is decoded.
+  init(
+    _ record: [UInt8], from log: Log, keys: [SymmetricKey?] = [nil], limit: Int = .max
+  ) throws(Malformed) {
+    guard record.count <= limit else {
+      throw Malformed(description: "A record of \(record.count) bytes, and \(limit) are the most.")
     }
+    guard record.starts(with: Frame.magic), record.count > 4 else { throw Malformed() }
+    let (bytes, epoch) = try Frame.open(record, from: log, keys)
+    self.epoch = epoch
     var rest = bytes[...]
-    guard rest.starts(with: Frame.magic), rest.count > 4 else { throw Malformed() }
     let (format, readable) = (bytes[2], bytes[3])
     guard format >= Frame.format.own else { throw Malformed() }
     guard readable <= Frame.format.own else {
@@ -138,12 +149,12 @@ extension ArraySlice<UInt8> {
 }
 
 extension [UInt8] {
-  fileprivate mutating func append(number: some BinaryInteger) {
+  mutating func append(number: some BinaryInteger) {
     append(UInt8(number & 0x7F) | (number < 0x80 ? 0 : 0x80))
     if number >= 0x80 { append(number: number >> 7) }
   }
 
-  fileprivate mutating func append(chunk: some Collection<UInt8>) {
+  mutating func append(chunk: some Collection<UInt8>) {
     append(number: chunk.count)
     append(contentsOf: chunk)
   }

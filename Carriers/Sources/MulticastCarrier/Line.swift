@@ -39,6 +39,8 @@ struct Line: Sendable {
     let latest = Locked(LatestRule())
     /// The position after the last record that was handled.
     let position = Locked<Position?>(nil)
+    /// The epoch of the log, for which the next record is signed; nil before the first one.
+    let epoch = Locked<UInt64?>(nil)
     /// The closures that end the line; nil after it has ended.
     private let ends = Locked<[@Sendable () -> Void]?>([])
 

@@ -1,3 +1,4 @@
+import Crypto
 import Dispatch
 import Foundation
 import Multicast
@@ -75,8 +76,10 @@ private func limits(
 
 @Suite(.timeLimit(.minutes(10))) struct CarriageTests {
   private let engine = InMemoryCarrier.Engine()
-  private func site(_ name: String, limits: Carriage.Limits = .init()) -> Site {
-    Site(InMemoryCarrier(engine), name, limits: limits)
+  private func site(
+    _ name: String, limits: Carriage.Limits = .init(), keys: [SymmetricKey?] = [nil]
+  ) -> Site {
+    Site(InMemoryCarrier(engine), name, limits: limits, keys: keys)
   }
 
   @Test func conforms() async throws {
@@ -630,7 +633,7 @@ private func limits(
       let end = try await stranger.end(of: log)
       let real = try await stranger.read(
         log, after: Position(epoch: end.epoch, number: 0), limit: 100)
-      let frame = try Frame(try #require(real.first).bytes)
+      let frame = try Frame(try #require(real.first).bytes, from: log)
       var random = SplitMix(seed: 3)
       for round in 0..<300 {
         let first = [1, 11, 12, 500, 1 << 61, 1 + random.next() % 1_000][random.below(6)]
@@ -653,6 +656,61 @@ private func limits(
       }
     }
     await stranger.close()
+  }
+
+  /// An attacker who may write, and has read everything, against two processes with a key.
+  @Test func signedTopicsDeliverOnlyWhatTheirSendersHavePosted() async throws {
+    let key = SymmetricKey(size: .bits256)
+    let (one, two, open) = (site("one", keys: [key]), site("two", keys: [key]), site("open"))
+    let attacker = InMemoryCarrier(engine)
+    let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
+    try await withSites(one, two, open) {
+      one.post(1...10)
+      open.post(1...3)
+      await two.until { $0.notes(of: "one").count == 10 }
+      let end = try await attacker.end(of: log)
+      let real = try await attacker.read(
+        log, after: Position(epoch: end.epoch, number: 0), limit: 100
+      ).map(\.bytes)
+      let signed = try #require(real.first { $0[2] & Frame.signed > 0 })
+      let sender = try Frame(signed, from: log, keys: [key]).sender
+      var random = SplitMix(seed: 3)
+      for round in 0..<300 {
+        let item = Frame.item(hops: 0, [:]) { $0 += Array("\(round)".utf8) }
+        let first = [11, 12, 500, 1 << 61][random.below(4)] as UInt64
+        let packed = Outbox.Packed(first: first, items: [item])
+        var record = Frame.write(sender, version: 1, oldest: 1, packed)
+        switch random.below(4) {
+        case 0: break
+        case 1:
+          record = Frame.sign(record, for: log, epoch: end.epoch, SymmetricKey(size: .bits256))
+        case 2: record = signed
+        default:
+          record = signed
+          record[random.below(record.count)] ^= 1 << random.below(8)
+        }
+        _ = try await attacker.append(record, to: log, id: "\(round)")
+        one.post(CollectionOfOne(11 + round))
+      }
+      let seen = await two.until { $0.notes(of: "one").last == 310 }
+      #expect(seen.notes(of: "one") == Array(1...310) && seen.heard["note"]?.count == 310)
+      for reason in ["A record without a signature.", "A record with a wrong signature."] {
+        await two.until { seen in
+          seen.reports.contains {
+            if case .skipped("note", reason, _) = $0 { true } else { false }
+          }
+        }
+      }
+      // A process without the key receives reports, and so does every process that refuses its records.
+      await open.until { seen in
+        seen.reports.contains {
+          if case .skipped("note", let reason, _) = $0 { reason.contains("no key") } else { false }
+        }
+      }
+      #expect(open.seen.notes(of: "one").isEmpty && two.seen.missing == 0)
+      await two.until { $0.state?.repeated ?? 0 > 0 }
+    }
+    await attacker.close()
   }
 
   @Test func metadataAndSenderTravel() async throws {
