@@ -2,6 +2,7 @@ import Crypto
 import Dispatch
 import Logging
 import Multicast
+import Tracing
 
 /// Carries topics of a center to the centers of other processes, through the logs of an engine.
 ///
@@ -187,13 +188,16 @@ extension Carriage {
       let reason = "A name has 1 to \(Carriage.nameLimit) bytes, and this one \(size)."
       return tell(.refused(type: String(type.prefix(80)), reason: reason))
     }
+    // Created without the lock, because the metrics system is the program's.
+    let meters = Meters(type)
     let begun: (line: Line, isRunning: Bool, isClosed: Bool)? = state.withLock { state in
       guard state.lines[type] == nil else { return nil }
       state.carried += 1
       let number = id | state.carried & Carriage.topicBits
       let line = Line(
         topic: "\(topic)", log: log, sender: Frame.Sender(id: number, name: name),
-        version: version, oldest: oldestReader ?? version, start: start, codec: codec
+        version: version, oldest: oldestReader ?? version, start: start, codec: codec,
+        meters: meters
       ) { carriage, line, frame in
         await carriage.deliver(frame, of: line, to: topic, codec)
       } publishLatest: { carriage, line in
@@ -213,6 +217,7 @@ extension Carriage {
     }
     line.own.atEnd { [weak center] in
       observation.cancel()
+      line.meters.destroy()
       // The latest message may be replaced before the topic is carried again, and would count as new then.
       center?.removeLatest(of: topic)
     }
@@ -269,7 +274,7 @@ extension Carriage {
     }
     let mark = Mark(item, by: line)
     context.mark = mark
-    await CarriageContext.$current.withValue(context) {
+    await ServiceContext.withValue(context.in(ServiceContext.current)) {
       _ = await center.post(topic, message).delivered()
     }
     // The mark is still there, so no handler of the line has heard the message: the topic is no longer carried.

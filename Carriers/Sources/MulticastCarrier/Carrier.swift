@@ -55,7 +55,10 @@ public protocol Registry: Sendable {
   ) async throws -> (values: [String: [UInt8]], wasKept: Bool)
 }
 
-/// Why a message is not carried, or an engine does not do what a carrier asks for.
+/// Why a message is not carried, or an engine does not do what a carrier asks for. Later versions may add cases.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum CarrierError: Error, Hashable, CustomStringConvertible {
   /// The engine stores no record of this size, or the outbox of this carriage is smaller.
   case tooLarge(bytes: Int, limit: Int)

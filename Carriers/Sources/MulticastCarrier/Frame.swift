@@ -34,9 +34,9 @@ struct Frame {
   /// The largest number of messages in a record. This version writes fewer.
   static let itemLimit = 4_096
   private static let magic = Array("MC".utf8)
-  /// The format of this version, and the oldest version whose readers understand it. A later format appends its
-  /// additions after the items.
-  private static let format: (own: UInt8, oldest: UInt8) = (4, 2)
+  /// The format of this version, the oldest version whose readers understand it, and the oldest format that this
+  /// version reads. A later format appends its additions after the items. Format 5 has appended the time.
+  private static let format: (own: UInt8, oldest: UInt8, read: UInt8) = (5, 2, 4)
 
   let sender: Sender
   let version: UInt16
@@ -47,6 +47,12 @@ struct Frame {
   /// The epoch of the log for which the record was signed; nil if it is not signed.
   let epoch: UInt64?
   var items: [Item] = []
+  /// When the first message was posted, in milliseconds since 1970 by the clock of its sender; nil if an earlier version
+  /// has written the record.
+  let time: UInt64?
+
+  /// How long ago the first message was posted, in milliseconds. Another machine's clock may be ahead.
+  var age: UInt64? { time.map { max(wallClock, $0) - $0 } }
 
   /// Parses bytes that another program may have written.
   ///
@@ -66,7 +72,7 @@ struct Frame {
     self.epoch = epoch
     var rest = bytes[...]
     let (format, readable) = (bytes[2], bytes[3])
-    guard format >= Frame.format.own else { throw Malformed() }
+    guard format >= Frame.format.read else { throw Malformed() }
     guard readable <= Frame.format.own else {
       throw Malformed(description: "A record of format \(format), which is too new.")
     }
@@ -85,6 +91,7 @@ struct Frame {
       for _ in 0..<(try rest.number() as Int) { metadata[try rest.text()] = try rest.text() }
       items.append(Item(hops: hops, metadata: metadata, body: try rest.chunk()))
     }
+    time = format < 5 ? nil : try rest.number()
     guard rest.isEmpty || format > Frame.format.own else { throw Malformed() }
   }
 
@@ -100,7 +107,9 @@ struct Frame {
     for number in [UInt64(version), UInt64(oldest), packed.first, count] {
       bytes.append(number: number)
     }
-    return packed.items.reduce(into: bytes) { $0 += $1 }
+    for item in packed.items { bytes += item }
+    bytes.append(number: packed.time)
+    return bytes
   }
 
   /// Writes a message.

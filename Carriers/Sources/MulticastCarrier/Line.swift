@@ -11,6 +11,7 @@ struct Line: Sendable {
   let start: Carriage.Start
   /// The `MessageCodec` of the topic.
   let codec: any Sendable
+  let meters: Meters
   /// Decodes and posts the messages of one record, and returns when all handlers have run.
   let deliver: @Sendable (Carriage, Line, Frame) async -> Void
   /// Publishes the latest message of the center. Call this in the line's home.

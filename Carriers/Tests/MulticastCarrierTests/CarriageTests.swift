@@ -1,9 +1,13 @@
 import Crypto
 import Dispatch
 import Foundation
+import InMemoryTracing
+import Metrics
+import MetricsTestKit
 import Multicast
 import MulticastCarrierTesting
 import Testing
+import Tracing
 
 @testable import MulticastCarrier
 
@@ -728,12 +732,83 @@ private func limits(
       one.post(2...2)
     }
     try await withSites(one, two) {
-      CarriageContext.$current.withValue(.with(metadata: ["trace": "7"])) { one.post(1...1) }
+      ServiceContext.withValue(CarriageContext.with(metadata: ["trace": "7"])) { one.post(1...1) }
       await done.pass()
       #expect(found.withLock { $0.map(\.metadata) } == [["trace": "7"], ["trace": "7"]])
       #expect(found.withLock { $0.map(\.sender) } == ["one", "two"])
     }
     #expect(CarriageContext.current.sender == nil)
+  }
+
+  /// In a process of its own, which has a tracer.
+  @Test func aSpanOfAHandlerHasThePostersSpanAsItsParent() async {
+    await #expect(processExitsWith: .success) {
+      let tracer = InMemoryTracer()
+      InstrumentationSystem.bootstrap(tracer)
+      let engine = InMemoryCarrier.Engine()
+      let sites = ["one", "two", "three"].map { Site(InMemoryCarrier(engine), $0) }
+      let (one, two, three) = (sites[0], sites[1], sites[2])
+      // An answer belongs to the trace, too, and so does a post that waits for room.
+      two.center.observe(.note, owner: two, on: DispatchQueue(label: "two")) { two, _ in
+        withSpan("two") { _ in two.post(1...1, to: .other) }
+      }
+      three.center.observe(.other, owner: three) { three, _ in
+        withSpan("three") { _ in three.post(1...1, to: .last) }
+      }
+      try await withSites(one, two, three) {
+        try await withSpan("one") { _ in try await one.carriage.post(.note, Note("one", 1)) }
+        await one.until { $0.notes(of: "three", in: "last") == [1] }
+        await eventually { tracer.finishedSpans.count == 3 }
+      }
+      let spans = Dictionary(
+        uniqueKeysWithValues: tracer.finishedSpans.map { ($0.operationName, $0) })
+      #expect(Set(spans.values.map(\.traceID)).count == 1)
+      #expect(spans["one"] != nil && spans["one"]?.parentSpanID == nil)
+      #expect(spans["two"]?.parentSpanID == spans["one"]?.spanID)
+      #expect(spans["three"]?.parentSpanID == spans["two"]?.spanID)
+    }
+  }
+
+  /// In a process of its own, which has a metrics system.
+  @Test func aTopicIsMeasured() async {
+    await #expect(processExitsWith: .success) {
+      let metrics = TestMetrics()
+      MetricsSystem.bootstrap(metrics)
+      let (engine, gate) = (InMemoryCarrier.Engine(), Gate())
+      let carrier = HookedCarrier(engine, append: { _, _ in await gate.pass() })
+      let (one, two) = (Site(carrier, "one"), Site(InMemoryCarrier(engine), "two"))
+      let topic = [("topic", "note")]
+      func count(_ name: String, _ dimensions: [(String, String)] = topic) -> Int64 {
+        metrics.counterTotal(label: "multicast.carrier.\(name)", dimensions: dimensions)
+      }
+      func values(_ name: String) -> [Double] {
+        metrics.recorders(label: "multicast.carrier.\(name)", dimensions: topic).flatMap(\.values)
+      }
+      try await withSites(one, two) {
+        await one.center.post(.note, Note("one", 1)).delivered()
+        await eventually { values("waiting").contains(1) }
+        #expect(count("sent") == 0 && count("received") == 0)
+        gate.open()
+        await two.until { $0.notes(of: "one") == [1] }
+        await eventually { count("sent") == 1 && count("received") == 1 }
+        await eventually { values("waiting").last == 0 }
+        let timers = metrics.timers(label: "multicast.carrier.time", dimensions: topic)
+        #expect(timers.flatMap(\.values).count == 1)
+        #expect(!values("lag").isEmpty && values("lag").allSatisfy { $0 >= 0 })
+        // Each connection after an outage counts.
+        let connections = count("connections", [])
+        engine.isDown = true
+        await two.until { seen in
+          seen.reports.contains { if case .disconnected = $0 { true } else { false } }
+        }
+        engine.isDown = false
+        // A read that waits shows the connection when there is a record.
+        one.post(2...2)
+        await eventually { count("connections", []) > connections }
+      }
+      // What a metrics system stores for a topic is released with the topic.
+      #expect(metrics.timers(label: "multicast.carrier.time").isEmpty)
+    }
   }
 
   @Test func aLoopAcrossProcessesEnds() async throws {

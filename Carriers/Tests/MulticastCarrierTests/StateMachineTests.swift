@@ -302,16 +302,27 @@ private let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
   @Test func aFrameOfTheNextVersionIsRead() throws {
     let record = record("next", items: 2)
     var next = record + [1, 2, 3]
-    #expect(throws: Frame.Malformed.self, "This version adds nothing.") {
+    #expect(throws: Frame.Malformed.self, "This version does not add that.") {
       try Frame(next, from: log)
     }
-    (next[2], next[3]) = (5, 4)
+    (next[2], next[3]) = (6, 5)
     let frame = try Frame(next, from: log)
     #expect(frame.sender.name == "next" && frame.items.count == 2)
     // A frame that this version cannot read is reported as such.
-    next[3] = 5
+    next[3] = 6
     let error = #expect(throws: Frame.Malformed.self) { try Frame(next, from: log) }
-    #expect(error?.description.contains("format 5") == true)
+    #expect(error?.description.contains("format 6") == true)
+  }
+
+  /// The previous version wrote no time, and ignores what follows the items in a later format.
+  @Test func aFrameOfThePreviousVersionIsRead() throws {
+    let record = record("previous", items: 2)
+    #expect(record[2] == 5 && record[3] <= 4, "The previous version reads format 4.")
+    #expect(try Frame(record, from: log).time == 0 && record.last == 0)
+    var previous = Array(record.dropLast())
+    previous[2] = 4
+    let frame = try Frame(previous, from: log)
+    #expect(frame.sender.name == "previous" && frame.items.count == 2 && frame.time == nil)
   }
 
   @Test func manyEmptyMessagesAreNotDecoded() throws {
@@ -455,6 +466,14 @@ private let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
     #expect(news.isEmpty)
     news = take(&company, "a", at: 9)
     #expect(news == ["-b"])
+  }
+}
+
+@Suite struct PauseTests {
+  @Test func pausesAreRandomAndGrowUpToHalfAMinute() {
+    let pauses = (0...1_000).map { Carriage.pauses(after: $0) }
+    #expect(pauses[0] == 25...50 && pauses[1] == 50...100 && pauses[9] == 12_800...25_600)
+    #expect(pauses[10...].allSatisfy { $0 == 15_000...30_000 })
   }
 }
 
