@@ -16,7 +16,10 @@ let package = Package(
   dependencies: [
     .package(name: "Multicast", path: ".."),
     .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
+    .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.2.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.29.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
@@ -26,8 +29,11 @@ let package = Package(
       name: "MulticastCarrier",
       dependencies: [
         .product(name: "Multicast", package: "Multicast"),
+        .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
+        .product(name: "Metrics", package: "swift-metrics"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ],
       swiftSettings: safe),
@@ -46,13 +52,21 @@ let package = Package(
       ],
       swiftSettings: safe),
     .target(
-      name: "MulticastCarrierTesting", dependencies: ["MulticastCarrier"], swiftSettings: safe),
+      name: "MulticastCarrierTesting",
+      dependencies: ["MulticastCarrier", .product(name: "Crypto", package: "swift-crypto")],
+      swiftSettings: safe),
     .executableTarget(
       name: "Node",
       dependencies: ["MulticastCarrierTesting", "MulticastNATS", "MulticastRedis"],
       path: "Tests/Node"),
     .testTarget(
-      name: "MulticastCarrierTests", dependencies: ["MulticastCarrier", "MulticastCarrierTesting"]),
+      name: "MulticastCarrierTests",
+      dependencies: [
+        "MulticastCarrier", "MulticastCarrierTesting",
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
+      ]),
     .testTarget(
       name: "EngineTests",
       dependencies: [

@@ -1,4 +1,5 @@
 import Multicast
+import Tracing
 
 extension Carriage {
   func startReading(_ line: Line) {
@@ -49,6 +50,7 @@ extension Carriage {
       reading.failures = 0
       for record in records where !Task.isCancelled {
         if let frame = take(record, of: line, &reading) {
+          line.meters.lag.record(frame.age.map { Double($0) / 1_000 } ?? 0)
           if reading.isCatchingUp {
             reading.last = frame
           } else {
@@ -63,6 +65,7 @@ extension Carriage {
       if records.isEmpty {
         await reachEnd(line, &reading)
         reading.limit = Reading.limit
+        line.meters.lag.record(0)
       }
       try await check(line, &reading)
     } catch CarrierError.beganAnew(let start) {
@@ -94,7 +97,9 @@ extension Carriage {
       }
     reading.isCatchingUp = line.log.keepsLatest && end > position
     reading.end = reading.isCatchingUp ? end : nil
-    reading.inflow = Inflow(isWhole: !line.log.keepsLatest && end == beginning)
+    reading.inflow = Inflow(
+      isWhole: !line.log.keepsLatest && end == beginning,
+      isSigned: keys.allSatisfy { $0 != nil })
     (reading.position, reading.checked) = (position, position)
     tell(.began(type: line.type))
   }
@@ -148,9 +153,16 @@ extension Carriage {
   private func take(_ record: Record, of line: Line, _ reading: inout Reading) -> Frame? {
     var frame: Frame
     do throws(Frame.Malformed) {
-      frame = try Frame(record.bytes, limit: carrier.recordLimit)
+      frame = try Frame(record.bytes, from: line.log, keys: keys, limit: carrier.recordLimit)
     } catch {
       skip(line, error.description)
+      return nil
+    }
+    // A sender may not know yet that the log was created again. If it is known here, its numbers show that the record is
+    // new. For a latest value, that does not count, because processes that begin later must agree on it.
+    let isKnown = !line.log.keepsLatest && reading.inflow.knows(frame.sender)
+    if let epoch = frame.epoch, epoch != record.position.epoch, !isKnown {
+      skip(line, "A record that was signed for an earlier log.")
       return nil
     }
     let isOwn = frame.sender.carriage == id
@@ -210,12 +222,17 @@ extension Carriage {
       let context = CarriageContext(
         metadata: item.metadata, sender: frame.sender.name, hops: item.hops &+ 1,
         mark: Mark(nil, by: line))
-      CarriageContext.$current.withValue(context) { last = center.post(topic, message) }
+      var service = ServiceContext.topLevel
+      InstrumentationSystem.instrument.extract(
+        item.metadata, into: &service, using: MetadataAccess())
+      ServiceContext.withValue(context.in(service)) { last = center.post(topic, message) }
     }
     await last?.delivered()
     // An own value that is posted again does not count as received.
     if frame.sender.carriage != id {
       state.withLock { $0.condition.received += UInt64(bodies.count) }
+      line.meters.received.increment(by: bodies.count)
+      if let age = frame.age { line.meters.time.recordMilliseconds(age) }
     }
   }
 }

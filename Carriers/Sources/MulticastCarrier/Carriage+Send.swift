@@ -1,4 +1,5 @@
 import Multicast
+import Tracing
 
 extension Carriage {
   private static let hopLimit: UInt16 = 1_000
@@ -7,9 +8,13 @@ extension Carriage {
     _ message: Message, _ codec: some MessageCodec<Message>, _ context: CarriageContext
   ) throws(CarrierError) -> [UInt8] {
     guard context.hops <= Carriage.hopLimit else { throw .loop }
+    var metadata = context.metadata
+    if let service = ServiceContext.current {
+      InstrumentationSystem.instrument.inject(service, into: &metadata, using: MetadataAccess())
+    }
     let item: [UInt8]
     do {
-      item = try Frame.item(hops: context.hops, context.metadata) {
+      item = try Frame.item(hops: context.hops, metadata) {
         try codec.encode(message, into: &$0)
       }
     } catch { throw .notEncodable(String("\(error)".prefix(200))) }
@@ -48,9 +53,10 @@ extension Carriage {
 
   private func add(_ item: [UInt8], to line: Line) {
     line.own.latest.withLock { $0.noteOwn() }
+    let time = wallClock
     let (starts, reason): (Bool, CarrierError?) = change { state in
       if !state.isClosed, state.carries(line) {
-        return (state.outbox.add(item, to: line.sender.id), nil)
+        return (state.outbox.add(item, to: line.sender.id, at: time), nil)
       }
       state.outbox.release(item.count)
       return (false, state.isClosed ? .closed : .notCarried)
@@ -69,19 +75,30 @@ extension Carriage {
       await Task.yield()
     }
     var failures = 0
-    while let packed = state.withLock({ $0.outbox.next(line.sender.id) }) {
-      let record = Frame.write(line.sender, version: line.version, oldest: line.oldest, packed)
-      if line.log.keepsLatest {
-        line.own.latest.withLock { $0.noteSent(packed.last, hash: hash(record)) }
+    while true {
+      let (next, waiting) = state.withLock { state in
+        (state.outbox.next(line.sender.id), state.outbox.count(line.sender.id))
       }
+      line.meters.waiting.record(waiting)
+      guard let packed = next else { return }
       do {
-        _ = try await carrier.append(
-          record, to: line.log, id: "\(line.sender.id)-\(packed.first)")
+        let (record, epoch) = try await record(packed, of: line)
+        if line.log.keepsLatest {
+          line.own.latest.withLock { $0.noteSent(packed.last, hash: hash(record)) }
+        }
+        let id = "\(line.sender.id)-\(packed.first)" + (epoch.map { "-\($0)" } ?? "")
+        let end = try await carrier.append(record, to: line.log, id: id)
+        if let epoch {
+          line.own.epoch.withLock { $0 = end.epoch }
+          // The log was created again. Processes that do not know the sender refuse the record, so sign it once more.
+          if epoch != end.epoch { continue }
+        }
         line.own.latest.withLock { $0.noteStored() }
         change { state in
           state.condition.sent += UInt64(packed.items.count)
           state.outbox.finish(line.sender.id)
         }
+        line.meters.sent.increment(by: packed.items.count)
         note(nil, line, \.out)
         failures = 0
       } catch CarrierError.closed {
@@ -101,6 +118,17 @@ extension Carriage {
         await Carriage.pause(&failures)
       }
     }
+  }
+
+  /// Returns the record of messages, and the epoch for which it is signed; nil if it is not signed.
+  private func record(
+    _ packed: Outbox.Packed, of line: Line
+  ) async throws -> (record: [UInt8], epoch: UInt64?) {
+    let record = Frame.write(line.sender, version: line.version, oldest: line.oldest, packed)
+    guard let key = keys[0] else { return (record, nil) }
+    let known = line.own.epoch.withLock(\.self)
+    let epoch = if let known { known } else { try await carrier.end(of: line.log).epoch }
+    return (Frame.sign(record, for: line.log, epoch: epoch, key), epoch)
   }
 
   // MARK: Reports about the engine
@@ -128,14 +156,22 @@ extension Carriage {
       state.condition.connection = connection
       return reason.map { .disconnected($0) } ?? .connected
     }
-    if let news { tell(news) }
+    if let news {
+      tell(news)
+      if news == .connected { Meters.count(news) }
+    }
   }
 
   /// Waits, longer with each failure and up to 30 seconds, for a random time so that processes do not try again
   /// together.
   static func pause(_ failures: inout Int) async {
-    let time = min(30_000, 50 << min(failures, 10))
+    try? await Task.sleep(for: .milliseconds(Int.random(in: pauses(after: failures))))
     failures += 1
-    try? await Task.sleep(for: .milliseconds(Int.random(in: time / 2...time)))
+  }
+
+  /// The shortest and the longest pause after a number of failures in a row, in milliseconds.
+  static func pauses(after failures: Int) -> ClosedRange<Int> {
+    let longest = min(30_000, 50 << min(failures, 10))
+    return longest / 2...longest
   }
 }

@@ -1,6 +1,8 @@
+import Crypto
 import Dispatch
 import Logging
 import Multicast
+import Tracing
 
 /// Carries topics of a center to the centers of other processes, through the logs of an engine.
 ///
@@ -90,6 +92,7 @@ public final class Carriage: Sendable {
   let id = UInt64.random(in: 0 ... .max) & ~Carriage.topicBits
   let logger: Logger
   let limits: Limits
+  let keys: [SymmetricKey?]
   let state: Locked<State>
 
   /// Creates a carriage that does not run yet. Messages posted to its topics wait.
@@ -100,14 +103,18 @@ public final class Carriage: Sendable {
   ///   - name: The name of this process. Other processes receive it, cut off at 63 characters.
   ///   - prefix: The same in all processes of a team: up to 64 letters, digits, hyphens, underscores and single points.
   ///   - limits: How much may wait to leave.
+  ///   - keys: The keys of the team. The first one signs the records of this process, and a record that any of them has
+  ///     signed is accepted; nil stands for records without a signature. Every other record is skipped and reported.
   ///   - logger: Logs each report.
   public init(
     center: MulticastCenter, carrier: any Carrier, name: String, prefix: String = "multicast",
-    limits: Limits = Limits(), logger: Logger = Logger(label: "MulticastCarrier")
+    limits: Limits = Limits(), keys: [SymmetricKey?] = [nil],
+    logger: Logger = Logger(label: "MulticastCarrier")
   ) {
     precondition(Log.isPrefix(prefix), "\(prefix) is no prefix of letters, digits, - and _.")
+    precondition(!keys.isEmpty, "A carriage needs a key, or nil for records without a signature.")
     (self.center, self.carrier, self.prefix, self.logger) = (center, carrier, prefix, logger)
-    (self.name, self.limits) = (Frame.Sender.name(name), limits)
+    (self.name, self.limits, self.keys) = (Frame.Sender.name(name), limits, keys)
     state = Locked(State(outbox: Outbox(limits: limits)))
   }
 
@@ -181,13 +188,16 @@ extension Carriage {
       let reason = "A name has 1 to \(Carriage.nameLimit) bytes, and this one \(size)."
       return tell(.refused(type: String(type.prefix(80)), reason: reason))
     }
+    // Created without the lock, because the metrics system is the program's.
+    let meters = Meters(type)
     let begun: (line: Line, isRunning: Bool, isClosed: Bool)? = state.withLock { state in
       guard state.lines[type] == nil else { return nil }
       state.carried += 1
       let number = id | state.carried & Carriage.topicBits
       let line = Line(
         topic: "\(topic)", log: log, sender: Frame.Sender(id: number, name: name),
-        version: version, oldest: oldestReader ?? version, start: start, codec: codec
+        version: version, oldest: oldestReader ?? version, start: start, codec: codec,
+        meters: meters
       ) { carriage, line, frame in
         await carriage.deliver(frame, of: line, to: topic, codec)
       } publishLatest: { carriage, line in
@@ -207,6 +217,7 @@ extension Carriage {
     }
     line.own.atEnd { [weak center] in
       observation.cancel()
+      line.meters.destroy()
       // The latest message may be replaced before the topic is carried again, and would count as new then.
       center?.removeLatest(of: topic)
     }
@@ -263,7 +274,7 @@ extension Carriage {
     }
     let mark = Mark(item, by: line)
     context.mark = mark
-    await CarriageContext.$current.withValue(context) {
+    await ServiceContext.withValue(context.in(ServiceContext.current)) {
       _ = await center.post(topic, message).delivered()
     }
     // The mark is still there, so no handler of the line has heard the message: the topic is no longer carried.

@@ -1,16 +1,25 @@
 import Dispatch
 import Multicast
 import Synchronization
+import Tracing
 
 /// The values that travel with a message from the post to the handlers, in this process and in others.
 ///
-/// Create the center with `MulticastCenter(carrying: .carriage)`. The center then passes the context to handlers in
-/// actors and on queues, and a carriage can distinguish the messages that came in from those that are to leave.
+/// They are a part of the task's `ServiceContext`. Create the center with `MulticastCenter(carrying: .carriage)`. The
+/// center then passes the service context to handlers in actors and on queues, and a carriage can distinguish the
+/// messages that came in from those that are to leave.
+///
+/// A carriage injects the service context of a post into the metadata of the message, with the program's `Instrument`,
+/// and extracts it for the handlers of other processes. So the span of a post is the parent of their spans.
 public struct CarriageContext: Sendable {
-  /// The context of the post, or of the handler, that runs in this task.
-  @TaskLocal public static var current = CarriageContext()
+  private enum Key: ServiceContextKey { typealias Value = CarriageContext }
 
-  /// Metadata of the message, such as a trace context.
+  /// The context of the post, or of the handler, that runs in this task.
+  public static var current: CarriageContext {
+    ServiceContext.current?[Key.self] ?? CarriageContext()
+  }
+
+  /// Metadata of the message, such as a tenant. It contains what the program's `Instrument` has injected.
   public internal(set) var metadata: [String: String] = [:]
   /// The name of the process whose message set off this call; nil if no message of another process did.
   public internal(set) var sender: String?
@@ -19,15 +28,22 @@ public struct CarriageContext: Sendable {
   /// The message that a carriage posts with this context.
   var mark: Mark?
 
-  /// Returns the current context with other metadata.
+  /// Returns the task's service context with other metadata for the messages that are posted in it.
   ///
   /// ```swift
-  /// CarriageContext.$current.withValue(.with(metadata: ["traceparent": id])) { center.post(.price, price) }
+  /// ServiceContext.withValue(CarriageContext.with(metadata: ["tenant": id])) { center.post(.price, price) }
   /// ```
-  public static func with(metadata: [String: String]) -> Self {
+  public static func with(metadata: [String: String]) -> ServiceContext {
     var context = current
     context.metadata = metadata
-    return context
+    return context.in(ServiceContext.current)
+  }
+
+  /// Returns a service context with this context in it.
+  func `in`(_ service: ServiceContext?) -> ServiceContext {
+    var service = service ?? .topLevel
+    service[Key.self] = self
+    return service
   }
 
   /// Returns false if a handler of the center in another home has lost the context of a post.
@@ -38,7 +54,7 @@ public struct CarriageContext: Sendable {
     center.observe(topic, owner: isLost, on: DispatchQueue(label: "Carriage")) { isLost, _ in
       isLost.withLock { $0 = current.hops != .max }
     }
-    await $current.withValue(CarriageContext(hops: .max)) {
+    await ServiceContext.withValue(CarriageContext(hops: .max).in(nil)) {
       _ = await center.post(topic, true).delivered()
     }
     return isLost.withLock { !$0 }
@@ -46,8 +62,16 @@ public struct CarriageContext: Sendable {
 }
 
 extension CarriedValue {
-  /// The value that the center of a ``Carriage`` carries.
-  public static var carriage: CarriedValue { CarriedValue(CarriageContext.$current) }
+  /// The value that the center of a ``Carriage`` carries: the `ServiceContext`, and the ``CarriageContext`` in it.
+  public static var carriage: CarriedValue { CarriedValue(ServiceContext.$current) }
+}
+
+/// Reads and writes the metadata of messages for the program's `Instrument`.
+struct MetadataAccess: Injector, Extractor {
+  func inject(_ value: String, forKey key: String, into metadata: inout [String: String]) {
+    metadata[key] = value
+  }
+  func extract(key: String, from metadata: [String: String]) -> String? { metadata[key] }
 }
 
 /// Marks a message that a carriage posts itself, until the carriage receives it from the center.

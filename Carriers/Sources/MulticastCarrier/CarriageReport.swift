@@ -1,6 +1,11 @@
 import Multicast
 
 /// What a carriage reports in its own process, on the topic `.carriage`.
+///
+/// Later versions may add cases, so a `switch` needs a `default`.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum CarriageReport: Sendable, Hashable {
   /// The engine can be reached.
   case connected
@@ -41,7 +46,10 @@ public enum CarriageReport: Sendable, Hashable {
 
 /// The state of a carriage, for health checks, metrics and a line on the screen.
 public struct CarriageState: Sendable, Equatable {
-  /// Whether the engine can be reached.
+  /// Whether the engine can be reached. Later versions may add cases.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Connection: Sendable, Equatable {
     /// The engine can be reached.
     case connected

@@ -28,6 +28,8 @@ public protocol Carrier: Sendable {
   func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record]
 
   /// Returns the end of a log: the position after its last record, or number 0 if the log is empty.
+  ///
+  /// Its epoch is that of the next record, unless the log is deleted before, or is empty and another carrier is first.
   func end(of log: Log) async throws -> Position
 
   /// Returns false if the engine may have dropped records of the topic after a position before they were read here.
@@ -53,7 +55,10 @@ public protocol Registry: Sendable {
   ) async throws -> (values: [String: [UInt8]], wasKept: Bool)
 }
 
-/// Why a message is not carried, or an engine does not do what a carrier asks for.
+/// Why a message is not carried, or an engine does not do what a carrier asks for. Later versions may add cases.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum CarrierError: Error, Hashable, CustomStringConvertible {
   /// The engine stores no record of this size, or the outbox of this carriage is smaller.
   case tooLarge(bytes: Int, limit: Int)

@@ -1,3 +1,5 @@
+import Crypto
+
 /// The contents of a record: messages that one process has posted to one topic in a row.
 ///
 /// Numbers take seven bits per byte, the lowest first. Texts and bodies follow their size.
@@ -27,14 +29,14 @@ struct Frame {
     var description = "A record that no carriage has written."
   }
 
-  /// The largest size of a header.
-  static let headerLimit = 300
+  /// The largest size of everything but the messages.
+  static let headerLimit = 300 + signatureSize
   /// The largest number of messages in a record. This version writes fewer.
   static let itemLimit = 4_096
   private static let magic = Array("MC".utf8)
-  /// The format of this version, and the oldest version whose readers understand it. A later format appends its
-  /// additions after the items.
-  private static let format: (own: UInt8, oldest: UInt8) = (4, 2)
+  /// The format of this version, the oldest version whose readers understand it, and the oldest format that this
+  /// version reads. A later format appends its additions after the items. Format 5 has appended the time.
+  private static let format: (own: UInt8, oldest: UInt8, read: UInt8) = (5, 2, 4)
 
   let sender: Sender
   let version: UInt16
@@ -42,20 +44,35 @@ struct Frame {
   let oldest: UInt16
   /// The number of the first message, counted for the sender and the topic.
   let first: UInt64
+  /// The epoch of the log for which the record was signed; nil if it is not signed.
+  let epoch: UInt64?
   var items: [Item] = []
+  /// When the first message was posted, in milliseconds since 1970 by the clock of its sender; nil if an earlier version
+  /// has written the record.
+  let time: UInt64?
+
+  /// How long ago the first message was posted, in milliseconds. Another machine's clock may be ahead.
+  var age: UInt64? { time.map { max(wallClock, $0) - $0 } }
 
   /// Parses bytes that another program may have written.
   ///
-  /// - Parameter limit: The largest size of a record. Larger ones are rejected, because an empty item of three bytes
-  ///   takes a hundred times as much memory after it is decoded.
-  init(_ bytes: [UInt8], limit: Int = .max) throws(Malformed) {
-    guard bytes.count <= limit else {
-      throw Malformed(description: "A record of \(bytes.count) bytes, and \(limit) are the most.")
+  /// - Parameters:
+  ///   - log: The log in which the record was.
+  ///   - keys: The keys of the signatures that are accepted; nil for records without a signature.
+  ///   - limit: The largest size of a record. Larger ones are rejected, because an empty item of three bytes takes a
+  ///     hundred times as much memory after it is decoded.
+  init(
+    _ record: [UInt8], from log: Log, keys: [SymmetricKey?] = [nil], limit: Int = .max
+  ) throws(Malformed) {
+    guard record.count <= limit else {
+      throw Malformed(description: "A record of \(record.count) bytes, and \(limit) are the most.")
     }
+    guard record.starts(with: Frame.magic), record.count > 4 else { throw Malformed() }
+    let (bytes, epoch) = try Frame.open(record, from: log, keys)
+    self.epoch = epoch
     var rest = bytes[...]
-    guard rest.starts(with: Frame.magic), rest.count > 4 else { throw Malformed() }
     let (format, readable) = (bytes[2], bytes[3])
-    guard format >= Frame.format.own else { throw Malformed() }
+    guard format >= Frame.format.read else { throw Malformed() }
     guard readable <= Frame.format.own else {
       throw Malformed(description: "A record of format \(format), which is too new.")
     }
@@ -74,6 +91,7 @@ struct Frame {
       for _ in 0..<(try rest.number() as Int) { metadata[try rest.text()] = try rest.text() }
       items.append(Item(hops: hops, metadata: metadata, body: try rest.chunk()))
     }
+    time = format < 5 ? nil : try rest.number()
     guard rest.isEmpty || format > Frame.format.own else { throw Malformed() }
   }
 
@@ -89,7 +107,9 @@ struct Frame {
     for number in [UInt64(version), UInt64(oldest), packed.first, count] {
       bytes.append(number: number)
     }
-    return packed.items.reduce(into: bytes) { $0 += $1 }
+    for item in packed.items { bytes += item }
+    bytes.append(number: packed.time)
+    return bytes
   }
 
   /// Writes a message.
@@ -138,12 +158,12 @@ extension ArraySlice<UInt8> {
 }
 
 extension [UInt8] {
-  fileprivate mutating func append(number: some BinaryInteger) {
+  mutating func append(number: some BinaryInteger) {
     append(UInt8(number & 0x7F) | (number < 0x80 ? 0 : 0x80))
     if number >= 0x80 { append(number: number >> 7) }
   }
 
-  fileprivate mutating func append(chunk: some Collection<UInt8>) {
+  mutating func append(chunk: some Collection<UInt8>) {
     append(number: chunk.count)
     append(contentsOf: chunk)
   }

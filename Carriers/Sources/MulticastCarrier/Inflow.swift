@@ -34,10 +34,15 @@ struct Inflow {
   private var count: UInt64 = 0
   /// Whether the log was empty when the reading began, so that everything that senders have posted comes here.
   private var isWhole: Bool
+  /// Whether all records are signed, so that a low number is never a forged one.
+  private let isSigned: Bool
 
-  init(isWhole: Bool = false, senderLimit: Int = 1_000) {
-    (self.isWhole, self.senderLimit) = (isWhole, senderLimit)
+  init(isWhole: Bool = false, isSigned: Bool = false, senderLimit: Int = 1_000) {
+    (self.isWhole, self.isSigned, self.senderLimit) = (isWhole, isSigned, senderLimit)
   }
+
+  /// Whether a record of the sender has come before.
+  func knows(_ sender: Frame.Sender) -> Bool { senders[sender.id] != nil }
 
   /// Takes a record of a sender. A disputed record is delivered, too, because it may be the honest one.
   mutating func take(_ sender: Frame.Sender, first: UInt64, count: Int, hash: Int) -> Finding {
@@ -50,7 +55,7 @@ struct Inflow {
     // Compare the contents, too, because a forged record may have any number.
     if known.recent.contains(where: { $0 == (first, hash) }) { return .repeated }
     let end = first + UInt64(count)
-    if end <= known.read { return .repeated }
+    if end <= (isSigned ? known.next : known.read) { return .repeated }
     var finding = Finding.new(missing: 0)
     if first == known.next {
       // It continues after a jump, so the jump is honest.

@@ -11,6 +11,7 @@ struct Line: Sendable {
   let start: Carriage.Start
   /// The `MessageCodec` of the topic.
   let codec: any Sendable
+  let meters: Meters
   /// Decodes and posts the messages of one record, and returns when all handlers have run.
   let deliver: @Sendable (Carriage, Line, Frame) async -> Void
   /// Publishes the latest message of the center. Call this in the line's home.
@@ -39,6 +40,8 @@ struct Line: Sendable {
     let latest = Locked(LatestRule())
     /// The position after the last record that was handled.
     let position = Locked<Position?>(nil)
+    /// The epoch of the log, for which the next record is signed; nil before the first one.
+    let epoch = Locked<UInt64?>(nil)
     /// The closures that end the line; nil after it has ended.
     private let ends = Locked<[@Sendable () -> Void]?>([])
 

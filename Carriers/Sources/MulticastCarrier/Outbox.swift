@@ -10,6 +10,8 @@ struct Outbox {
     /// The number of the first message, counted for the sender.
     let first: UInt64
     let items: [[UInt8]]
+    /// When the first message was posted, in milliseconds since 1970.
+    var time: UInt64 = 0
     /// The number of the last message.
     var last: UInt64 { first + UInt64(items.count) - 1 }
   }
@@ -18,7 +20,7 @@ struct Outbox {
   typealias Turn = AsyncStream<Never>.Continuation
 
   private struct Lane {
-    var items: Deque<[UInt8]> = []
+    var items: Deque<(bytes: [UInt8], time: UInt64)> = []
     /// The number of the first message.
     var first: UInt64 = 1
     /// Whether a task sends the messages, or is about to.
@@ -83,41 +85,44 @@ struct Outbox {
 
   /// Adds a message for which room is reserved. Returns true if no task sends for the topic yet; the caller must then
   /// start one.
-  mutating func add(_ item: [UInt8], to sender: UInt64) -> Bool {
-    lanes[sender, default: Lane()].items.append(item)
+  mutating func add(_ item: [UInt8], to sender: UInt64, at time: UInt64 = 0) -> Bool {
+    lanes[sender, default: Lane()].items.append((item, time))
     defer { lanes[sender]?.isSending = true }
     return lanes[sender]?.isSending == false
   }
 
+  /// The number of messages of the topic that wait.
+  func count(_ sender: UInt64) -> Int { lanes[sender]?.items.count ?? 0 }
+
   /// The number of messages of the topic that wait; nil if there are enough for a record.
   func waiting(_ sender: UInt64) -> Int? {
-    let count = lanes[sender]?.items.count ?? 0
+    let count = count(sender)
     return count < Outbox.recordMessages && bytes < Outbox.recordBytes ? count : nil
   }
 
   /// Returns the next messages to send, and the same ones until `finish`. If there are none, it returns nil, and the
   /// caller must stop sending.
   mutating func next(_ sender: UInt64) -> Packed? {
-    guard let lane = lanes[sender], !lane.items.isEmpty else {
+    guard let lane = lanes[sender], let time = lane.items.first?.time else {
       lanes[sender]?.isSending = false
       return nil
     }
     var (count, bytes) = (max(lane.underWay, min(lane.alone, 1)), 0)
     if count == 0 {
       let fitting = lane.items.prefix(Outbox.recordMessages).prefix { item in
-        bytes += item.count
+        bytes += item.bytes.count
         return bytes <= Outbox.recordBytes
       }
       count = max(1, fitting.count)
     }
     lanes[sender]?.underWay = count
-    return Packed(first: lane.first, items: Array(lane.items.prefix(count)))
+    return Packed(first: lane.first, items: lane.items.prefix(count).map(\.bytes), time: time)
   }
 
   /// Call this when the engine has stored the messages that were sent, or never will.
   mutating func finish(_ sender: UInt64) {
     guard var lane = lanes.removeValue(forKey: sender) else { return }
-    for item in lane.items.prefix(lane.underWay) { release(item.count) }
+    for item in lane.items.prefix(lane.underWay) { release(item.bytes.count) }
     lane.items.removeFirst(lane.underWay)
     lane.first += UInt64(lane.underWay)
     (lane.alone, lane.underWay) = (max(0, lane.alone - lane.underWay), 0)
@@ -134,7 +139,7 @@ struct Outbox {
   /// Forgets a topic that is no longer carried. Returns the number of its messages that will not leave.
   mutating func forget(_ sender: UInt64) -> UInt64 {
     guard let lane = lanes.removeValue(forKey: sender) else { return 0 }
-    for item in lane.items { release(item.count) }
+    for item in lane.items { release(item.bytes.count) }
     return UInt64(lane.items.count)
   }
 }

@@ -126,7 +126,10 @@ struct Company {
   }
 }
 
-/// What a `Presence` reports in its own process.
+/// What a `Presence` reports in its own process. Later versions may add cases.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum PresenceReport: Sendable, Hashable {
   /// A process has joined. Each process reports itself, too.
   case joined(Presence.Member, isOwn: Bool)

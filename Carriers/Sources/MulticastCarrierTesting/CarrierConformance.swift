@@ -1,3 +1,4 @@
+import Crypto
 import Multicast
 import MulticastCarrier
 
@@ -50,6 +51,7 @@ public struct CarrierConformance: Sendable {
     try await checkCarriages(&findings)
     try await checkLatestUnderLoad(&findings)
     try await checkLife(&findings)
+    try await checkKeys(&findings)
     return findings.broken
   }
 
@@ -83,6 +85,9 @@ public struct CarrierConformance: Sendable {
     findings.expect(
       Set(places.map(\.epoch)).count == 1, "A log has another epoch after an append.")
     findings.expect(start.number == 0, "A log without records does not end at its beginning.")
+    findings.expect(
+      start.epoch == places[0].epoch,
+      "The end of a log without records has another epoch than the next record of the carrier.")
     findings.expect(end == places.last, "The end of a log is not the position of its last record.")
     let all = try await read(two, log, after: start, count: bytes.count)
     findings.expect(all.map(\.bytes) == bytes, "Records are read changed or out of order.")
@@ -353,6 +358,51 @@ public struct CarrierConformance: Sendable {
     }
   }
 
+  /// Two processes sign their records, and an attacker without the key writes what it has read.
+  private func checkKeys(_ findings: inout Findings) async throws {
+    let (prefix, key) = (prefix + "-keys", SymmetricKey(size: .bits256))
+    let sites = try ["one", "two"].map { Site(try make(), $0, prefix: prefix, keys: [key]) }
+    for site in sites { await site.start() }
+    let attacker = try make()
+    try await reached(attacker)
+    let logs = ["note", "other"].map { Log(prefix: prefix, type: $0, keepsLatest: false) }
+    let start = try await attacker.end(of: logs[0])
+    for number in 1...40 {
+      sites[0].post(number...number)
+      await sites[1].until { $0.notes(of: "one").last == number }
+    }
+    let first = Position(epoch: start.epoch, number: 0)
+    let real = try await read(attacker, logs[0], after: first, count: 1)[0].bytes
+    var changed = real
+    changed[real.count / 2] &+= 1
+    // The first record again is a repeated one, however long ago it came.
+    for (number, (record, log)) in [(real, logs[0]), (changed, logs[0]), (real, logs[1])]
+      .enumerated()
+    {
+      _ = try await attacker.append(record, to: log, id: "attack-\(number)")
+    }
+    for number in 41...60 { sites[0].post(number...number) }
+    sites[0].post(1...1, to: .other)
+    for topic in ["note", "other"] {
+      let skipped = CarriageReport.skipped(
+        type: topic, reason: "A record with a wrong signature.", count: 1)
+      await sites[1].until { $0.reports.contains(skipped) }
+    }
+    let seen = await sites[1].until {
+      $0.notes(of: "one").last == 60 && !$0.notes(of: "one", in: "other").isEmpty
+    }
+    findings.expect(
+      seen.notes(of: "one") == Array(1...60) && seen.notes(of: "one", in: "other") == [1],
+      "A record without a valid signature was delivered, or an honest one was not.")
+    for site in sites {
+      await site.until { $0.state?.waitingMessages == 0 }
+      let reports = site.seen.reports.filter { if case .skipped = $0 { true } else { false } }
+      findings.expect(reports.count == 2 && site.seen.missing == 0, "False reports: \(reports)")
+      await site.stop()
+    }
+    await attacker.close()
+  }
+
   /// Three processes whose connections fail before, during and after their operations.
   private func checkCarriages(_ findings: inout Findings) async throws {
     let count = 200
@@ -497,14 +547,20 @@ public struct CarrierConformance: Sendable {
   /// - Parameter empty: Deletes all data of the engine.
   public func check(empty: () async throws -> Void) async throws -> [String] {
     var findings = Findings()
+    let keys = [SymmetricKey(size: .bits256)]
     let (one, two) = (
-      Site(try make(), "one", prefix: prefix), Site(try make(), "two", prefix: prefix)
+      Site(try make(), "one", prefix: prefix, keys: keys),
+      Site(try make(), "two", prefix: prefix, keys: keys)
     )
     await one.start()
     await two.start()
     one.post(1...10)
     one.post(1...3, to: .last)
     await two.until { $0.notes(of: "one").count >= 10 && $0.notes(of: "one", in: "last").count > 0 }
+    let (attacker, log) = (try make(), log("note"))
+    try await reached(attacker)
+    let old = Position(epoch: try await attacker.end(of: log).epoch, number: 0)
+    let record = try await read(attacker, log, after: old, count: 1)[0]
     try await empty()
     one.post(11...20)
     let seen = await two.until {
@@ -524,10 +580,23 @@ public struct CarrierConformance: Sendable {
     }
     one.post(5...5, to: .last)
     await two.until { $0.notes(of: "one", in: "last").last == 5 }
-    let late = Site(try make(), "late", prefix: prefix)
+    let late = Site(try make(), "late", prefix: prefix, keys: keys)
     await late.start()
     await late.until { $0.notes(of: "one", in: "last").last == 5 }
+    // A signed record of the log that is gone. A process that has just begun does not know its sender.
+    try await reached(attacker)
+    _ = try await attacker.append(record.bytes, to: log, id: "earlier")
+    await late.until { seen in
+      let reason = "A record that was signed for an earlier log."
+      return seen.reports.contains(.skipped(type: "note", reason: reason, count: 1))
+    }
+    one.post(22...22)
+    for site in [two, late] { await site.until { $0.notes(of: "one").last == 22 } }
+    findings.expect(
+      late.seen.notes(of: "one") == [22] && two.seen.notes(of: "one") == Array(1...20) + [22],
+      "A signed record of an earlier log was delivered.")
     for site in [one, two, late] { await site.stop() }
+    await attacker.close()
     return findings.broken
   }
 }

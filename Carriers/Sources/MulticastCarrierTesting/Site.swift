@@ -1,3 +1,4 @@
+import Crypto
 import Dispatch
 import Logging
 import Multicast
@@ -63,9 +64,9 @@ package final class Site: Sendable {
   /// Carries three topics in JSON: two topics of events, and one that keeps its latest message.
   package convenience init(
     _ carrier: any Carrier, _ name: String, limits: Carriage.Limits = .init(),
-    prefix: String = "multicast", from start: Carriage.Start = .end
+    prefix: String = "multicast", keys: [SymmetricKey?] = [nil], from start: Carriage.Start = .end
   ) {
-    self.init(carrier, name, limits: limits, prefix: prefix) { carriage in
+    self.init(carrier, name, limits: limits, prefix: prefix, keys: keys) { carriage in
       carriage.carry(.note, as: "note", from: start)
       carriage.carry(.other, as: "other")
       carriage.carry(.last, as: "last")
@@ -74,12 +75,13 @@ package final class Site: Sendable {
 
   package init(
     _ carrier: any Carrier, _ name: String, limits: Carriage.Limits = .init(),
-    prefix: String = "multicast", carrying carry: (Carriage) -> Void
+    prefix: String = "multicast", keys: [SymmetricKey?] = [nil],
+    carrying carry: (Carriage) -> Void
   ) {
     self.name = name
     carriage = Carriage(
       center: center, carrier: carrier, name: name, prefix: prefix, limits: limits,
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+      keys: keys, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     for topic in [Topic.note, .other, .last] {
       center.observe(topic, owner: self, on: home) { site, note in
         site.see { $0.hear(note, topic.name) }

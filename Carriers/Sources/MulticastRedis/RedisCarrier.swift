@@ -54,6 +54,8 @@ public final class RedisCarrier: Carrier, Registry {
   private let sessions: Sessions<RedisSession>
   /// The server's names of the scripts.
   private let names = Locked<[String: String]>([:])
+  /// The epochs that this carrier will give to logs without a record, by key.
+  private let epochs = Locked<[String: UInt64]>([:])
   /// The topics of which records were dropped before they were read.
   private let incomplete = Locked<Set<String>>([])
 
@@ -110,14 +112,24 @@ extension RedisCarrier {
     }
     let length = log.keepsLatest ? configuration.latestRecords : configuration.records
     let expiry = log.keepsLatest ? 0 : Int64(configuration.expiry / .milliseconds(1))
-    // The epoch of a log that has none yet.
-    let epoch = UInt64.random(in: 1 ... .max >> 1)
+    // The epoch of a log that has none yet. If the log is deleted afterwards, it gets another one.
+    let epoch = newEpoch(log)
+    epochs.withLock { _ = $0.removeValue(forKey: log.key) }
     let words = ["\(epoch)", log.keepsLatest ? "=" : "~", "\(length)", "\(expiry)"]
     let answer = try await run(RedisCarrier.append, log.key, words, record)
     guard let place = Place(answer.text(0)) else {
       throw CarrierError.refused("The server has answered something else.")
     }
     return place.position
+  }
+
+  /// Returns the epoch that the log will have if it has no record, and the next one is this carrier's.
+  private func newEpoch(_ log: Log) -> UInt64 {
+    epochs.withLock { epochs in
+      let epoch = epochs[log.key] ?? .random(in: 1 ... .max >> 1)
+      epochs[log.key] = epoch
+      return epoch
+    }
   }
 
   /// Entries of a stream, and the server's time in milliseconds, which numbers them.
@@ -139,11 +151,11 @@ extension RedisCarrier {
     return ((UInt64(answer.text(0)) ?? 0) * 1_000, answer.text(1) == "1", all)
   }
 
-  /// Returns the end of the topic's stream. A log without a record has epoch 0.
+  /// Returns the end of the topic's stream.
   public func end(of log: Log) async throws -> Position {
     let all = try await ask(log, "XREVRANGE", "+", "-", 16, limit: 0).all
     // An entry that no carrier has written has no epoch.
-    let epoch = all.first { $0.place.position.epoch > 0 }?.place.position.epoch ?? 0
+    let epoch = all.first { $0.place.position.epoch > 0 }?.place.position.epoch ?? newEpoch(log)
     let last = all.first?.place.position
     return Position(epoch: epoch, number: last?.number ?? 0, part: last?.part ?? 0)
   }
@@ -198,6 +210,7 @@ extension RedisCarrier {
 
   /// Stops listening to the topic.
   public func release(_ log: Log) {
+    epochs.withLock { _ = $0.removeValue(forKey: log.key) }
     incomplete.withLock { _ = $0.remove(log.key) }
     sessions.last?.release(log.key)
   }

@@ -14,7 +14,26 @@ extension Words {
   }
 }
 
-/// A connection that answers commands in order, with published messages in between.
+/// A connection to a server that speaks RESP. All that knows the protocol or the network is behind it.
+///
+/// A connection passes each published message to ``RedisSession/hear(_:_:)``. When it ends, it calls
+/// ``RedisSession/end(_:)``, and ``RedisSession/timeOut()`` before if the server was silent for too long.
+protocol RESPConnection: Sendable {
+  /// Sends a command, and returns its answer.
+  ///
+  /// - Parameter last: One more word of the command.
+  /// - Throws: `CarrierError.refused` with the server's words, or `CarrierError.disconnected`.
+  @discardableResult
+  func ask(_ command: [String], _ last: [UInt8]?) async throws -> Words
+  func close()
+}
+
+extension RESPConnection {
+  @discardableResult
+  func ask(_ command: [String]) async throws -> Words { try await ask(command, nil) }
+}
+
+/// A connection on SwiftNIO, which answers commands in order, with published messages in between.
 final class RedisConnection: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = (command: ByteBuffer, answer: EventLoopPromise<Words>)
@@ -117,7 +136,7 @@ final class RedisConnection: ChannelDuplexHandler {
   static func connect(
     _ own: RedisConfiguration, for session: RedisSession?, on loop: any EventLoop,
     _ patience: Duration
-  ) async throws -> any Channel {
+  ) async throws -> any RESPConnection {
     let channel = try await ClientBootstrap(group: loop)
       .connectTimeout(.seconds(2))
       .channelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -130,18 +149,19 @@ final class RedisConnection: ChannelDuplexHandler {
         }
       }
       .connect(host: own.host, port: own.port).get()
+    let connection = Connection(channel: channel)
     do {
       let credentials = [own.url.user, own.url.password].compactMap(\.self).filter { !$0.isEmpty }
-      if !credentials.isEmpty { try await channel.ask(["AUTH"] + credentials) }
+      if !credentials.isEmpty { try await connection.ask(["AUTH"] + credentials) }
       if own.url.path.count > 1 {
-        try await channel.ask(["SELECT", String(own.url.path.dropFirst())])
+        try await connection.ask(["SELECT", String(own.url.path.dropFirst())])
       }
     } catch CarrierError.refused(let reason) {
       let error = CarrierError.disconnected(reason)
       channel.pipeline.fireErrorCaught(error)
       throw error
     }
-    return channel
+    return connection
   }
 
   private static func encryption(_ own: RedisConfiguration) throws -> NIOSSLClientHandler {
@@ -158,20 +178,20 @@ final class RedisConnection: ChannelDuplexHandler {
   }
 }
 
-extension Channel {
-  /// Sends a command, and returns its answer.
-  ///
-  /// - Parameter last: One more word of the command.
-  @discardableResult
-  func ask(_ command: [String], _ last: [UInt8]? = nil) async throws -> Words {
+private struct Connection: RESPConnection {
+  let channel: any Channel
+
+  func close() { channel.close(promise: nil) }
+
+  func ask(_ command: [String], _ last: [UInt8]?) async throws -> Words {
     let words = command.map { Array($0.utf8) } + [last].compactMap(\.self)
     var bytes = ByteBuffer(string: "*\(words.count)\r\n")
     for word in words {
       bytes.writeString("$\(word.count)\r\n")
       bytes.writeBytes(word + Array("\r\n".utf8))
     }
-    let answer = eventLoop.makePromise(of: Words.self)
-    writeAndFlush((command: bytes, answer: answer)).whenFailure {
+    let answer = channel.eventLoop.makePromise(of: Words.self)
+    channel.writeAndFlush((command: bytes, answer: answer)).whenFailure {
       answer.fail(CarrierError.disconnected("\($0)"))
     }
     return try await answer.futureResult.get()

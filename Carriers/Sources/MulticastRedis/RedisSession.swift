@@ -18,7 +18,7 @@ final class RedisSession: EngineSession {
 
   private struct State {
     /// The first one is for commands, and the second one listens.
-    var connections: [Task<any Channel, any Error>] = []
+    var connections: [Task<any RESPConnection, any Error>] = []
     /// By channel.
     var topics: [String: Topic] = [:]
     /// Why the session has ended.
@@ -66,7 +66,7 @@ final class RedisSession: EngineSession {
       return (state.connections, state.topics)
     }
     for topic in topics.values { topic.waiter?.resume(throwing: error) }
-    for connection in connections { Task { try await connection.value.close(promise: nil) } }
+    for connection in connections { Task { try await connection.value.close() } }
   }
 
   /// Sends a command, over one of the two connections, and returns its answer.

@@ -1,8 +1,13 @@
+import Crypto
 import Dispatch
 import Foundation
+import InMemoryTracing
+import Metrics
+import MetricsTestKit
 import Multicast
 import MulticastCarrierTesting
 import Testing
+import Tracing
 
 @testable import MulticastCarrier
 
@@ -75,8 +80,10 @@ private func limits(
 
 @Suite(.timeLimit(.minutes(10))) struct CarriageTests {
   private let engine = InMemoryCarrier.Engine()
-  private func site(_ name: String, limits: Carriage.Limits = .init()) -> Site {
-    Site(InMemoryCarrier(engine), name, limits: limits)
+  private func site(
+    _ name: String, limits: Carriage.Limits = .init(), keys: [SymmetricKey?] = [nil]
+  ) -> Site {
+    Site(InMemoryCarrier(engine), name, limits: limits, keys: keys)
   }
 
   @Test func conforms() async throws {
@@ -630,7 +637,7 @@ private func limits(
       let end = try await stranger.end(of: log)
       let real = try await stranger.read(
         log, after: Position(epoch: end.epoch, number: 0), limit: 100)
-      let frame = try Frame(try #require(real.first).bytes)
+      let frame = try Frame(try #require(real.first).bytes, from: log)
       var random = SplitMix(seed: 3)
       for round in 0..<300 {
         let first = [1, 11, 12, 500, 1 << 61, 1 + random.next() % 1_000][random.below(6)]
@@ -655,6 +662,61 @@ private func limits(
     await stranger.close()
   }
 
+  /// An attacker who may write, and has read everything, against two processes with a key.
+  @Test func signedTopicsDeliverOnlyWhatTheirSendersHavePosted() async throws {
+    let key = SymmetricKey(size: .bits256)
+    let (one, two, open) = (site("one", keys: [key]), site("two", keys: [key]), site("open"))
+    let attacker = InMemoryCarrier(engine)
+    let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
+    try await withSites(one, two, open) {
+      one.post(1...10)
+      open.post(1...3)
+      await two.until { $0.notes(of: "one").count == 10 }
+      let end = try await attacker.end(of: log)
+      let real = try await attacker.read(
+        log, after: Position(epoch: end.epoch, number: 0), limit: 100
+      ).map(\.bytes)
+      let signed = try #require(real.first { $0[2] & Frame.signed > 0 })
+      let sender = try Frame(signed, from: log, keys: [key]).sender
+      var random = SplitMix(seed: 3)
+      for round in 0..<300 {
+        let item = Frame.item(hops: 0, [:]) { $0 += Array("\(round)".utf8) }
+        let first = [11, 12, 500, 1 << 61][random.below(4)] as UInt64
+        let packed = Outbox.Packed(first: first, items: [item])
+        var record = Frame.write(sender, version: 1, oldest: 1, packed)
+        switch random.below(4) {
+        case 0: break
+        case 1:
+          record = Frame.sign(record, for: log, epoch: end.epoch, SymmetricKey(size: .bits256))
+        case 2: record = signed
+        default:
+          record = signed
+          record[random.below(record.count)] ^= 1 << random.below(8)
+        }
+        _ = try await attacker.append(record, to: log, id: "\(round)")
+        one.post(CollectionOfOne(11 + round))
+      }
+      let seen = await two.until { $0.notes(of: "one").last == 310 }
+      #expect(seen.notes(of: "one") == Array(1...310) && seen.heard["note"]?.count == 310)
+      for reason in ["A record without a signature.", "A record with a wrong signature."] {
+        await two.until { seen in
+          seen.reports.contains {
+            if case .skipped("note", reason, _) = $0 { true } else { false }
+          }
+        }
+      }
+      // A process without the key receives reports, and so does every process that refuses its records.
+      await open.until { seen in
+        seen.reports.contains {
+          if case .skipped("note", let reason, _) = $0 { reason.contains("no key") } else { false }
+        }
+      }
+      #expect(open.seen.notes(of: "one").isEmpty && two.seen.missing == 0)
+      await two.until { $0.state?.repeated ?? 0 > 0 }
+    }
+    await attacker.close()
+  }
+
   @Test func metadataAndSenderTravel() async throws {
     let (one, two) = (site("one"), site("two"))
     let found = Locked<[CarriageContext]>([])
@@ -670,12 +732,83 @@ private func limits(
       one.post(2...2)
     }
     try await withSites(one, two) {
-      CarriageContext.$current.withValue(.with(metadata: ["trace": "7"])) { one.post(1...1) }
+      ServiceContext.withValue(CarriageContext.with(metadata: ["trace": "7"])) { one.post(1...1) }
       await done.pass()
       #expect(found.withLock { $0.map(\.metadata) } == [["trace": "7"], ["trace": "7"]])
       #expect(found.withLock { $0.map(\.sender) } == ["one", "two"])
     }
     #expect(CarriageContext.current.sender == nil)
+  }
+
+  /// In a process of its own, which has a tracer.
+  @Test func aSpanOfAHandlerHasThePostersSpanAsItsParent() async {
+    await #expect(processExitsWith: .success) {
+      let tracer = InMemoryTracer()
+      InstrumentationSystem.bootstrap(tracer)
+      let engine = InMemoryCarrier.Engine()
+      let sites = ["one", "two", "three"].map { Site(InMemoryCarrier(engine), $0) }
+      let (one, two, three) = (sites[0], sites[1], sites[2])
+      // An answer belongs to the trace, too, and so does a post that waits for room.
+      two.center.observe(.note, owner: two, on: DispatchQueue(label: "two")) { two, _ in
+        withSpan("two") { _ in two.post(1...1, to: .other) }
+      }
+      three.center.observe(.other, owner: three) { three, _ in
+        withSpan("three") { _ in three.post(1...1, to: .last) }
+      }
+      try await withSites(one, two, three) {
+        try await withSpan("one") { _ in try await one.carriage.post(.note, Note("one", 1)) }
+        await one.until { $0.notes(of: "three", in: "last") == [1] }
+        await eventually { tracer.finishedSpans.count == 3 }
+      }
+      let spans = Dictionary(
+        uniqueKeysWithValues: tracer.finishedSpans.map { ($0.operationName, $0) })
+      #expect(Set(spans.values.map(\.traceID)).count == 1)
+      #expect(spans["one"] != nil && spans["one"]?.parentSpanID == nil)
+      #expect(spans["two"]?.parentSpanID == spans["one"]?.spanID)
+      #expect(spans["three"]?.parentSpanID == spans["two"]?.spanID)
+    }
+  }
+
+  /// In a process of its own, which has a metrics system.
+  @Test func aTopicIsMeasured() async {
+    await #expect(processExitsWith: .success) {
+      let metrics = TestMetrics()
+      MetricsSystem.bootstrap(metrics)
+      let (engine, gate) = (InMemoryCarrier.Engine(), Gate())
+      let carrier = HookedCarrier(engine, append: { _, _ in await gate.pass() })
+      let (one, two) = (Site(carrier, "one"), Site(InMemoryCarrier(engine), "two"))
+      let topic = [("topic", "note")]
+      func count(_ name: String, _ dimensions: [(String, String)] = topic) -> Int64 {
+        metrics.counterTotal(label: "multicast.carrier.\(name)", dimensions: dimensions)
+      }
+      func values(_ name: String) -> [Double] {
+        metrics.recorders(label: "multicast.carrier.\(name)", dimensions: topic).flatMap(\.values)
+      }
+      try await withSites(one, two) {
+        await one.center.post(.note, Note("one", 1)).delivered()
+        await eventually { values("waiting").contains(1) }
+        #expect(count("sent") == 0 && count("received") == 0)
+        gate.open()
+        await two.until { $0.notes(of: "one") == [1] }
+        await eventually { count("sent") == 1 && count("received") == 1 }
+        await eventually { values("waiting").last == 0 }
+        let timers = metrics.timers(label: "multicast.carrier.time", dimensions: topic)
+        #expect(timers.flatMap(\.values).count == 1)
+        #expect(!values("lag").isEmpty && values("lag").allSatisfy { $0 >= 0 })
+        // Each connection after an outage counts.
+        let connections = count("connections", [])
+        engine.isDown = true
+        await two.until { seen in
+          seen.reports.contains { if case .disconnected = $0 { true } else { false } }
+        }
+        engine.isDown = false
+        // A read that waits shows the connection when there is a record.
+        one.post(2...2)
+        await eventually { count("connections", []) > connections }
+      }
+      // What a metrics system stores for a topic is released with the topic.
+      #expect(metrics.timers(label: "multicast.carrier.time").isEmpty)
+    }
   }
 
   @Test func aLoopAcrossProcessesEnds() async throws {

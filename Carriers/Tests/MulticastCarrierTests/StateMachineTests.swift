@@ -1,3 +1,4 @@
+import Crypto
 import MulticastCarrierTesting
 import Testing
 
@@ -32,6 +33,7 @@ private final class HeldInflow {
   func settle() -> [UInt64] { inflow.settle().map(\.missing) }
   func rewind() { inflow.rewind() }
   func endRewind() { inflow.endRewind() }
+  func knows(_ sender: UInt64) -> Bool { inflow.knows(Frame.Sender(id: sender, name: "s")) }
 }
 
 @Suite struct OutboxTests {
@@ -212,6 +214,21 @@ private final class HeldInflow {
     #expect(inflow.take(1, first: 1_002, count: 1, hash: 1_002) == .disputed)
   }
 
+  /// No attacker can write a number that the sender has not written.
+  @Test func aSignedRecordThatCameBeforeIsSkippedHoweverOldItIs() {
+    let inflow = HeldInflow(Inflow(isSigned: true))
+    #expect(!inflow.knows(1))
+    for number in 1...100 as ClosedRange<UInt64> {
+      #expect(inflow.take(1, first: number, count: 1, hash: Int(number)) == .new(missing: 0))
+    }
+    #expect(inflow.knows(1))
+    for number in [1, 50, 100] as [UInt64] {
+      #expect(inflow.take(1, first: number, count: 1, hash: Int(number)) == .repeated)
+    }
+    #expect(inflow.take(1, first: 101, count: 1, hash: 101) == .new(missing: 0))
+    #expect(inflow.settle().isEmpty && inflow.settle().isEmpty)
+  }
+
   @Test func aLogThatWasEmptyIsWhole() {
     let inflow = HeldInflow(Inflow(isWhole: true))
     #expect(inflow.take(1, first: 4, count: 1, hash: 0) == .new(missing: 0))
@@ -232,6 +249,8 @@ private final class HeldInflow {
   }
 }
 
+private let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
+
 @Suite struct FrameTests {
   private let sender = Frame.Sender(id: 0x1234_5678_9ABC_DEF0, name: "näme")
 
@@ -244,7 +263,7 @@ private final class HeldInflow {
   }
 
   @Test func aFrameIsReadAsItWasWritten() throws {
-    let frame = try Frame(record())
+    let frame = try Frame(record(), from: log)
     #expect(frame.sender == sender && frame.first == 77 && frame.items.count == 3)
     #expect(frame.version == 2 && frame.oldest == 1)
     #expect(frame.items.map { Array($0.body) } == [[0, 0xFF], [1, 0xFF], [2, 0xFF]])
@@ -254,10 +273,10 @@ private final class HeldInflow {
   @Test func malformedFramesAreRefused() throws {
     let record = try record()
     for count in 0..<record.count {
-      #expect(throws: Frame.Malformed.self) { try Frame(Array(record.prefix(count))) }
+      #expect(throws: Frame.Malformed.self) { try Frame(Array(record.prefix(count)), from: log) }
     }
-    #expect(throws: Frame.Malformed.self) { try Frame(record + [0]) }
-    #expect(throws: Frame.Malformed.self) { try Frame(record, limit: record.count - 1) }
+    #expect(throws: Frame.Malformed.self) { try Frame(record + [0], from: log) }
+    #expect(throws: Frame.Malformed.self) { try Frame(record, from: log, limit: record.count - 1) }
     // Arbitrary bytes become a frame or throw an error.
     var random = SplitMix(seed: 1)
     for _ in 0..<20_000 {
@@ -266,7 +285,7 @@ private final class HeldInflow {
         bytes[random.below(bytes.count)] = UInt8(truncatingIfNeeded: random.next())
       }
       if random.chance(20) { bytes.removeLast(random.below(bytes.count)) }
-      if let frame = try? Frame(bytes) { #expect(frame.items.count <= bytes.count) }
+      if let frame = try? Frame(bytes, from: log) { #expect(frame.items.count <= bytes.count) }
     }
   }
 }
@@ -283,28 +302,119 @@ private final class HeldInflow {
   @Test func aFrameOfTheNextVersionIsRead() throws {
     let record = record("next", items: 2)
     var next = record + [1, 2, 3]
-    #expect(throws: Frame.Malformed.self, "This version adds nothing.") { try Frame(next) }
-    (next[2], next[3]) = (5, 4)
-    let frame = try Frame(next)
+    #expect(throws: Frame.Malformed.self, "This version does not add that.") {
+      try Frame(next, from: log)
+    }
+    (next[2], next[3]) = (6, 5)
+    let frame = try Frame(next, from: log)
     #expect(frame.sender.name == "next" && frame.items.count == 2)
     // A frame that this version cannot read is reported as such.
-    next[3] = 5
-    let error = #expect(throws: Frame.Malformed.self) { try Frame(next) }
-    #expect(error?.description.contains("format 5") == true)
+    next[3] = 6
+    let error = #expect(throws: Frame.Malformed.self) { try Frame(next, from: log) }
+    #expect(error?.description.contains("format 6") == true)
+  }
+
+  /// The previous version wrote no time, and ignores what follows the items in a later format.
+  @Test func aFrameOfThePreviousVersionIsRead() throws {
+    let record = record("previous", items: 2)
+    #expect(record[2] == 5 && record[3] <= 4, "The previous version reads format 4.")
+    #expect(try Frame(record, from: log).time == 0 && record.last == 0)
+    var previous = Array(record.dropLast())
+    previous[2] = 4
+    let frame = try Frame(previous, from: log)
+    #expect(frame.sender.name == "previous" && frame.items.count == 2 && frame.time == nil)
   }
 
   @Test func manyEmptyMessagesAreNotDecoded() throws {
-    #expect(try Frame(record("a", items: Frame.itemLimit)).items.count == Frame.itemLimit)
-    #expect(throws: Frame.Malformed.self) { try Frame(record("a", items: Frame.itemLimit + 1)) }
+    #expect(
+      try Frame(record("a", items: Frame.itemLimit), from: log).items.count == Frame.itemLimit)
+    #expect(throws: Frame.Malformed.self) {
+      try Frame(record("a", items: Frame.itemLimit + 1), from: log)
+    }
   }
 
   @Test func theNameOfASenderIsShortAndInOneLine() throws {
     let long = String(repeating: "ä", count: 63)
-    #expect(try Frame(record(long, items: 1)).sender.name == long)
+    #expect(try Frame(record(long, items: 1), from: log).sender.name == long)
     for name in [long + "a", "two\nlines", "\u{1B}[2J"] {
-      #expect(throws: Frame.Malformed.self) { try Frame(record(name, items: 1)) }
-      #expect(try Frame(record(Frame.Sender.name(name), items: 1)).items.count == 1)
+      #expect(throws: Frame.Malformed.self) { try Frame(record(name, items: 1), from: log) }
+      #expect(try Frame(record(Frame.Sender.name(name), items: 1), from: log).items.count == 1)
     }
+  }
+}
+
+@Suite struct SignatureTests {
+  private let key = SymmetricKey(size: .bits256)
+  private let frame = Frame.write(
+    Frame.Sender(id: 1 << 24, name: "a"), version: 1, oldest: 1,
+    Outbox.Packed(first: 7, items: [Frame.item(hops: 0, ["b": "c"]) { $0 += [1, 2, 3] }]))
+
+  private func reason(
+    _ record: [UInt8], _ keys: SymmetricKey?..., from other: Log = log
+  ) -> String? {
+    do throws(Frame.Malformed) { _ = try Frame(record, from: other, keys: keys) } catch {
+      return error.description
+    }
+    return nil
+  }
+
+  @Test func aSignedFrameIsReadWithItsKey() throws {
+    let record = Frame.sign(frame, for: log, epoch: 0x0102_0304_0506_0708, key)
+    let read = try Frame(record, from: log, keys: [key])
+    #expect(read.epoch == 0x0102_0304_0506_0708 && read.first == 7 && read.sender.name == "a")
+    #expect(read.items.map { Array($0.body) } == [[1, 2, 3]])
+    #expect(record.count - frame.count == Frame.signatureSize)
+    #expect(try Frame(frame, from: log).epoch == nil)
+  }
+
+  @Test func noByteCanBeChanged() {
+    let record = Frame.sign(frame, for: log, epoch: 9, key)
+    for index in record.indices {
+      for bit in 0..<8 {
+        var changed = record
+        changed[index] ^= 1 << bit
+        #expect(reason(changed, key) != nil, "byte \(index)")
+      }
+    }
+    for count in record.indices { #expect(reason(Array(record.prefix(count)), key) != nil) }
+    #expect(reason(record + [0], key) != nil)
+  }
+
+  @Test func aRecordOfAnotherLogIsRefused() {
+    let record = Frame.sign(frame, for: log, epoch: 9, key)
+    #expect(reason(record, key) == nil)
+    // The texts of some of them are the same one after the other.
+    for other in [
+      Log(prefix: "multicast", type: "other", keepsLatest: false),
+      Log(prefix: "multicast", type: "note", keepsLatest: true),
+      Log(prefix: "multicastn", type: "ote", keepsLatest: false),
+    ] { #expect(reason(record, key, from: other) == "A record with a wrong signature.") }
+  }
+
+  @Test func aProcessWithoutTheKeyReceivesAReason() {
+    let record = Frame.sign(frame, for: log, epoch: 9, key)
+    #expect(reason(record, nil) == "A record with a signature, and this process has no key.")
+    #expect(reason(frame, key) == "A record without a signature.")
+    // A version without signatures compares the fourth byte with its format, 4, and reports a format that is too new.
+    #expect(frame[3] <= 4 && record[3] > 4 && record[2] > 4)
+  }
+
+  @Test func keysAreIntroducedAndReplacedOneAfterTheOther() {
+    let new = SymmetricKey(size: .bits256)
+    let records = [
+      frame, Frame.sign(frame, for: log, epoch: 9, key), Frame.sign(frame, for: log, epoch: 9, new),
+    ]
+    let steps: [[SymmetricKey?]] = [
+      [nil], [nil, key], [key, nil], [key], [key, new], [new, key], [new],
+    ]
+    for (step, next) in zip(steps, steps.dropFirst()) {
+      for keys in [(step, next), (next, step)] {
+        let record = keys.0[0].map { Frame.sign(frame, for: log, epoch: 9, $0) } ?? frame
+        #expect(throws: Never.self) { try Frame(record, from: log, keys: keys.1) }
+      }
+    }
+    #expect(records.map { reason($0, key) == nil } == [false, true, false])
+    #expect(records.map { reason($0, new, key) == nil } == [false, true, true])
   }
 }
 
@@ -356,6 +466,14 @@ private final class HeldInflow {
     #expect(news.isEmpty)
     news = take(&company, "a", at: 9)
     #expect(news == ["-b"])
+  }
+}
+
+@Suite struct PauseTests {
+  @Test func pausesAreRandomAndGrowUpToHalfAMinute() {
+    let pauses = (0...1_000).map { Carriage.pauses(after: $0) }
+    #expect(pauses[0] == 25...50 && pauses[1] == 50...100 && pauses[9] == 12_800...25_600)
+    #expect(pauses[10...].allSatisfy { $0 == 15_000...30_000 })
   }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import MulticastCarrier
 import MulticastRedis
 
@@ -9,17 +10,19 @@ import MulticastRedis
 struct Arguments {
   static let usage = """
     usage: ChatServer [--host <address>] [--port <number>] [--name <name>] [--rooms <name>,<name>…]
-                      [--engine <url>] [--peers <url>,<url>…]
+                      [--engine <url>] [--peers <url>,<url>…] [--admin [<address>:]<port>]
 
     Without --engine, one process serves all. With it, all processes of one engine form one chat:
     redis://… of a Redis or Valkey server, nats://… of a nats-server. --peers are the addresses of the
     servers as browsers know them, to which a page may go when this one ends. A port of 0 lets the system
     choose one. With --host 0.0.0.0, the server listens at all addresses of its machine. It answers only
     requests for an address, for localhost, for --host or for the host of one of the --peers.
+    /health, /metrics and /wiring are at --admin, by default at port 9090 of this machine alone.
     """
 
   var host = "127.0.0.1"
   var port = 8080
+  var admin = (host: "127.0.0.1", port: 9090)
   var name: String?
   var rooms = ["lobby", "garden", "kitchen"]
   var peers: [String] = []
@@ -28,7 +31,8 @@ struct Arguments {
   init(_ words: [String]) throws(UsageError) {
     var words = words[...]
     while let option = words.popFirst() {
-      guard ["--host", "--port", "--name", "--rooms", "--engine", "--peers"].contains(option) else {
+      let options = ["--host", "--port", "--name", "--rooms", "--engine", "--peers", "--admin"]
+      guard options.contains(option) else {
         throw UsageError("There is no option \(option).")
       }
       guard let value = words.popFirst(), !value.isEmpty else {
@@ -43,9 +47,11 @@ struct Arguments {
         guard peers.allSatisfy({ $0.hasPrefix("http://") || $0.hasPrefix("https://") }) else {
           throw UsageError("Peers are addresses like http://host:port.")
         }
-      case "--port":
-        guard let number = UInt16(value) else { throw UsageError("\(value) is no port.") }
-        port = Int(number)
+      case "--port": port = try Self.port(value)
+      case "--admin":
+        let colon = value.lastIndex(of: ":")
+        admin.port = try Self.port(colon.map { value[$0...].dropFirst() } ?? value[...])
+        if let colon { admin.host = value[..<colon].trimmingCharacters(in: ["[", "]"]) }
       default:
         rooms = value.split(separator: ",").map(String.init)
         guard !rooms.isEmpty,
@@ -53,6 +59,11 @@ struct Arguments {
         else { throw UsageError("Rooms have names of letters and digits.") }
       }
     }
+  }
+
+  private static func port(_ text: some StringProtocol) throws(UsageError) -> Int {
+    guard let number = UInt16(text) else { throw UsageError("\(text) is no port.") }
+    return Int(number)
   }
 
   func carrier() throws -> any Carrier & Registry {

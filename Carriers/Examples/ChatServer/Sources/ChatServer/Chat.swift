@@ -221,6 +221,7 @@ actor Chat: Service {
     switch report {
     case .joined: tellRoll()
     case .left(let server): roster.forget(server.id)
+    @unknown default: break
     }
   }
 

@@ -48,38 +48,67 @@ import ServiceLifecycle
     let chat = Chat(
       name: name, rooms: arguments.rooms, center: center, carriage: carriage, presence: presence)
     let origins = Origins(host: arguments.host, peers: arguments.peers)
-    let meter = CarriageMeter()
-    center.observe(.carriageState, owner: meter) { meter, state in meter.record(state) }
-    let slow = SlowConnections(limit: 100)
-    let application = Application(
-      router: routes(to: chat, metrics: metrics, origins: origins),
-      server: .http1(
-        configuration: .init(additionalChannelHandlers: [RequestTimeout(.seconds(10), slow)])),
-      configuration: ApplicationConfiguration(
-        address: .hostname(arguments.host, port: arguments.port), backlog: 1_024),
-      onServerRunning: { channel in
-        let port = channel.localAddress?.port ?? arguments.port
-        // The server listens at all addresses of this machine. Print one that a browser can open.
-        let host = ["0.0.0.0", "::"].contains(arguments.host) ? "localhost" : arguments.host
-        let address = "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
-        await chat.listens(at: address)
-        FileHandle.standardOutput.write(Data("\(name) listens at \(address)\n".utf8))
-      },
-      logger: logger)
-    // They end in the opposite order: first the rooms, so that streams end after their last events, then the server,
+    let server = Listener(
+      option: "--port", host: arguments.host, port: arguments.port,
+      router: routes(to: chat, origins: origins), logger: logger
+    ) { address in
+      await chat.listens(at: address)
+      FileHandle.standardOutput.write(Data("\(name) listens at \(address)\n".utf8))
+    }
+    // No page of another origin may read these, not even one of the --peers.
+    let admin = Listener(
+      option: "--admin", host: arguments.admin.host, port: arguments.admin.port,
+      router: adminRoutes(
+        to: chat, metrics: metrics, origins: Origins(host: arguments.admin.host, peers: [])),
+      logger: logger
+    ) { address in
+      FileHandle.standardOutput.write(Data("\(name) reports at \(address)\n".utf8))
+    }
+    // They end in the opposite order: first the rooms, so that streams end after their last events, then the servers,
     // and then the carriage, which sends the waiting messages.
     var configuration = ServiceGroupConfiguration(
-      services: [carriage, presence, application, chat],
+      services: [carriage, presence, admin, server, chat],
       gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     // A browser that does not read must not keep the server from ending.
     configuration.maximumGracefulShutdownDuration = .seconds(10)
-    do {
-      try await ServiceGroup(configuration: configuration).run()
-    } catch let error as any CustomStringConvertible & Error
+    try await ServiceGroup(configuration: configuration).run()
+  }
+}
+
+/// An HTTP server at one port.
+private struct Listener: Service {
+  /// The argument of the command line that names the port.
+  let option: String
+  let port: Int
+  let application: any Service
+
+  /// - Parameter listens: Called with an address that a browser can open, when the server listens.
+  init(
+    option: String, host: String, port: Int, router: Router<BasicRequestContext>, logger: Logger,
+    listens: @escaping @Sendable (String) async -> Void
+  ) {
+    (self.option, self.port) = (option, port)
+    let slow = SlowConnections(limit: 100)
+    application = Application(
+      router: router,
+      server: .http1(
+        configuration: .init(additionalChannelHandlers: [RequestTimeout(.seconds(10), slow)])),
+      configuration: ApplicationConfiguration(
+        address: .hostname(host, port: port), backlog: 1_024),
+      onServerRunning: { channel in
+        // The server listens at all addresses of this machine. Name one that a browser can open.
+        let shown = ["0.0.0.0", "::"].contains(host) ? "localhost" : host
+        let chosen = channel.localAddress?.port ?? port
+        await listens("http://\(shown.contains(":") ? "[\(shown)]" : shown):\(chosen)")
+      },
+      logger: logger)
+  }
+
+  func run() async throws {
+    do { try await application.run() } catch let error
       where "\(error)".contains("EADDRINUSE") || "\(error)".contains("Address already in use")
     {
-      throw UsageError("Port \(arguments.port) is in use. Choose another one with --port.")
+      throw UsageError("Port \(port) is in use. Choose another one with \(option).")
     }
-    extendLifetime(meter)
   }
 }

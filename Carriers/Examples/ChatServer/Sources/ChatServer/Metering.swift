@@ -1,6 +1,5 @@
 import Metrics
 import Multicast
-import MulticastCarrier
 import Synchronization
 
 /// A timer of deliveries and a counter of calls for each protocol and topic.
@@ -10,27 +9,6 @@ import Synchronization
   Timer(label: "multicast.delivery", dimensions: dimensions)
     .recordNanoseconds(nanoseconds)
   Counter(label: "multicast.calls", dimensions: dimensions).increment(by: clients)
-}
-
-/// Counts the messages of a carriage, from the states that it posts.
-final class CarriageMeter: Sendable {
-  private let last = Mutex<CarriageState?>(nil)
-
-  func record(_ state: CarriageState) {
-    let last = last.withLock { last in
-      defer { last = state }
-      return last
-    }
-    for (name, sum) in [
-      ("sent", \CarriageState.sent), ("received", \.received), ("repeated", \.repeated),
-      ("missing", \.missing), ("kept", \.kept),
-    ] {
-      Counter(label: "multicast.carrier.\(name)")
-        .increment(by: state[keyPath: sum] - (last?[keyPath: sum] ?? 0))
-    }
-    Gauge(label: "multicast.carrier.waiting_bytes").record(state.waitingBytes)
-    Gauge(label: "multicast.carrier.connected").record(state.connection == .connected ? 1 : 0)
-  }
 }
 
 /// Sums of all measurements, as the text that Prometheus reads. A real server uses a metrics backend instead.

@@ -27,35 +27,12 @@ private struct Sent: Decodable {
 /// GET  /rooms/<room>/events     the room's events, as long as the browser listens: ?name=…&client=…
 /// POST /rooms/<room>/messages   { "name", "client", "text", "id" }
 /// POST /rooms/<room>/topic      the same, without an id
-/// GET  /health                  200 if the other servers can be reached, 503 if not
-/// GET  /wiring, /metrics        who listens to what; what is delivered
 /// ```
 ///
 /// A refused request is answered with a status and a sentence.
-func routes(
-  to chat: Chat, metrics: MetricSums, origins: Origins
-) -> Router<BasicRequestContext> {
-  let router = Router()
-  // The page may read the refusals, too.
-  router.add(middleware: PlainErrors(origins: origins))
-  router.add(middleware: OriginCheck(origins: origins))
-
-  func on(
-    _ method: HTTPRequest.Method, _ path: RouterPath,
-    _ answer: @escaping @Sendable (Request, BasicRequestContext) async throws -> Response
-  ) {
-    router.on(path, method: method, use: answer)
-    for other: HTTPRequest.Method in [.get, .post, .put, .patch, .delete, .head]
-    where other != method {
-      router.on(path, method: other) { _, _ -> Response in
-        throw HTTPError(
-          .methodNotAllowed, headers: [.allow: method.rawValue],
-          message: "\(other) is not possible here, but \(method) is.")
-      }
-    }
-  }
-
-  on(.get, "/") { _, _ in
+func routes(to chat: Chat, origins: Origins) -> Router<BasicRequestContext> {
+  let router = makeRouter(origins)
+  router.only(.get, "/") { _, _ in
     // Only scripts with the number of this answer run in the page.
     let number = "\(UInt64.random(in: 0 ... .max))"
     let page = String(decoding: PackageResources.page_html, as: UTF8.self)
@@ -68,20 +45,12 @@ func routes(
       """
     return answer
   }
-  on(.get, "/rooms") { _, _ in
+  router.only(.get, "/rooms") { _, _ in
     let answer = Rooms(rooms: await chat.roomNames(), peers: origins.peers)
     return text(
       String(decoding: try JSONEncoder().encode(answer), as: UTF8.self), "application/json")
   }
-  on(.get, "/health") { _, _ in
-    let state = chat.carriage.condition
-    var answer = text("\(state)\n")
-    if !state.isWell { answer.status = .serviceUnavailable }
-    return answer
-  }
-  on(.get, "/wiring") { _, _ in text(await chat.wiring()) }
-  on(.get, "/metrics") { _, _ in text(metrics.text) }
-  on(.get, "/rooms/:room/events") { request, context in
+  router.only(.get, "/rooms/:room/events") { request, context in
     let query = request.uri.queryParameters
     let member = try member(
       in: context, name: query["name"].map(String.init) ?? "",
@@ -104,7 +73,7 @@ func routes(
         try await writer.finish(nil)
       })
   }
-  on(.post, "/rooms/:room/messages") { request, context in
+  router.only(.post, "/rooms/:room/messages") { request, context in
     let (member, text, id) = try await sent(request, context, limit: Said.textLimit)
     guard !text.isEmpty else { throw HTTPError(.badRequest, message: "The message is empty.") }
     guard let id, Said.isID(id) else {
@@ -113,12 +82,59 @@ func routes(
     try await chat.say(text, id: id, as: member)
     return Response(status: .accepted)
   }
-  on(.post, "/rooms/:room/topic") { request, context in
+  router.only(.post, "/rooms/:room/topic") { request, context in
     let (member, text, _) = try await sent(request, context, limit: RoomTopic.textLimit)
     try await chat.change(topic: text, as: member)
     return Response(status: .accepted)
   }
   return router
+}
+
+/// The router at the port for administrators.
+///
+/// ```
+/// GET  /health                  200 if the other servers can be reached, 503 if not
+/// GET  /wiring, /metrics        which listeners there are; what is delivered
+/// ```
+func adminRoutes(
+  to chat: Chat, metrics: MetricSums, origins: Origins
+) -> Router<BasicRequestContext> {
+  let router = makeRouter(origins)
+  router.only(.get, "/health") { _, _ in
+    let state = chat.carriage.condition
+    var answer = text("\(state)\n")
+    if !state.isWell { answer.status = .serviceUnavailable }
+    return answer
+  }
+  router.only(.get, "/wiring") { _, _ in text(await chat.wiring()) }
+  router.only(.get, "/metrics") { _, _ in text(metrics.text) }
+  return router
+}
+
+private func makeRouter(_ origins: Origins) -> Router<BasicRequestContext> {
+  let router = Router()
+  // The page may read the refusals, too.
+  router.add(middleware: PlainErrors(origins: origins))
+  router.add(middleware: OriginCheck(origins: origins))
+  return router
+}
+
+extension Router<BasicRequestContext> {
+  /// Answers requests for a path, and refuses other methods with a sentence.
+  fileprivate func only(
+    _ method: HTTPRequest.Method, _ path: RouterPath,
+    _ answer: @escaping @Sendable (Request, BasicRequestContext) async throws -> Response
+  ) {
+    on(path, method: method, use: answer)
+    for other: HTTPRequest.Method in [.get, .post, .put, .patch, .delete, .head]
+    where other != method {
+      on(path, method: other) { _, _ -> Response in
+        throw HTTPError(
+          .methodNotAllowed, headers: [.allow: method.rawValue],
+          message: "\(other) is not possible here, but \(method) is.")
+      }
+    }
+  }
 }
 
 private func stream(

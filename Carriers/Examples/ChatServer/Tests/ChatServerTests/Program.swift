@@ -12,27 +12,36 @@ import Testing
 final class Server: Sendable {
   let program: Program
   let port: Int
+  /// The port of `/health`, `/metrics` and `/wiring`.
+  let admin: Int
 
   init(_ name: String, port wanted: Int = 0, _ arguments: String...) async throws {
     program = try Program(
-      Program.built("ChatServer"), ["--port", "\(wanted)", "--name", name] + arguments)
+      Program.built("ChatServer"),
+      ["--port", "\(wanted)", "--admin", "0", "--name", name] + arguments)
     try await eventually("\(name) listens") { [program] in
       try #require(program.isRunning, "\(program.text("err"))")
-      return program.text("out").hasSuffix("\n")
+      return program.text("out").count { $0 == "\n" } == 2
     }
-    self.port = try #require(
-      Int(program.text("out").dropLast().split(separator: ":").last ?? ""))
+    let lines = program.text("out").split(separator: "\n")
+    func port(_ text: String) throws -> Int {
+      let line = lines.first { $0.hasPrefix("\(name) \(text) at ") }
+      return try #require(Int(line?.split(separator: ":").last ?? ""))
+    }
+    (self.port, admin) = (try port("listens"), try port("reports"))
   }
 
   var address: String { "http://127.0.0.1:\(port)" }
 
   func metric(_ start: String) async throws -> Int {
-    let line = try await get("/metrics").split(separator: "\n").first { $0.hasPrefix(start) }
+    let line = try await get("/metrics", at: admin).split(separator: "\n").first {
+      $0.hasPrefix(start)
+    }
     return line?.split(separator: " ").last.flatMap { Double($0) }.map { Int($0) } ?? 0
   }
 
-  func get(_ path: String) async throws -> String {
-    try await withWire(port) { wire in
+  func get(_ path: String, at port: Int? = nil) async throws -> String {
+    try await withWire(port ?? self.port) { wire in
       var wire = wire
       return try await wire.ask("GET", path).text
     }

@@ -85,8 +85,10 @@ import Testing
   @Test func endsWithASentenceIfItCannotStart() async throws {
     let server = try await Server("one")
     for (arguments, sentence) in [
-      (["--port", "\(server.port)"], "Port \(server.port) is in use."),
+      (["--admin", "0", "--port", "\(server.port)"], "Port \(server.port) is in use."),
+      (["--port", "0", "--admin", "\(server.admin)"], "Port \(server.admin) is in use."),
       (["--port", "99999"], "99999 is no port."),
+      (["--admin", "localhost:x"], "x is no port."),
       (["--port"], "--port needs a value."),
       (["--rooms", "a/b"], "Rooms have names of letters and digits."),
       (["--verbose", "yes"], "There is no option --verbose."),
@@ -121,7 +123,9 @@ import Testing
     try await again.hears("3")
     #expect(again.said == ["1", "2", "3"])
     #expect(again.events("missed").isEmpty)
-    #expect(try await server.get("/wiring").contains("Topic<RoomTopic>(\"topic of lobby\""))
+    #expect(
+      try await server.get("/wiring", at: server.admin).contains(
+        "Topic<RoomTopic>(\"topic of lobby\""))
     await ann.leave()
     await again.leave()
   }
@@ -174,15 +178,36 @@ import Testing
 
   @Test func reportsItsHealthBeatsAndMetrics() async throws {
     let server = try await Server("one")
-    try await eventually("it says so") { try await server.get("/health").contains("connected") }
+    try await eventually("it says so") {
+      try await server.get("/health", at: server.admin).contains("connected")
+    }
     let ann = try await Browser(server, "Ann")
     try await eventually("a beat comes") { !ann.events("beat").isEmpty }
     // The server counts its messages with swift-metrics.
     try await ann.say("counted")
-    for name in ["multicast_carrier_sent_total", "multicast_carrier_connected"] {
+    for name in ["multicast_carrier_sent_total", "multicast_carrier_connections_total"] {
       try await eventually("\(name) is there") { try await server.metric(name) > 0 }
     }
     await ann.leave()
+  }
+
+  /// A visitor of the page cannot read them, and neither can a page in an administrator's browser.
+  @Test func reportsAreAtAPortOfTheirOwn() async throws {
+    let server = try await Server("one", "--peers", "http://127.0.0.1:7777")
+    for path in ["/health", "/metrics", "/wiring"] {
+      for (port, headers, status) in [
+        (server.admin, [], 200), (server.port, [], 404),
+        (server.admin, [("Origin", "http://127.0.0.1:7777")], 403),
+        (server.admin, [("Host", "evil.example")], 421),
+      ] as [(Int, [(String, String)], UInt)] {
+        let answer = try await withWire(port) { wire in
+          var wire = wire
+          return try await wire.ask("GET", path, headers: headers)
+        }
+        #expect(answer.status == status, "\(path), \(headers): \(answer.text)")
+      }
+    }
+    #expect(server.program.text("out").contains("one reports at http://127.0.0.1:"))
   }
 
   @Test func aNewVisitorHasMissedNothing() async throws {
@@ -235,7 +260,7 @@ import Testing
   @Test func answersForbidBrowsersToGuessTheirType() async throws {
     let server = try await Server("one", "--peers", "http://127.0.0.1:7777")
     for path in [
-      "/", "/rooms", "/health", "/nowhere", "/rooms/attic/events?name=A&client=12345678",
+      "/", "/rooms", "/nowhere", "/rooms/attic/events?name=A&client=12345678",
     ] {
       let answer = try await withWire(server.port) { wire in
         var wire = wire
