@@ -65,13 +65,14 @@ extension TopicList {
     guard let latest, let mailbox = box.home?.mailbox else {
       return box.replaceHandler(with: handler, latest: nil)?.version
     }
-    var version: UInt32?
+    var replacement: HandlerBox.Replacement?
     office.beginWithLatest(box, in: mailbox) { state in
       let stored = latest.storedPost(&state)
-      let replacement = box.replaceHandler(with: handler, latest: unsafe stored?.number)
-      version = replacement?.version
+      replacement = box.replaceHandler(with: handler, latest: unsafe stored?.number)
       return replacement?.mustBegin == true ? stored : nil
     }
-    return version
+    // Releases the old handler here, with no lock held, because that may run client code.
+    defer { extendLifetime(replacement) }
+    return replacement?.version
   }
 }

@@ -267,14 +267,16 @@ import Testing
     }
   }
 
-  @Test func anObjectReleasedWithItsHandlerCanObserve() {
+  @Test(arguments: [false, true])
+  func anObjectReleasedWithItsHandlerCanObserve(keepsLatest: Bool) {
+    let topic = Topic<Int>(keepsLatest: keepsLatest)
     let sentinel = Sentinel { [center, owner, numbers] in
-      center.observe(Topic<Int>(), owner: owner, id: "") { _, number in numbers.add(number) }
+      center.observe(topic, owner: owner, id: "") { _, number in numbers.add(number) }
     }
-    observe(.none) { [sentinel] _ in extendLifetime(sentinel) }
+    center.observe(topic, owner: owner, id: "") { [sentinel] _, _ in extendLifetime(sentinel) }
     _ = consume sentinel
-    observe(.none) { _ in }
-    center.post(Topic<Int>(), 1)
+    center.observe(topic, owner: owner, id: "") { _, _ in }
+    center.post(topic, 1)
     #expect(numbers.all == [1])
   }
 
