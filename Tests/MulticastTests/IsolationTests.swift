@@ -1,3 +1,4 @@
+import Distributed
 import Multicast
 import TestSupport
 import Testing
@@ -67,6 +68,13 @@ import Testing
     let client = kept(Worker())
     await MainActor.run { _ = center.add(client, for: WorkerProtocol.self) }
     #expect(center.notify(WorkerProtocol.self) { $0.work(1) } == 1)
+  }
+
+  @Test func aDistributedActorAddedInItselfCanBeNotifiedAnywhere() async {
+    let account = kept(DistributedAccount(actorSystem: LocalTestingDistributedActorSystem()))
+    await account.whenLocal { [center] account in account.register(in: center) }
+    #expect(center.notify(PingProtocol.self) { $0.ping(1) } == 1)
+    #expect(await MainActor.run { center.notify(PingProtocol.self) { $0.ping(1) } } == 1)
   }
 
   /// An actor whose methods stop the program outside the actor. The compiler proposes this conformance for a nonisolated protocol.
@@ -204,6 +212,12 @@ import Testing
       #expect(Self.notify(home.center) == 1)
     }
   #endif
+}
+
+private distributed actor DistributedAccount: PingProtocol {
+  typealias ActorSystem = LocalTestingDistributedActorSystem
+  func register(in center: MulticastCenter) { center.add(self, for: PingProtocol.self) }
+  nonisolated func ping(_ number: Int) {}
 }
 
 extension QueueActor {

@@ -24,8 +24,8 @@
     }
 
     /// Whether the client is an actor. Its methods may be called anywhere, because they are nonisolated, or stop the program
-    /// themselves.
-    private var isActor: Bool { type is any Actor.Type }
+    /// themselves. The type of a distributed actor is no `Actor`, so this recognizes one that is its own home.
+    private var isActor: Bool { type is any Actor.Type || home?.address == identity }
 
     /// Prints once that a client without a home was added on the main thread and is called on another one.
     private func checkThread(as listener: Any.Type, from site: CallSite) {
