@@ -81,7 +81,8 @@ public final class MulticastCenter: Sendable {
   ///     nil, each refused call site prints one report on standard error. So does a call site that is refused
   ///     while `onRecursion` runs.
   ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock held.
-  ///     Deliveries that it causes are not reported, by any center. If nil, nothing is measured. See
+  ///     Deliveries that it causes are not reported, by any center, except those of an `isolated deinit`, which
+  ///     does not see the values of the task. If nil, nothing is measured. See
   ///     <doc:SeeingDeliveries>.
   ///   - carried: A task-local value that clients and handlers see where they are called.
   public init(

@@ -12,9 +12,10 @@ import Multicast
 /// ```
 ///
 /// Open the file in Perfetto, at ui.perfetto.dev, or in Chromium, at `chrome://tracing`. There is a track for
-/// each home, and one for each thread that notifies or posts. A track shows the deliveries there, and the
-/// calls in each. Arrows lead from a call to the deliveries that it caused, and from a post to its calls in
-/// other homes. Select a delivery to see its call site, and how long it waited.
+/// each home, and one for each thread that notifies or posts. Threads that never do so at the same time share a
+/// track. A track shows the deliveries there, and the calls in each. Arrows lead from a call to the deliveries
+/// that it caused, and from a post to its calls in other homes. Select a delivery to see its call site, and how
+/// long it waited.
 ///
 /// A timeline is for one center, because deliveries of two centers have the same numbers. It stores no
 /// clients and no messages, only the names of types. You may call every method on any thread.
@@ -41,7 +42,8 @@ public final class DeliveryTimeline: Sendable {
   /// Deliveries that are still calling are left out, and stay recorded. So are all others: you may write the
   /// file again later.
   ///
-  /// - Complexity: O(*n* log *n*) for *n* calls and deliveries. Deliveries do not wait for it.
+  /// - Complexity: O(*n* log *n*) for *n* calls and deliveries, and quadratic in the number of deliveries that one
+  ///   delivery has caused. Deliveries do not wait for it.
   public var json: Data {
     let (slices, tracks) = state.withLock { ($0.slices, $0.tracks.map(\.name)) }
     let file = TraceFile(slices.sorted { $0.start < $1.start }, on: tracks)

@@ -43,7 +43,8 @@ public struct Posted: ~Copyable, Sendable {
   ///
   /// If the post has left a letter for the handler or client that awaits this, directly or in a child task of
   /// its call, it would wait for itself. Then it returns immediately, and a debug build prints a warning.
-  /// Handlers that wait for each other wait forever, as with locks.
+  /// Handlers that wait for each other wait forever, as with locks. So does one that awaits a post to itself
+  /// which another post of the same thread still precedes, because that has not left its letters yet.
   ///
   /// A post costs no more for this if you do not call it.
   ///

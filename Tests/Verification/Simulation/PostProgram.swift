@@ -745,8 +745,7 @@ final class PostProgram: Program, @unchecked Sendable {
   }
 
   /// Handlers without a home of a topic that keeps its latest message share one mailbox. A post calls them before it returns,
-  /// unless another
-  /// thread is calling there, which then handles the letter. No letter is left to threads that call elsewhere all the time.
+  /// unless another thread is calling there, which then handles the letter. No letter is left to threads that call elsewhere all the time.
   private func checkTurns() {
     let (calls, receivers) = (history.calls.filter { !$0.isAwaited }, history.receivers)
     func isThere(_ call: PostHistory.Call) -> Bool {
