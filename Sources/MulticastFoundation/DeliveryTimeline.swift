@@ -42,12 +42,12 @@ public final class DeliveryTimeline: Sendable {
   /// Deliveries that are still calling are left out, and stay recorded. So are all others: you may write the
   /// file again later.
   ///
-  /// - Complexity: O(*n* log *n*) for *n* calls and deliveries, and quadratic in the number of deliveries that one
-  ///   delivery has caused. Deliveries do not wait for it.
+  /// - Complexity: O(*n* log *n*) for *n* calls and deliveries. Deliveries do not wait for it.
   public var json: Data {
     let (slices, tracks) = state.withLock { ($0.slices, $0.tracks.map(\.name)) }
     let file = TraceFile(slices.sorted { $0.start < $1.start }, on: tracks)
-    return Data("{\"traceEvents\":[\n\(file.events.joined(separator: ",\n"))\n]}\n".utf8)
+    // Fails only for what JSON cannot express, such as a number that is not finite.
+    return try! JSONSerialization.data(withJSONObject: ["traceEvents": file.events])
   }
 }
 
@@ -58,6 +58,9 @@ private struct Slice {
   let start: UInt64
 
   var isPass: Bool { if case .ended = event.phase { true } else { false } }
+
+  /// When the delivery was made, if this is its first pass; otherwise, when the letter was left.
+  var made: UInt64 { start - (event.waited ?? 0) }
 }
 
 // MARK: - Recording
@@ -65,9 +68,12 @@ private struct Slice {
 private struct State {
   /// A row of slices, in which any two are nested or follow each other. Passes of one name that overlap have several tracks.
   struct Track {
-    let name: String
+    var name: String
     var activePasses = 0
     var end: UInt64 = 0
+    /// The number of its slices that are kept. Without any, the track may get another name, so that there are not more tracks
+    /// than slices and active passes.
+    var slices = 0
   }
 
   let limit: Int
@@ -116,15 +122,20 @@ private struct State {
     if let outer, event.home == nil || tracks[outer].name == name { return outer }
     // Another thread may report the end of a pass before this one reports a beginning that was earlier.
     let free = tracks.firstIndex { track in
-      track.name == name && track.activePasses == 0 && track.end <= event.time
+      track.activePasses == 0 && track.end <= event.time && (track.name == name || track.slices == 0)
     }
-    if let free { return free }
-    tracks.append(Track(name: name))
-    return tracks.count - 1
+    guard let free else {
+      tracks.append(Track(name: name))
+      return tracks.count - 1
+    }
+    tracks[free].name = name
+    return free
   }
 
   private mutating func keep(_ slice: Slice) {
+    tracks[slice.track].slices += 1
     if slices.count < limit { return slices.append(slice) }
+    tracks[slices[oldest].track].slices -= 1
     slices[oldest] = slice
     oldest = (oldest + 1) % limit
   }
@@ -132,39 +143,72 @@ private struct State {
 
 // MARK: - Writing
 
-/// The events of the file, as texts: names of tracks, slices, and arrows.
+/// The events of the file: names of tracks, slices, and arrows.
 private struct TraceFile {
-  private(set) var events: [String] = []
+  private(set) var events: [[String: Any]] = []
   /// Times begin with the first slice, because numbers in a viewer are precise only if they are small.
   private let origin: UInt64
 
   init(_ slices: [Slice], on tracks: [String]) {
     origin = slices.first?.start ?? 0
-    add("M", 0, at: origin, #""name":"process_name","args":{"name":"deliveries"}"#)
+    add("M", "process_name", 0, at: origin, ["args": ["name": "deliveries"]])
     for (track, name) in tracks.enumerated() {
       let number = tracks[...track].count { $0 == name }
-      let title = quoted(number == 1 ? name : "\(name) (\(number))")
-      add("M", track, at: origin, #""name":"thread_name","args":{"name":\#(title)}"#)
+      let title = number == 1 ? name : "\(name) (\(number))"
+      add("M", "thread_name", track, at: origin, ["args": ["name": title]])
     }
     for slice in slices {
-      let fields = #""name":\#(quoted(slice.name)),"args":{\#(slice.arguments)}"#
       let duration = microseconds(slice.event.time - slice.start)
-      add("X", slice.track, at: slice.start, #""dur":\#(duration),\#(fields)"#)
+      let fields: [String: Any] = ["dur": duration, "args": slice.arguments]
+      add("X", slice.name, slice.track, at: slice.start, fields)
     }
-    let deliveries = Dictionary(grouping: slices, by: \.event.delivery)
-    for (id, pass) in slices.enumerated() where pass.isPass {
-      guard let source = pass.source(in: deliveries) else { continue }
-      let fields = #""name":"cause","cat":"cause","id":\#(id)"#
-      // Perfetto takes the last slice that has begun for the one in which an arrow begins.
-      add("s", source.track, at: source.start, fields)
-      add("f", pass.track, at: pass.start, #"\#(fields),"bp":"e""#)
+    addArrows(between: slices)
+  }
+
+  /// Adds an arrow to each pass from the pass that left its letter, or from the call that made its delivery.
+  ///
+  /// One delivery may cause thousands. So this goes through the deliveries in the order in which they were made, and keeps the
+  /// slices of each cause that are active at that time, instead of a search among all of its slices.
+  private mutating func addArrows(between slices: [Slice]) {
+    let first = Dictionary(slices.map { ($0.event.delivery, $0) }) { first, _ in first }
+    var coming = Dictionary(grouping: slices.reversed(), by: \.event.delivery)
+    var active: [UInt64: [Slice]] = [:]
+    for pass in slices.filter(\.isPass).sorted(by: { $0.made < $1.made }) {
+      if let first = first[pass.event.delivery], first.event.home == nil,
+        first.event.pass < pass.event.pass
+      {
+        addArrow(from: first, to: pass)
+      } else if let cause = pass.event.cause {
+        while let slice = coming[cause]?.last, slice.start <= pass.made {
+          active[cause, default: []].append(slice)
+          coming[cause]?.removeLast()
+        }
+        active[cause]?.removeAll { $0.event.time < pass.made }
+        let calls = active[cause] ?? []
+        let call = calls.last { $0.track == pass.track } ?? calls.last
+        // A pass that is nested in its cause needs no arrow.
+        if let call, call.track != pass.track || call.event.time < pass.start {
+          addArrow(from: call, to: pass)
+        }
+      }
     }
   }
 
-  private mutating func add(_ phase: String, _ track: Int, at time: UInt64, _ fields: String) {
+  private mutating func addArrow(from source: Slice, to pass: Slice) {
+    let fields: [String: Any] = ["cat": "cause", "id": pass.event.pass, "bp": "e"]
+    // Perfetto takes the last slice that has begun for the one in which an arrow begins.
+    add("s", "cause", source.track, at: source.start, fields)
+    add("f", "cause", pass.track, at: pass.start, fields)
+  }
+
+  private mutating func add(
+    _ phase: String, _ name: String, _ track: Int, at time: UInt64, _ fields: [String: Any]
+  ) {
     // Perfetto takes a thread that has the number of its process for the main thread.
-    let place = #""ph":"\#(phase)","pid":1,"tid":\#(track + 2)"#
-    events.append(#"{\#(place),"ts":\#(microseconds(time - origin)),\#(fields)}"#)
+    let place: [String: Any] = [
+      "ph": phase, "name": name, "pid": 1, "tid": track + 2, "ts": microseconds(time - origin),
+    ]
+    events.append(place.merging(fields) { $1 })
   }
 }
 
@@ -177,38 +221,14 @@ extension Slice {
     }
   }
 
-  fileprivate var arguments: String {
-    let cause = event.cause.map { #","cause":\#($0)"# } ?? ""
-    let waited = event.waited.map { #","waited µs":\#(microseconds($0))"# } ?? ""
-    let key = #""key":\#(quoted(event.key)),"site":\#(quoted(event.site.description))"#
-    return #""delivery":\#(event.delivery)\#(cause)\#(waited),\#(key)"#
-  }
-
-  /// The slice from which an arrow leads to this pass: the pass that left its letter, or the call that made the delivery. Nil if the
-  /// pass needs no arrow, because it is nested in its cause.
-  fileprivate func source(in deliveries: [UInt64: [Slice]]) -> Slice? {
-    let (number, made) = (event.pass, start - (event.waited ?? 0))
-    let own = deliveries[event.delivery]
-    if let first = own?.first(where: { $0.event.home == nil && $0.event.pass < number }) {
-      return first
-    }
-    let all = event.cause.flatMap { deliveries[$0] } ?? []
-    let causes = all.filter { $0.start <= made && made <= $0.event.time }
-    let cause = causes.last { $0.track == track } ?? causes.last
-    return cause.flatMap { $0.track != track || $0.event.time < start ? $0 : nil }
+  fileprivate var arguments: [String: Any] {
+    var arguments: [String: Any] = [
+      "delivery": event.delivery, "key": event.key, "site": event.site.description,
+    ]
+    arguments["cause"] = event.cause
+    arguments["waited µs"] = event.waited.map(microseconds)
+    return arguments
   }
 }
 
-private func microseconds(_ nanoseconds: UInt64) -> String { "\(Double(nanoseconds) / 1_000)" }
-
-/// A text as JSON. Quotation marks, backslashes and control characters have to be escaped.
-private func quoted(_ text: String) -> String {
-  let escaped = text.unicodeScalars.map { scalar in
-    switch scalar {
-    case "\"", "\\": "\\\(scalar)"
-    case ..<" ": String(format: "\\u%04x", scalar.value)
-    default: String(scalar)
-    }
-  }
-  return "\"\(escaped.joined())\""
-}
+private func microseconds(_ nanoseconds: UInt64) -> Double { Double(nanoseconds) / 1_000 }

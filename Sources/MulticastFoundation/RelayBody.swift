@@ -17,7 +17,7 @@ struct RelayBody<Listener, Value: Sendable>: Sendable {
         """
         Multicast: the body of a relay runs in \(isolation). A relay calls clients at home, or on the main actor. Relay to \
         a topic instead, and observe that in the actor.
-        """, file: fileID, line: UInt(line))
+        """, file: fileID, line: UInt(clamping: line))
     }
     isOnMain = isolation != nil
     (self.fileID, self.line, self.column) = (fileID, line, column)

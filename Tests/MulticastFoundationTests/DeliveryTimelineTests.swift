@@ -226,6 +226,22 @@ struct DeliveryTimelineTests {
     #expect(try slices(events(of: timeline)).map { $0.arguments["delivery"] as? Int } == [6, 7, 8])
   }
 
+  /// Otherwise a program whose homes come and go would grow, although the number of slices is limited.
+  @Test func aFullTimelineForgetsTheTracksOfReplacedSlices() async throws {
+    let timeline = DeliveryTimeline(limit: 3)
+    let center = MulticastCenter(onDelivery: timeline.record)
+    for number in 1...8 {
+      let client = Counter()
+      center.add(client, for: PowerProtocol.self, on: DispatchQueue(label: "\(number)"))
+      center.post(PowerProtocol.self) { $0.powerChanged(number) }
+      let slices = ["post PowerProtocol", "Counter"]
+      while try tracks(in: events(of: timeline))["queue \(number)"] != slices { await Task.yield() }
+      center.remove(client)
+    }
+    // The thread that posts, the last queue, and the one before it, whose slices have been replaced.
+    #expect(try tracks(in: events(of: timeline)).count == 3)
+  }
+
   @Test func manyThreadsCanRecordAndWriteAtTheSameTime() async throws {
     let counter = Counter()
     center.add(counter, for: PowerProtocol.self, on: nil)

@@ -113,6 +113,11 @@ private protocol FailureProtocol: Error {
       MulticastDelegate<any PingProtocol>().add(Direction.up)
     }
     #expect(text(direction).contains("a client of type Direction"))
+    // A wrapper may pass a wrong line. The message must not end with an error of its own.
+    let line = await #expect(processExitsWith: .crash, observing: .errors) {
+      MulticastCenter().add(Value(), for: PingProtocol.self, line: -1)
+    }
+    #expect(text(line).contains("a client of type Value cannot listen to PingProtocol"))
     let none = await #expect(processExitsWith: .crash, observing: .errors) {
       MulticastDelegate<Counter?>().add(nil)
     }

@@ -16,7 +16,7 @@ func withObject<Listener, Result>(
       """
       Multicast: \(Listener.self) cannot be a listener protocol, because it keeps its value in a box of its \
       own. Use a protocol of your own that inherits from Error.
-      """, file: file, line: UInt(line))
+      """, file: file, line: UInt(clamping: line))
   }
   let type = Swift.type(of: client as Any)
   guard type is AnyClass else {
@@ -29,7 +29,7 @@ func withObject<Listener, Result>(
       """
       Multicast: a client of type \(name) cannot listen to \(Listener.self): only class instances and \
       actors can be held weakly, and this is a value. \(advice)
-      """, file: file, line: UInt(line))
+      """, file: file, line: UInt(clamping: line))
   }
   // A reference is the address of its object. An existential that contains a reference begins with it. A cast would take longer
   // than the rest of this function.

@@ -20,7 +20,7 @@
         \(site.map { "notified outside of it, at \($0)" } ?? "read outside of it, from `clients`"). Post \
         instead: a post calls each client at home. If \(type) may be called on any thread, add it with \
         on: nil.
-        """, file: site?.file ?? #fileID, line: site.map { UInt($0.line) } ?? #line)
+        """, file: site?.file ?? #fileID, line: site.map { UInt(clamping: $0.line) } ?? #line)
     }
 
     /// Whether the client is an actor. Its methods may be called anywhere, because they are nonisolated, or stop the program
@@ -53,7 +53,7 @@
         """
         Multicast: a post to \(listener) on the main actor, at \(post.site), reaches a client of type \(type), which \
         has \(home) as its home. Use post, which calls each client at home.
-        """, file: post.site.file, line: UInt(post.site.line))
+        """, file: post.site.file, line: UInt(clamping: post.site.line))
     }
   }
 #endif

@@ -69,7 +69,7 @@ extension PostOffice {
     if seconds.isNaN {
       fatalError(
         "Multicast: the time limit of \(function) is not a number; use seconds, or .infinity for no limit",
-        file: site.file, line: UInt(site.line))
+        file: site.file, line: UInt(clamping: site.line))
     }
   }
 

@@ -10,7 +10,7 @@
         """
         Multicast: two topics disagree: \(subject), which was used at \(site), and the one used at \(other), which \
         \(keepsLatest ? "keeps" : "does not keep") its latest message. Declare the topic once, or give one of them another name.
-        """, file: other.file, line: UInt(other.line))
+        """, file: other.file, line: UInt(clamping: other.line))
     }
 
     /// Prints a hint if the same call site has added a handler of the same owner before, or if a handler is registered with
