@@ -121,7 +121,8 @@ private struct State {
     if let outer, event.home == nil || tracks[outer].name == name { return outer }
     // Another thread may report the end of a pass before this one reports a beginning that was earlier.
     let free = tracks.firstIndex { track in
-      track.activePasses == 0 && track.end <= event.time && (track.name == name || track.slices == 0)
+      track.activePasses == 0 && track.end <= event.time
+        && (track.name == name || track.slices == 0)
     }
     guard let free else {
       tracks.append(Track(name: name))

@@ -11,6 +11,7 @@ struct Arguments {
   static let usage = """
     usage: ChatServer [--host <address>] [--port <number>] [--name <name>] [--rooms <name>,<name>…]
                       [--engine <url>] [--peers <url>,<url>…] [--admin [<address>:]<port>]
+                      [--request-timeout <seconds>]
 
     Without --engine, one process serves all. With it, all processes of one engine form one chat:
     redis://… of a Redis or Valkey server, nats://… of a nats-server. --peers are the addresses of the
@@ -18,6 +19,7 @@ struct Arguments {
     choose one. With --host 0.0.0.0, the server listens at all addresses of its machine. It answers only
     requests for an address, for localhost, for --host or for the host of one of the --peers.
     /health, /metrics and /wiring are at --admin, by default at port 9090 of this machine alone.
+    A connection that has not sent a whole request within --request-timeout is closed, by default after 10.
     """
 
   var host = "127.0.0.1"
@@ -26,12 +28,17 @@ struct Arguments {
   var name: String?
   var rooms = ["lobby", "garden", "kitchen"]
   var peers: [String] = []
+  /// In seconds.
+  var requestTimeout = 10
   private var engine: String?
 
   init(_ words: [String]) throws(UsageError) {
     var words = words[...]
     while let option = words.popFirst() {
-      let options = ["--host", "--port", "--name", "--rooms", "--engine", "--peers", "--admin"]
+      let options = [
+        "--host", "--port", "--name", "--rooms", "--engine", "--peers", "--admin",
+        "--request-timeout",
+      ]
       guard options.contains(option) else {
         throw UsageError("There is no option \(option).")
       }
@@ -47,6 +54,11 @@ struct Arguments {
         guard peers.allSatisfy({ $0.hasPrefix("http://") || $0.hasPrefix("https://") }) else {
           throw UsageError("Peers are addresses like http://host:port.")
         }
+      case "--request-timeout":
+        guard let seconds = UInt32(value), seconds > 0 else {
+          throw UsageError("\(value) is no number of seconds.")
+        }
+        requestTimeout = Int(seconds)
       case "--port": port = try Self.port(value)
       case "--admin":
         let colon = value.lastIndex(of: ":")

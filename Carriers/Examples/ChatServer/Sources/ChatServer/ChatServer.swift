@@ -5,6 +5,7 @@ import Metrics
 import Multicast
 import MulticastCarrier
 import MulticastRedis
+import NIOCore
 import ServiceLifecycle
 
 #if NATS
@@ -48,8 +49,9 @@ import ServiceLifecycle
     let chat = Chat(
       name: name, rooms: arguments.rooms, center: center, carriage: carriage, presence: presence)
     let origins = Origins(host: arguments.host, peers: arguments.peers)
+    let timeout = TimeAmount.seconds(Int64(arguments.requestTimeout))
     let server = Listener(
-      option: "--port", host: arguments.host, port: arguments.port,
+      option: "--port", host: arguments.host, port: arguments.port, timeout: timeout,
       router: routes(to: chat, origins: origins), logger: logger
     ) { address in
       await chat.listens(at: address)
@@ -57,7 +59,7 @@ import ServiceLifecycle
     }
     // No page of another origin may read these, not even one of the --peers.
     let admin = Listener(
-      option: "--admin", host: arguments.admin.host, port: arguments.admin.port,
+      option: "--admin", host: arguments.admin.host, port: arguments.admin.port, timeout: timeout,
       router: adminRoutes(
         to: chat, metrics: metrics, origins: Origins(host: arguments.admin.host, peers: [])),
       logger: logger
@@ -82,9 +84,12 @@ private struct Listener: Service {
   let port: Int
   let application: any Service
 
-  /// - Parameter listens: Called with an address that a browser can open, when the server listens.
+  /// - Parameters:
+  ///   - timeout: See `RequestTimeout`.
+  ///   - listens: Called with an address that a browser can open, when the server listens.
   init(
-    option: String, host: String, port: Int, router: Router<BasicRequestContext>, logger: Logger,
+    option: String, host: String, port: Int, timeout: TimeAmount,
+    router: Router<BasicRequestContext>, logger: Logger,
     listens: @escaping @Sendable (String) async -> Void
   ) {
     (self.option, self.port) = (option, port)
@@ -92,7 +97,7 @@ private struct Listener: Service {
     application = Application(
       router: router,
       server: .http1(
-        configuration: .init(additionalChannelHandlers: [RequestTimeout(.seconds(10), slow)])),
+        configuration: .init(additionalChannelHandlers: [RequestTimeout(timeout, slow)])),
       configuration: ApplicationConfiguration(
         address: .hostname(host, port: port), backlog: 1_024),
       onServerRunning: { channel in

@@ -18,7 +18,9 @@ final class Server: Sendable {
   init(_ name: String, port wanted: Int = 0, _ arguments: String...) async throws {
     program = try Program(
       Program.built("ChatServer"),
-      ["--port", "\(wanted)", "--admin", "0", "--name", name] + arguments)
+      // A busy machine may give no time to a test for long. Only a test of slow requests needs a short limit.
+      ["--port", "\(wanted)", "--admin", "0", "--name", name, "--request-timeout", "3600"]
+        + arguments)
     try await eventually("\(name) listens") { [program] in
       try #require(program.isRunning, "\(program.text("err"))")
       return program.text("out").count { $0 == "\n" } == 2

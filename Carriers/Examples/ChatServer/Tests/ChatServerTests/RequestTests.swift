@@ -90,6 +90,7 @@ import Testing
       (["--port", "99999"], "99999 is no port."),
       (["--admin", "localhost:x"], "x is no port."),
       (["--port"], "--port needs a value."),
+      (["--request-timeout", "0"], "0 is no number of seconds."),
       (["--rooms", "a/b"], "Rooms have names of letters and digits."),
       (["--verbose", "yes"], "There is no option --verbose."),
       (["--engine", "nonsense"], "nonsense is no address"),
@@ -281,7 +282,7 @@ import Testing
   }
 
   @Test func aSlowRequestIsNotWaitedFor() async throws {
-    let server = try await Server("one")
+    let server = try await Server("one", "--request-timeout", "10")
     let ann = try await Browser(server, "Ann")
     let start = ContinuousClock.now
     try await withThrowingTaskGroup { group in
