@@ -14,12 +14,14 @@ struct Arguments {
                       [--request-timeout <seconds>]
 
     Without --engine, one process serves all. With it, all processes of one engine form one chat:
-    redis://… of a Redis or Valkey server, nats://… of a nats-server. --peers are the addresses of the
-    servers as browsers know them, to which a page may go when this one ends. A port of 0 lets the system
-    choose one. With --host 0.0.0.0, the server listens at all addresses of its machine. It answers only
-    requests for an address, for localhost, for --host or for the host of one of the --peers.
-    /health, /metrics and /wiring are at --admin, by default at port 9090 of this machine alone.
-    A connection that has not sent a whole request within --request-timeout is closed, by default after 10.
+    redis://… of a Redis or Valkey server, nats://… of a nats-server. An address with a password belongs
+    into the environment, as CHAT_ENGINE, because everybody on a machine can read the arguments.
+    --peers are the addresses of the servers as browsers know them, to which a page may go when this one
+    ends. A port of 0 lets the system choose one. With --host 0.0.0.0, the server listens at all addresses
+    of its machine. It answers only requests for an address, for localhost, for --host or for the host of
+    one of the --peers. /health, /metrics and /wiring are at --admin, by default at port 9090 of this
+    machine alone. A connection that has not sent a whole request within --request-timeout, by default
+    ten seconds, is closed.
     """
 
   var host = "127.0.0.1"
@@ -30,7 +32,7 @@ struct Arguments {
   var peers: [String] = []
   /// In seconds.
   var requestTimeout = 10
-  private var engine: String?
+  private var engine = ProcessInfo.processInfo.environment["CHAT_ENGINE"]
 
   init(_ words: [String]) throws(UsageError) {
     var words = words[...]

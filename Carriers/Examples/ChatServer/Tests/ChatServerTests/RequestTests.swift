@@ -84,6 +84,10 @@ import Testing
 
   @Test func endsWithASentenceIfItCannotStart() async throws {
     let server = try await Server("one")
+    let built = try Program.built("ChatServer")
+    let environment = try Program("/usr/bin/env", ["CHAT_ENGINE=nonsense", built])
+    #expect(try await environment.status() == 2)
+    #expect(environment.text("err").contains("ChatServer: nonsense is no address"))
     for (arguments, sentence) in [
       (["--admin", "0", "--port", "\(server.port)"], "Port \(server.port) is in use."),
       (["--port", "0", "--admin", "\(server.admin)"], "Port \(server.admin) is in use."),
@@ -97,7 +101,7 @@ import Testing
       (["--engine", "redis://"], "redis:// is no address"),
       (["--peers", "ftp://x"], "Peers are addresses"),
     ] {
-      let program = try Program(Program.built("ChatServer"), arguments)
+      let program = try Program(built, arguments)
       #expect(try await program.status() == 2)
       #expect(program.text("err").contains("ChatServer: \(sentence)"), "\(program.text("err"))")
     }
