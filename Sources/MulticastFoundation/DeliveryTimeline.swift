@@ -27,7 +27,7 @@ public final class DeliveryTimeline: Sendable {
   /// - Parameter limit: The number of calls and deliveries that are kept. Later ones replace the oldest ones.
   ///   100,000 take about 30 MB.
   public init(limit: Int = 100_000) {
-    precondition(limit > 0, "Multicast: DeliveryTimeline(limit: \(limit)); use 1 or more")
+    if limit < 1 { fatalError("Multicast: DeliveryTimeline(limit: \(limit)); use 1 or more") }
     state = Locked(State(limit: limit))
   }
 
@@ -42,7 +42,8 @@ public final class DeliveryTimeline: Sendable {
   /// Deliveries that are still calling are left out, and stay recorded. So are all others: you may write the
   /// file again later.
   ///
-  /// - Complexity: O(*n* log *n*) for *n* calls and deliveries. Deliveries do not wait for it.
+  /// - Complexity: O(*n* log *n*) for *n* calls and deliveries. Deliveries do not wait while the file is made; the
+  ///   next one copies what was recorded, in O(*n*).
   public var json: Data {
     let (slices, tracks) = state.withLock { ($0.slices, $0.tracks.map(\.name)) }
     let file = TraceFile(slices.sorted { $0.start < $1.start }, on: tracks)

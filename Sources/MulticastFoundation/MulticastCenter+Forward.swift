@@ -130,7 +130,7 @@ extension MulticastCenter {
     _ transform: @escaping @MainActor @Sendable (Message) -> Posted?
   ) -> TopicObservation {
     let forward = NotificationForward()
-    let id = NotificationForward.ID(target: target, name: String(describing: type))
+    let id = NotificationForward.ID(target: target, type: type)
     return observe(
       topic, owner: forward, id: id, fileID: fileID, line: line, column: column
     ) { @MainActor _, message in
@@ -163,7 +163,7 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ transform: @escaping @MainActor @Sendable (Message) -> Posted?
   ) -> TopicObservation where Posted.Subject: AnyObject & Sendable {
-    let id = NotificationForward.ID(target: target, name: String(describing: type))
+    let id = NotificationForward.ID(target: target, type: type)
     return observe(
       topic, owner: subject, id: id, fileID: fileID, line: line, column: column
     ) { @MainActor subject, message in
@@ -207,7 +207,7 @@ extension MulticastCenter {
     _ transform: @escaping @Sendable (Message) -> Posted?
   ) -> TopicObservation {
     let forward = NotificationForward()
-    let id = NotificationForward.ID(target: target, name: String(describing: type))
+    let id = NotificationForward.ID(target: target, type: type)
     return observe(
       topic, owner: forward, id: id, fileID: fileID, line: line, column: column
     ) { _, message in
@@ -240,7 +240,7 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ transform: @escaping @Sendable (Message) -> Posted?
   ) -> TopicObservation where Posted.Subject: AnyObject & Sendable {
-    let id = NotificationForward.ID(target: target, name: String(describing: type))
+    let id = NotificationForward.ID(target: target, type: type)
     return observe(
       topic, owner: subject, id: id, fileID: fileID, line: line, column: column
     ) { subject, message in
@@ -260,9 +260,19 @@ final class NotificationForward: Sendable {
     let target: ObjectIdentifier
     let name: String
 
+    /// The type of a typed message; nil for a notification. Types of one name may be in several modules.
+    let type: ObjectIdentifier?
+
     init(target: NotificationCenter, name: String) {
       self.target = ObjectIdentifier(target)
       self.name = name
+      type = nil
+    }
+
+    init(target: NotificationCenter, type: any Any.Type) {
+      self.target = ObjectIdentifier(target)
+      name = String(describing: type)
+      self.type = ObjectIdentifier(type)
     }
   }
 }

@@ -61,13 +61,15 @@
 
   /// One subscription. It begins to observe the topic when the subscriber asks for the first messages.
   ///
-  /// `@unchecked`, because the lock protects the variables. The subscriber is called with the lock held, so that it receives
-  /// one message at a time. The lock is recursive, because the subscriber may ask for more or cancel while it receives.
+  /// `@unchecked`, because `lock` protects the variables. The subscriber is called with `turn` held, so that it receives one message
+  /// at a time. That lock is recursive, because the subscriber may post while it receives. Neither `request` nor `cancel` takes it,
+  /// because the subscriber may wait for a thread that calls them.
   private final class TopicDemand<Message: Sendable>: Subscription, @unchecked Sendable {
     /// Passes a message to the subscriber. Returns how many more it asks for.
     typealias Downstream = (Message) -> Subscribers.Demand
 
-    private let lock = NSRecursiveLock()
+    private let lock = NSLock()
+    private let turn = NSRecursiveLock()
     private let publisher: TopicPublisher<Message>
 
     /// The subscriber; nil once the subscription is cancelled.
@@ -103,11 +105,20 @@
     }
 
     private func receive(_ message: Message) {
-      lock.withLock {
-        guard let downstream, demand > .none else { return }
-        demand -= 1
-        demand += downstream(message)
+      let downstream: Downstream? = turn.withLock {
+        let downstream: Downstream? = lock.withLock {
+          guard let downstream, demand > .none else { return nil }
+          demand -= 1
+          return downstream
+        }
+        if let downstream {
+          let more = downstream(message)
+          lock.withLock { demand += more }
+        }
+        return downstream
       }
+      // Released with no lock held: it may be the last reference to the subscriber, if that was cancelled meanwhile.
+      extendLifetime(downstream)
     }
 
     func cancel() {

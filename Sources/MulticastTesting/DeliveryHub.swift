@@ -2,20 +2,9 @@ import Multicast
 
 /// Receives the events of a center's `onDelivery`, and passes one record for each delivery to the center's recorders.
 final class DeliveryHub: Sendable {
-  /// A delivery that has begun and has not ended.
-  fileprivate struct Open {
-    /// The number of the pass on the thread that notifies or posts. The delivery ends with that pass.
-    let pass: UInt64
-
-    var clients = 0
-  }
-
   fileprivate struct State {
-    var open: [UInt64: Open] = [:]
-
-    /// The numbers of all deliveries that have begun. A letter for listeners without a home makes a second pass without a home,
-    /// which looks like the beginning of another delivery.
-    var begun: Set<UInt64> = []
+    /// The number of clients of each delivery whose pass on the thread that notifies or posts has begun and has not ended.
+    var clients: [UInt64: Int] = [:]
 
     var recordings: [Recording<DeliveryRecorder.Delivery>] = []
   }
@@ -45,17 +34,16 @@ final class DeliveryHub: Sendable {
 extension DeliveryHub.State {
   /// Returns the number of a delivery's clients if the event ends it.
   fileprivate mutating func count(_ event: DeliveryEvent) -> Int? {
+    // The clients of a letter were counted when it was left.
+    if event.isOfLetter { return nil }
     let number = event.delivery
     switch event.phase {
     case .refused: return 0
-    case .began:
-      if event.home == nil, begun.insert(number).inserted {
-        open[number] = DeliveryHub.Open(pass: event.pass)
-      }
-    case .called: if event.home == nil { open[number]?.clients += 1 }
-    case .left(_, let clients, _): open[number]?.clients += clients
+    case .began: clients[number] = 0
+    case .called: clients[number, default: 0] += 1
+    case .left(_, let count, _): clients[number, default: 0] += count
     case .ended:
-      if open[number]?.pass == event.pass { return open.removeValue(forKey: number)?.clients }
+      return clients.removeValue(forKey: number).map { $0 + event.leftForPostingThread }
     }
     return nil
   }

@@ -185,6 +185,24 @@ import Testing
     #expect(await messages.levels(3) == [2, 3, -4])
   }
 
+  /// Two types may have one name, in two modules or in two types.
+  enum Other {
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    struct Changed: NotificationCenter.AsyncMessage {
+      typealias Subject = Sender
+    }
+  }
+
+  @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+  @Test func aForwardDoesNotReplaceThatOfAnotherTypeOfTheSameName() {
+    let subject = kept(Sender())
+    for _ in 0..<2 {
+      center.forward(.power, to: source, as: Changed.self, subject: subject) { _ in nil }
+      center.forward(.power, to: source, as: Other.Changed.self, subject: subject) { _ in nil }
+    }
+    #expect(center.post(.power, Power(level: 1)).clients == 2)
+  }
+
   // MARK: The wiring
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)

@@ -161,6 +161,15 @@ import Testing
     }
   #endif
 
+  @Test(arguments: [0, -1]) func exploringNothingStopsTheProgram(count: Int) async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      [count] in
+      try await Interleavings.explore(count) { _ in }
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("Interleavings.explore(\(count)); use 1 or more runs"))
+  }
+
   @Test func anErrorIsThrownWithItsSeed() async {
     struct Odd: Error {}
     let runs = Locked(0)

@@ -40,6 +40,30 @@ import Testing
     #expect(deliveries.all.count == 2)
   }
 
+  /// A handler without a home of a topic that keeps its latest message is called by one thread at a time, so another thread leaves
+  /// it a letter.
+  @Test func aDeliveryCountsAHandlerWithoutAHomeThatIsBusy() async throws {
+    let topic = Topic<Int>("level", keepsLatest: true)
+    let (entered, mayLeave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    center.observe(topic, owner: owner) { @Sendable _, number in
+      guard number == 1 else { return }
+      entered.signal()
+      mayLeave.wait()
+    }
+    let hasPosted = DispatchSemaphore(value: 0)
+    onNewThread { [center] in
+      DispatchQueue(label: "other").async {
+        center.post(topic, 1)
+        hasPosted.signal()
+      }
+      entered.wait()
+      #expect(center.post(topic, 2).clients == 1)
+      mayLeave.signal()
+      hasPosted.wait()
+    }
+    #expect(deliveries.all.map(\.clients) == [1, 1])
+  }
+
   @Test func takingADeliveryOfAProtocolLeavesOtherDeliveries() async throws {
     let client = kept(Pinged())
     center.add(client, for: PingProtocol.self)

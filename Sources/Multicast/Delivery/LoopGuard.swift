@@ -92,14 +92,15 @@ extension LoopGuard {
     }
     switch policy {
     case .refuseNesting: return sitesInList == 0
-    case .allow(let depth): return sameSite <= depth
-    case .refuseLoops:
+    case .allow(let depth) where depth > 0: return sameSite <= depth
+    case .refuseLoops, .allow:
       if sameSite > 0 || sitesInList < 2 { return sameSite == 0 }
       // Count under each active delivery. The last one is the outermost.
       var count: Int32 = 0
       forEachActive(in: chain) { activeList, _, nested in
         guard activeList == list else { return }
-        nested += 1
+        // No further than beyond the limit, because refused calls are counted, too.
+        nested = min(nested + 1, Self.limit + 1)
         count = nested
       }
       return count <= Self.limit

@@ -82,7 +82,8 @@ final class TopicSubscription<Message: Sendable>: StreamOwner, Sendable {
   func note(_ result: AsyncStream<Message>.Continuation.YieldResult) {
     state.withLock { state in
       switch result {
-      case .enqueued(let remaining): state.unread = limit - remaining
+      // A policy with a negative limit has a negative rest.
+      case .enqueued(let remaining): state.unread = max(0, limit - max(0, remaining))
       case .dropped:
         state.unread = limit
         state.dropped += 1

@@ -1,9 +1,14 @@
+/// The key of the topics of a message type. A type of its own, because a program may pass `Topic<Message>.self` as a listener, and
+/// delegates and topics are found by one table.
+@usableFromInline
+enum TopicKey<Message> {}
+
 extension MulticastCenter {
   /// Returns a reference to the list of a topic. Makes the list if there is none.
   func reference<Message: Sendable>(
     to topic: Topic<Message>, for owner: AnyObject? = nil, from site: CallSite
   ) -> TopicReference {
-    let registry = unsafe registries.findOrAdd(ObjectIdentifier(Topic<Message>.self)) {
+    let registry = unsafe registries.findOrAdd(ObjectIdentifier(TopicKey<Message>.self)) {
       TopicRegistry(first: TopicList(topic, office: office, site: site))
     }
     let reference = unsafe registry.assumingMemoryBound(to: TopicRegistry.self).pointee
@@ -17,7 +22,7 @@ extension MulticastCenter {
   /// Returns the list of a topic; nil if the topic was never used.
   @inlinable
   func existingList<Message>(of topic: Topic<Message>) -> TopicList? {
-    guard let registry = unsafe registries.find(ObjectIdentifier(Topic<Message>.self)) else {
+    guard let registry = unsafe registries.find(ObjectIdentifier(TopicKey<Message>.self)) else {
       return nil
     }
     defer { extendLifetime(self) }

@@ -91,6 +91,12 @@ public struct DeliveryEvent: Sendable {
   /// When it happened, by ``Clock``. The call or the pass that this event ends began as many nanoseconds earlier as it says.
   package internal(set) var time: UInt64
 
+  /// Whether the pass handles a letter. Its clients were counted when the letter was left.
+  package internal(set) var isOfLetter = false
+
+  /// The number of listeners without a home for which this pass has left a letter so far. That is not an event of its own.
+  package internal(set) var leftForPostingThread = 0
+
   let subject: DeliverySubject
 
   /// The name of the listener protocol or the topic.

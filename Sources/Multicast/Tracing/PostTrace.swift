@@ -92,7 +92,8 @@ final class PostTrace: Sendable {
     var event = event
     event.home = home.flatMap { $0.isPostingThread ? nil : $0.description }
     event.waited = waited
-    return DeliveryPass(event, of: tracing, isLetter: home != nil)
+    event.isOfLetter = home != nil
+    return DeliveryPass(event, of: tracing)
   }
 }
 

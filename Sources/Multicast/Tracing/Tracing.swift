@@ -60,9 +60,9 @@ final class DeliveryPass: @unchecked Sendable {
   /// Whether nothing has heard the delivery so far. False in a pass that handles a letter.
   private var isUnheard: Bool
 
-  init(_ event: DeliveryEvent, of tracing: Tracing, isLetter: Bool = false) {
+  init(_ event: DeliveryEvent, of tracing: Tracing) {
     self.event = event
-    isUnheard = !isLetter
+    isUnheard = !event.isOfLetter
     self.tracing = tracing
     self.event.pass = tracing.nextPass()
     report(.began, at: start)
@@ -97,11 +97,11 @@ final class DeliveryPass: @unchecked Sendable {
     report(.ended(clients: count, nanoseconds: now - start), at: now)
   }
 
-  /// Reports that a letter was left in a home. A letter for the posting thread is not reported, because the listeners there
+  /// Reports that a letter was left in a home. A letter for the posting thread is only counted, because the listeners there
   /// have no home.
   func reportLeft(for home: Home, clients: Int, waiting: Int?) {
     isUnheard = false
-    if home.isPostingThread { return }
+    if home.isPostingThread { return event.leftForPostingThread += clients }
     report(.left(for: home.description, clients: clients, waiting: waiting), at: Clock.now)
   }
 

@@ -55,7 +55,7 @@ public enum Interleavings {
   /// center.
   ///
   /// - Parameters:
-  ///   - count: The number of runs, with the seeds 0, 1, 2 and so on.
+  ///   - count: The number of runs, with the seeds 0, 1, 2 and so on. Less than 1 stops the program.
   ///   - body: Creates everything, posts, and checks the outcome. It receives a center of its own, whose
   ///     deliveries can be recorded.
   /// - Throws: ``Failure`` for the first run whose body throws or whose center refuses a loop, or, in XCTest,
@@ -64,6 +64,7 @@ public enum Interleavings {
     _ count: Int = 100,
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
   ) async throws {
+    if count < 1 { fatalError("Multicast: Interleavings.explore(\(count)); use 1 or more runs") }
     for seed in 0..<UInt64(count) {
       if try await hasIssues(seed, body) { return }
       try Task.checkCancellation()

@@ -106,7 +106,9 @@ import Testing
   }
 
   /// A client notifies from each of several call sites whenever it is called.
-  @Test(arguments: [2, 4, 12]) func aLoopThroughManyCallSitesEnds(count: Int) {
+  @Test(arguments: [2, 4, 12], [ReentrancyPolicy.refuseLoops, .allow(depth: 0)])
+  func aLoopThroughManyCallSitesEnds(count: Int, policy: ReentrancyPolicy) {
+    let center = MulticastCenter(reentrancy: policy, onRecursion: reports.handler)
     let echo = center.adding(Echo())
     var calls = 0
     func notify(_ line: Int) -> Int {

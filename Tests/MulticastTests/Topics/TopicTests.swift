@@ -258,6 +258,38 @@ import Testing
     #expect(await first(2, of: oldest) == [1, 2])
   }
 
+  @Test(arguments: [-1, .min]) func aStreamWithANegativeLimitHoldsNoMessage(limit: Int) async {
+    let messages = center.messages(of: Topic<Int>(), buffering: .bufferingNewest(limit))
+    let received = Numbers()
+    let loop = Task {
+      for await number in messages { return received.add(number) }
+    }
+    // Until the loop waits, the stream drops each message. Then it passes one on.
+    while received.all.isEmpty {
+      center.post(Topic<Int>(), 1)
+      #expect(center.wiring.topics.allSatisfy { $0.listeners.allSatisfy { $0.unread ?? 0 == 0 } })
+      await Task.yield()
+    }
+    await loop.value
+  }
+
+  /// A program may take a topic's type for a listener protocol. That is a key of its own.
+  @Test func theTypeOfATopicIsNotTheKeyOfItsHandlers() {
+    let (topic, owner) = (Topic<Int>("number"), kept(Owner()))
+    let numbers = Numbers()
+    for isUsedBefore in [false, true] {
+      let center = MulticastCenter()
+      if isUsedBefore { #expect(center[Topic<Int>.self].isEmpty) }
+      center.observe(topic, owner: owner) { _, number in numbers.add(number) }
+      #expect(center.notify(Topic<Int>.self) { _ in } == 0)
+      #expect(center[Topic<Int>.self].isEmpty)
+      center.removeAll(for: Topic<Int>.self)
+      #expect(center.post(topic, 1).clients == 1)
+      #expect(center.wiring.topics.count == 1)
+    }
+    #expect(numbers.all == [1, 1])
+  }
+
   @Test func aLoopReceivesEarlierMessagesAndEndsWhenObserversAreRemoved() async {
     let messages = center.messages(of: Topic<Int>())
     center.post(Topic<Int>(), 1)
