@@ -29,7 +29,7 @@ extension MulticastDelegate {
     let site = CallSite(fileID: fileID, line: line, column: column)
     guard let frame = loopGuard.enterAwaited(list: clientList, site: site) else { return 0 }
     return try await frame.run { () async throws(Failure) in
-      try await forEachClient(from: site, awaiting: body)
+      try await callEachClient(from: site, awaiting: body)
     }
   }
 
@@ -68,7 +68,7 @@ extension MulticastDelegate {
   /// Calls `body` with the clients that are registered now, and awaits each call, as ``forEachClient(_:)`` does without
   /// awaiting. Reports the delivery.
   @inlinable
-  nonisolated(nonsending) func forEachClient<Failure: Error>(
+  nonisolated(nonsending) func callEachClient<Failure: Error>(
     from site: CallSite,
     awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) -> Int {
@@ -76,7 +76,7 @@ extension MulticastDelegate {
     defer { pass?.endPass() }
     var called = 0
     for box in clientList.boxes {
-      let wasCalled: Void? = try await Self.own(box).withClient(
+      let wasCalled: Void? = try await Self.clientBox(box).withClient(
         awaiting: { (client) async throws(Failure) in
           #if DEBUG
             box.checkHome(as: Listener.self, from: site)

@@ -82,14 +82,14 @@ extension MulticastDelegate {
     isHomeGiven: Bool
   ) -> Bool {
     withObject(of: client, file: site.file, line: site.line) { object in
-      add(
+      addBox(
         ClientBox(client, object, at: home(of: object, in: isolation, on: queue)), at: site,
         isHomeGiven: isHomeGiven)
     }
   }
 
   @usableFromInline
-  func add(_ box: WeakBox, at site: CallSite, isHomeGiven: Bool) -> Bool {
+  func addBox(_ box: WeakBox, at site: CallSite, isHomeGiven: Bool) -> Bool {
     #if DEBUG
       if !isHomeGiven, MainActor.presence() == .here { box.addedOnMain = AddedOnMain(at: site) }
     #endif

@@ -79,7 +79,8 @@ extension MulticastDelegate {
   ) throws(Failure) -> Int {
     try clientList.forEach(in: clientList.boxes) { (box) throws(Failure) in
       // Nil for a deallocated client, and for a removed one, whose box is empty already.
-      try Self.own(box).withClient { (client) throws(Failure) in try body(client, box) } == nil
+      try Self.clientBox(box).withClient { (client) throws(Failure) in try body(client, box) }
+        == nil
         ? .deallocated : .called
     }
   }
@@ -87,7 +88,7 @@ extension MulticastDelegate {
   /// Casts a box of this delegate's list to its class, without a check. The list contains boxes of this class only, because
   /// only `add` registers boxes in it.
   @inlinable
-  static func own(_ box: WeakBox) -> ClientBox<Listener> {
+  static func clientBox(_ box: WeakBox) -> ClientBox<Listener> {
     unsafe unsafeDowncast(box, to: ClientBox<Listener>.self)
   }
 }

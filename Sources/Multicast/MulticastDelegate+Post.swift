@@ -36,7 +36,7 @@ extension MulticastDelegate {
   ) -> Posted {
     if clientList.isSilent { return Posted() }
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return office.post(ClientPost(to: clientList, from: site, .homes, body), from: isolation)
+    return office.post(ClientPost(to: clientList, from: site, .homes, body), in: isolation)
   }
 
   /// Calls every client on the main actor, in order.
@@ -71,7 +71,7 @@ extension MulticastDelegate {
     if clientList.isSilent { return Posted() }
     let site = CallSite(fileID: fileID, line: line, column: column)
     let call = MainActorFunction(body).callable
-    return office.post(ClientPost(to: clientList, from: site, .mainActor, call), from: isolation)
+    return office.post(ClientPost(to: clientList, from: site, .mainActor, call), in: isolation)
   }
 }
 
@@ -93,7 +93,7 @@ final class ClientPost<Listener>: Post, @unchecked Sendable {
         box.checkHome(in: post, as: Listener.self)
       #endif
       let post = unsafe unsafeDowncast(post, to: ClientPost<Listener>.self)
-      return MulticastDelegate<Listener>.own(box).withClient(post.body) == nil
+      return MulticastDelegate<Listener>.clientBox(box).withClient(post.body) == nil
         ? .deallocated : .called
     }
   }
@@ -130,7 +130,7 @@ extension MulticastDelegate where Listener: Sendable {
   ) -> Posted {
     if clientList.isSilent { return Posted() }
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return office.post(AwaitingPost(to: clientList, from: site, body), from: nil)
+    return office.post(AwaitingPost(to: clientList, from: site, body), in: nil)
   }
 }
 
@@ -152,7 +152,7 @@ private final class AwaitingPost<Listener: Sendable>: Post, @unchecked Sendable 
 
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome {
     guard let object = box.load() else { return .deallocated }
-    await body(MulticastDelegate<Listener>.own(box).value)
+    await body(MulticastDelegate<Listener>.clientBox(box).value)
     extendLifetime(object)
     return .called
   }

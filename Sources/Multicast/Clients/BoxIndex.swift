@@ -30,7 +30,7 @@ struct BoxIndex {
       let index = boxes.indices.last { self.key(at: $0, in: boxes) == key && body(boxes[$0]) }
       return index.map { boxes[$0] }
     }
-    // The entry points to a registered box, unless all boxes of the chain are empty: see `skip`.
+    // The entry points to a registered box, unless all boxes of the chain are empty: see ``unlink(_:in:)``.
     let (position, isFound) = position(of: key, in: boxes)
     var index = isFound ? Int(entries[position]) - 1 : -1
     while index >= 0 {

@@ -41,7 +41,7 @@ extension ClientList {
       let next = box.home.map { ObjectIdentifier($0) }
       if next != home {
         home = next
-        mayLoad = box.home?.mayRelease(from: current) ?? true
+        mayLoad = box.home?.mayLoad(from: current) ?? true
       }
       mayLoadAll = mayLoadAll && mayLoad
       return mayLoad && box.load() == nil ? .deallocated : .skipped
@@ -57,7 +57,7 @@ extension ClientList {
   static func removeDeallocatedElsewhere(in lists: [ClientList]) {
     var searches: [UInt: (home: Home, lists: [ClientList])] = [:]
     for list in lists {
-      for home in list.roster.homes.map(\.home) where !home.mayRelease() {
+      for home in list.roster.homes.map(\.home) where !home.mayLoad() {
         if list.beginSearch(in: home) {
           searches[home.address, default: (home, [])].lists.append(list)
         }
@@ -73,14 +73,14 @@ extension ClientList {
   /// list is full.
   ///
   /// Relaxed, because the number is only a limit for the time that this takes.
-  final func removeSomeDeallocated() {
+  final func removeDeallocatedIfShort() {
     if count.load(ordering: .relaxed) <= 32 { removeDeallocated(in: boxes) }
   }
 }
 
 /// A search for deallocated clients of lists, in one home.
 ///
-/// It owns the lists, and releases them as it runs. The task that brings it to the home ends some time later, and a topic whose list
+/// It owns the lists, and releases them when it has run. The task that brings it to the home ends some time later, and a topic whose list
 /// that task held would look as if it were in use.
 final class Search: Sendable {
   private let lists: Locked<[ClientList]>

@@ -155,7 +155,7 @@ extension ClientList {
   /// O(*k*) for *k* registrations.
   @discardableResult
   final func removeAll(of client: AnyObject? = nil) -> Int {
-    removeSomeDeallocated()
+    removeDeallocatedIfShort()
     let ended = removing { state in
       let boxes = client.map { state.boxes(of: ObjectIdentifier($0).address) } ?? state.boxes
       return boxes.filter { box in (client == nil || box.isAlive) && state.empty(box) }

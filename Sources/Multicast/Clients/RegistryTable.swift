@@ -16,12 +16,12 @@ extension ClientRegistry {
   var delegateList: ClientList? { nil }
 }
 
-/// Finds a center's registries by type, without a lock: a hash table whose entries are linked lists of nodes.
+/// Finds a center's registries by type, without a lock: a hash table whose buckets are linked lists of nodes.
 ///
 /// Every `notify` and every `post` of a center begins here, so a lookup costs a few instructions: it takes no lock and retains
-/// nothing. That is safe, because nodes are only added, each as the first one of its list, and stay until the table is
+/// nothing. That is safe, because nodes are only added, each as the first one of its bucket, and stay until the table is
 /// deallocated with its center. A node never changes, and it is complete before a store with release ordering makes it the
-/// first one. So a thread that loads the first node with acquire ordering can follow the whole list. A thread that looks too
+/// first one. So a thread that loads the first node with acquire ordering can walk the whole bucket. A thread that looks too
 /// early can only miss a newer registry. It looks again with the lock held before it adds one. The nodes own the registries.
 ///
 /// Tests/Verification/Simulation checks both orderings: see OrderProgram.swift and RegistryProgram.swift.
@@ -39,14 +39,14 @@ final class RegistryTable: @unchecked Sendable {
 
     let key: UInt
 
-    /// The address of the next node of the list; 0 if there is none.
+    /// The address of the next node of the bucket; 0 if there is none.
     let next: UInt64
   }
 
   private static var bits: Int { 6 }
 
-  /// The addresses of the first nodes of the lists; 0 for an empty list.
-  private let lists: UnsafeMutablePointer<UInt64>
+  /// The address of the first node of each bucket; 0 for an empty one.
+  private let buckets: UnsafeMutablePointer<UInt64>
 
   /// All registries, in the order of their first use.
   private let registries = Locked<[any ClientRegistry]>([])
@@ -57,20 +57,20 @@ final class RegistryTable: @unchecked Sendable {
 
   init(isReported: Bool = false) {
     self.isReported = isReported
-    unsafe lists = .allocate(capacity: 1 << Self.bits)
-    unsafe lists.initialize(repeating: 0, count: 1 << Self.bits)
+    unsafe buckets = .allocate(capacity: 1 << Self.bits)
+    unsafe buckets.initialize(repeating: 0, count: 1 << Self.bits)
   }
 
   deinit {
     for index in 0..<1 << Self.bits {
-      var address = unsafe lists[index]
+      var address = unsafe buckets[index]
       while let node = unsafe UnsafeMutablePointer<Node>(bitPattern: UInt(address)) {
         unsafe address = node.pointee.next
         unsafe node.deinitialize(count: 1)
         unsafe node.deallocate()
       }
     }
-    unsafe lists.deallocate()
+    unsafe buckets.deallocate()
   }
 
   /// Returns a pointer to the reference to the registry of a key; nil if there is none. The table owns the registry, so keep
@@ -79,8 +79,8 @@ final class RegistryTable: @unchecked Sendable {
   /// This returns a pointer, because a returned reference would be retained and released in every `notify`.
   @usableFromInline
   func find(_ key: ObjectIdentifier) -> UnsafeMutableRawPointer? {
-    let list = unsafe lists + Hashing.index(of: key.address, bits: Self.bits)
-    var address = unsafe multicast_load(list, AtomicOrdering.acquiring.rawValue)
+    let bucket = unsafe buckets + Hashing.index(of: key.address, bits: Self.bits)
+    var address = unsafe multicast_load(bucket, AtomicOrdering.acquiring.rawValue)
     while let node = unsafe UnsafeMutablePointer<Node>(bitPattern: UInt(address)) {
       if unsafe node.pointee.key == key.address { return UnsafeMutableRawPointer(node) }
       unsafe address = node.pointee.next
@@ -98,11 +98,11 @@ final class RegistryTable: @unchecked Sendable {
       if let found = unsafe find(key) { return unsafe found }
       let registry = make()
       registries.append(registry)
-      let list = unsafe lists + Hashing.index(of: key.address, bits: Self.bits)
+      let bucket = unsafe buckets + Hashing.index(of: key.address, bits: Self.bits)
       let node = UnsafeMutablePointer<Node>.allocate(capacity: 1)
-      unsafe node.initialize(to: Node(registry: registry, key: key.address, next: list.pointee))
+      unsafe node.initialize(to: Node(registry: registry, key: key.address, next: bucket.pointee))
       unsafe multicast_store(
-        list, UInt64(UInt(bitPattern: node)), AtomicOrdering.releasing.rawValue)
+        bucket, UInt64(UInt(bitPattern: node)), AtomicOrdering.releasing.rawValue)
       return UnsafeMutableRawPointer(node)
     }
   }

@@ -79,7 +79,7 @@ class WeakBox: AtomicWord, @unchecked Sendable {
 extension WeakBox {
   /// Whether the client may be loaded on this thread, because it has no home, its home is here, or its home has ended. Call
   /// this with no lock held.
-  final var mayBeLoaded: Bool { home?.mayRelease() ?? true }
+  final var mayBeLoaded: Bool { home?.mayLoad() ?? true }
 
   /// Whether the client is registered and, if it may be loaded here, alive. Call this with no lock held.
   final var mayBeAlive: Bool { isRegistered && (!mayBeLoaded || load() != nil) }

@@ -21,8 +21,8 @@
 //
 // Example. The main actor posts `.login`, which a log without a home, a screen of the main actor and a store on a queue observe:
 //
-//     post ─▶ 1. call log ─▶ 2. queue: put letter ─▶ startDrain   ── queue ──▶ claimForDrain ─▶ call store ─▶ finish ─▶ idle
-//                               main actor: claim ─▶ 3. call screen ─▶ release ─▶ finish ─▶ 4. posts of log and screen ─▶ return
+//     post ─▶ 1. call log ─▶ 2. queue: put letter ─▶ startDrain   ── queue ──▶ claimForDrain ─▶ call store ─▶ finishPart ─▶ idle
+//                               main actor: claim ─▶ 3. call screen ─▶ endClaim ─▶ finishPart ─▶ 4. posts of log and screen ─▶ return
 //
 // The objects and their owners:
 //
@@ -45,7 +45,7 @@ extension PostOffice {
   ///
   /// - Parameter isolation: The actor in which the calling code is written. It is known to be here.
   @usableFromInline
-  func post(_ post: consuming Post, from isolation: (any Actor)?) -> Posted {
+  func post(_ post: consuming Post, in isolation: (any Actor)?) -> Posted {
     let chain = DeliveryChain()
     var outermost: FramePointer?
     if !chain.isEmpty || multicast_is_awaiting(), let cause = Cause.current {
@@ -54,25 +54,25 @@ extension PostOffice {
     }
     if let tracing { unsafe post.trace = tracing.makeTrace(of: post.list, from: post.site) }
     if let outermost = unsafe outermost {
-      let isLetter = unsafe outermost.pointee.isLetter || !chain.isLed(by: outermost)
-      unsafe outermost.pointee.postFrame?.pointee.addFollower(post, isLetter: isLetter)
+      let isFromLetter = unsafe outermost.pointee.isFromLetter || !chain.isLed(by: outermost)
+      unsafe outermost.pointee.postFrame?.pointee.addFollower(post, isFromLetter: isFromLetter)
       return Posted(post, clients: post.roster.boxes.registered, of: self)
     }
     let isolation = isolation.map { ObjectIdentifier($0) }
     let post = unsafe Unmanaged.passRetained(consume post)
     return unsafe withFrame { frame in
-      let (waiting, clients) = unsafe frame.withPost(post, isLetter: false) { post in
-        let (clients, letters) = deliver(post, isFollower: false, from: isolation)
+      let (waiting, clients) = unsafe frame.withPost(post, isFromLetter: false) { post in
+        let (clients, letters) = deliver(post, isFollower: false, in: isolation)
         return (letters > 0 ? post : nil, clients)
       }
-      unsafe Post.finish(post)
+      unsafe Post.finishPart(of: post)
       return Posted(waiting, clients: clients, of: self)
     }
   }
 
   /// Notes the cause of a post. Returns false, and reports the post, if its causes have set off too many.
   private func admit(_ post: Post, after cause: Cause) -> Bool {
-    let cause = post.setReference(Cause(site: post.site, parent: cause))
+    let cause = post.setCause(Cause(site: post.site, parent: cause))
     let recurrences = cause.countRecurrence()
     if recurrences <= Cause.limit { return true }
     if recurrences == Cause.limit + 1 { loopGuard.reportPost(to: post.list, by: cause) }
@@ -80,21 +80,48 @@ extension PostOffice {
     return false
   }
 
-  /// Takes the first three steps, and reports them as a pass. Returns the number of listeners that were called or will be, and
-  /// that of the letters.
+  /// Runs `body`, which delivers posts, in a frame of this thread's chain. Then delivers the posts that these have set off.
+  ///
+  /// The center does not settle meanwhile, because the frame counts as a delivery.
   @inline(__always)
-  private func deliver(
-    _ post: Post, isFollower: Bool, from isolation: ObjectIdentifier?
-  ) -> (clients: Int, letters: Int) {
-    if unsafe post.trace == nil { return takeSteps(post, nil, from: isolation) }
-    return post.withPass(waited: isFollower, in: nil) { pass in
-      takeSteps(post, pass, from: isolation)
+  func withFrame<Result: ~Copyable>(
+    _ body: (FramePointer) -> Result
+  ) -> Result {
+    var postFrame = PostFrame(office: ObjectIdentifier(self))
+    // List and call site are those of the post, from `withPost` on.
+    var frame = DeliveryFrame(list: ObjectIdentifier(self), site: CallSite())
+    let stripe = activeFrames.begin()
+    defer { if activeFrames.end(stripe) { withLock { $0.checkWaiters() } } }
+    return unsafe withUnsafeMutablePointer(to: &postFrame) { postFrame in
+      unsafe withUnsafeMutablePointer(to: &frame) { frame in
+        unsafe frame.pointee.postFrame = postFrame
+        unsafe DeliveryChain().push(frame)
+        let result = unsafe body(frame)
+        unsafe deliverFollowers(of: frame)
+        unsafe frame.pointee.pop()
+        return result
+      }
     }
   }
 
+  /// Performs the first three steps, and reports them as a pass. Returns the number of listeners that were called or will be, and
+  /// that of the letters.
+  @inline(__always)
+  private func deliver(
+    _ post: Post, isFollower: Bool, in isolation: ObjectIdentifier?
+  ) -> (clients: Int, letters: Int) {
+    if unsafe post.trace == nil { return performSteps(post, nil, in: isolation) }
+    return post.withPass(waited: isFollower, in: nil) { pass in
+      performSteps(post, pass, in: isolation)
+    }
+  }
+
+  /// Calls, leaves and handles.
+  ///
+  /// - Parameter pass: Nil if the post has no trace.
   @inline(never)
-  private func takeSteps(
-    _ post: Post, _ pass: DeliveryPass?, from isolation: ObjectIdentifier?
+  private func performSteps(
+    _ post: Post, _ pass: DeliveryPass?, in isolation: ObjectIdentifier?
   ) -> (clients: Int, letters: Int) {
     var called = 0
     if case .homes = post.destination {
@@ -103,7 +130,7 @@ extension PostOffice {
       if roster.homes.isEmpty, unsafe post.latest == nil { return (called, 0) }
     }
     var delivery = DeliveryState()
-    leave(post, &delivery, from: isolation)
+    leaveLetters(of: post, &delivery, in: isolation)
     if let pass { delivery.reportLetters(of: post, to: pass) }
     called += handleHere(delivery) { boxes in call(boxes, with: post, pass) }
     return (called + delivery.listeners, delivery.letters)
@@ -127,6 +154,8 @@ extension PostOffice {
   }
 }
 
+// MARK: - 2. Leave: see Leave.swift
+
 // MARK: - 3. Handle
 
 extension PostOffice {
@@ -141,9 +170,9 @@ extension PostOffice {
     delivery.withClaim { mailbox, boxes in
       delivery.withEarlier { earlier in handle(&earlier, in: mailbox) }
       called = callListeners(boxes)
-      change(mailbox) { $0.release() }
+      change(mailbox) { $0.endClaim() }
     }
-    delivery.forEachOtherHome { mailbox in handleWaiting(in: mailbox) }
+    delivery.forEachOtherHere { mailbox in handleWaiting(in: mailbox) }
     return called
   }
 
@@ -154,7 +183,7 @@ extension PostOffice {
     var batch = LetterQueue()
     if change(mailbox, { $0.claimAndTakeAll(into: &batch) }) == .nothing { return }
     handle(&batch, in: mailbox)
-    change(mailbox) { $0.release() }
+    change(mailbox) { $0.endClaim() }
   }
 
   /// Handles letters in their home, which this thread has claimed: calls their listeners, and delivers the posts that these make.
@@ -165,11 +194,11 @@ extension PostOffice {
         let group = letter.group
         let post = unsafe Unmanaged.passRetained(letter.post)
         _ = consume letter
-        unsafe frame.withPost(post, isLetter: true) { post in
+        unsafe frame.withPost(post, isFromLetter: true) { post in
           callAtHome(group.boxes, with: post, in: mailbox)
         }
-        unsafe Post.finish(post)
-        unsafe follow(frame)
+        unsafe Post.finishPart(of: post)
+        unsafe deliverFollowers(of: frame)
       }
     }
   }
@@ -187,38 +216,14 @@ extension PostOffice {
 // MARK: - 4. Follow
 
 extension PostOffice {
-  /// Runs `body`, which delivers posts, in a frame of this thread's chain. Then delivers the posts that these have set off.
-  ///
-  /// The center does not settle meanwhile, because the frame counts as a delivery.
-  @inline(__always)
-  func withFrame<Result: ~Copyable>(
-    _ body: (FramePointer) -> Result
-  ) -> Result {
-    var postFrame = PostFrame(office: ObjectIdentifier(self))
-    // List and call site are those of the post, from `withPost` on.
-    var frame = DeliveryFrame(list: ObjectIdentifier(self), site: CallSite())
-    let stripe = activeFrames.begin()
-    defer { if activeFrames.end(stripe) { withLock { $0.checkWaiters() } } }
-    return unsafe withUnsafeMutablePointer(to: &postFrame) { postFrame in
-      unsafe withUnsafeMutablePointer(to: &frame) { frame in
-        unsafe frame.pointee.postFrame = postFrame
-        unsafe DeliveryChain().push(frame)
-        let result = unsafe body(frame)
-        unsafe follow(frame)
-        unsafe frame.pointee.pop()
-        return result
-      }
-    }
-  }
-
   /// Delivers the posts that wait in a frame, and those that follow them.
   @inline(__always)
-  private func follow(_ frame: FramePointer) {
-    while let (post, isLetter) = unsafe frame.pointee.postFrame?.pointee.takeFollower() {
-      unsafe frame.withPost(post, isLetter: isLetter) { post in
-        _ = deliver(post, isFollower: true, from: nil)
+  private func deliverFollowers(of frame: FramePointer) {
+    while let (post, isFromLetter) = unsafe frame.pointee.postFrame?.pointee.takeFollower() {
+      unsafe frame.withPost(post, isFromLetter: isFromLetter) { post in
+        _ = deliver(post, isFollower: true, in: nil)
       }
-      unsafe Post.finish(post)
+      unsafe Post.finishPart(of: post)
     }
   }
 }

@@ -30,7 +30,7 @@ struct DeliveryFrame {
 
   /// Whether this thread handles a letter, or a post that the call for a letter has made. The outer frames have not led to
   /// these calls: see ``DeliveryChain/forEachLeading(_:)``.
-  @usableFromInline var isLetter = false
+  @usableFromInline var isFromLetter = false
 
   @inlinable
   init(list: ObjectIdentifier, site: CallSite) {
@@ -98,7 +98,7 @@ struct DeliveryChain {
     var next = unsafe innermost.pointee
     while let frame = unsafe next {
       unsafe next = frame.pointee.outer
-      if unsafe frame.pointee.isLetter {
+      if unsafe frame.pointee.isFromLetter {
         let delivery = unsafe frameDelivering(frame.pointee.postFrame?.pointee.post, from: next)
         guard let delivery = unsafe delivery else {
           unsafe body(frame)

@@ -2,7 +2,7 @@
 @safe
 struct DeliveryState: ~Copyable {
   /// The first of the homes that are here, which the thread tries to claim. Owned by the roster.
-  private var here: Unmanaged<Mailbox>?
+  private var firstHere: Unmanaged<Mailbox>?
 
   /// The listeners of the home that was claimed. Owned by the roster.
   private var claimed: Unmanaged<Roster.Group>?
@@ -27,8 +27,8 @@ struct DeliveryState: ~Copyable {
     var earlier = LetterQueue()
 
     /// The other homes that are here, and those of them in which a letter was left.
-    var here: Set<ObjectIdentifier> = []
-    var hereWithLetters: [Mailbox] = []
+    var othersHere: Set<ObjectIdentifier> = []
+    var othersWithLetters: [Mailbox] = []
 
     /// The letters, to report them in a center that is traced.
     var reports: [(home: Mailbox, listeners: Int, waiting: Int)] = []
@@ -77,21 +77,21 @@ extension DeliveryState {
 
   /// Notes a home that is here. Called with no lock held.
   @inline(__always)
-  mutating func addHere(_ mailbox: Mailbox) {
-    if unsafe here == nil { return unsafe here = .passUnretained(mailbox) }
-    makeMore { $0.here.insert(ObjectIdentifier(mailbox)) }
+  mutating func noteHere(_ mailbox: Mailbox) {
+    if unsafe firstHere == nil { return unsafe firstHere = .passUnretained(mailbox) }
+    makeMore { $0.othersHere.insert(ObjectIdentifier(mailbox)) }
   }
 
   @inline(__always)
   func isFirstHere(_ mailbox: Mailbox) -> Bool {
-    unsafe here?.toOpaque() == Unmanaged.passUnretained(mailbox).toOpaque()
+    unsafe firstHere?.toOpaque() == Unmanaged.passUnretained(mailbox).toOpaque()
   }
 
   /// Notes that the first home that is here has been claimed, for the listeners of a group.
   @inline(__always)
-  mutating func claimed(_ group: Roster.Group) { unsafe claimed = .passUnretained(group) }
+  mutating func noteClaim(for group: Roster.Group) { unsafe claimed = .passUnretained(group) }
 
-  mutating func makeEarlier(_ take: (inout LetterQueue) -> Void) { makeMore { take(&$0.earlier) } }
+  mutating func fillEarlier(_ take: (inout LetterQueue) -> Void) { makeMore { take(&$0.earlier) } }
 
   /// Notes a letter. Returns whether this thread runs in its home, so that no drain is needed: this thread handles the letter or,
   /// if another thread has claimed the home, that one.
@@ -101,8 +101,8 @@ extension DeliveryState {
     listeners += count
     var isHere = isFirstHere(mailbox)
     withMore { more in
-      guard more.here.contains(ObjectIdentifier(mailbox)) else { return }
-      more.hereWithLetters.append(mailbox)
+      guard more.othersHere.contains(ObjectIdentifier(mailbox)) else { return }
+      more.othersWithLetters.append(mailbox)
       isHere = true
     }
     return isHere
@@ -115,7 +115,7 @@ extension DeliveryState {
   /// Passes the home that was claimed and its listeners to `body`.
   @inline(__always)
   func withClaim(_ body: (Mailbox, Boxes) -> Void) {
-    guard let claimed = unsafe claimed, let here = unsafe here else { return }
+    guard let claimed = unsafe claimed, let here = unsafe firstHere else { return }
     unsafe here._withUnsafeGuaranteedRef { mailbox in
       unsafe claimed._withUnsafeGuaranteedRef { body(mailbox, $0.boxes) }
     }
@@ -126,8 +126,8 @@ extension DeliveryState {
   func withEarlier(_ body: (inout LetterQueue) -> Void) { withMore { body(&$0.earlier) } }
 
   @inline(__always)
-  func forEachOtherHome(_ body: (Mailbox) -> Void) {
-    withMore { $0.hereWithLetters.forEach(body) }
+  func forEachOtherHere(_ body: (Mailbox) -> Void) {
+    withMore { $0.othersWithLetters.forEach(body) }
   }
 }
 

@@ -68,6 +68,7 @@ extension PostOffice {
     var action = change(mailbox) { $0.claimForDrain(1, into: &batch) }
     while action == .handleLetters {
       if let letter = batch.popFirst() {
+        // That of the handler's task, else the home of the client, else the actor of the body.
         let isolation =
           mailbox.actor ?? letter.group.boxes.first?.home?.actor ?? letter.post.isolation
         await handleAwaiting(consume letter, in: mailbox, isolation: isolation)
@@ -93,7 +94,7 @@ extension PostOffice {
         await callAwaiting(box, with: unsafe post.takeUnretainedValue(), in: mailbox)
       }
       // Inside the call: what the post holds may post in a `deinit`, and the call is the cause of that.
-      unsafe Post.finish(post)
+      unsafe Post.finishPart(of: post)
     }
   }
 

@@ -53,7 +53,7 @@ final class LatestMessage: @unchecked Sendable {
 // MARK: - Beginning with the latest message
 
 extension PostOffice {
-  /// Changes the registration of a handler, and leaves it the topic's latest message if it begins with that.
+  /// Changes the registration of a handler, and leaves it the topic's latest message, or claims its home, if it begins with that.
   ///
   /// Registration and letter are one critical section of the office's lock, and so are a post's letters and its storing. So the
   /// handler receives the latest message and then every later one. If its home is here and free, the handler is called before
@@ -66,7 +66,7 @@ extension PostOffice {
   ///   with it.
   func beginWithLatest(_ box: WeakBox, in mailbox: Mailbox, _ change: (inout State) -> Post?) {
     var delivery = DeliveryState()
-    if mailbox.isHere(from: nil) { delivery.addHere(mailbox) }
+    if mailbox.callsHere(in: nil) { delivery.noteHere(mailbox) }
     let roster = Roster(allOf: [box], in: mailbox)
     let post = withLock { state in
       guard let post = change(&state)?.copy(for: roster) else { return nil as Post? }
@@ -76,20 +76,21 @@ extension PostOffice {
     if let post { handleLatest(post, delivery, in: mailbox) }
   }
 
-  /// Handles the letter of a latest message if this thread claimed the mailbox for it.
+  /// Calls the handler with the latest message if this thread has claimed the mailbox for that. Finishes this thread's part of the post
+  /// in either case.
   ///
   /// Apart from `beginWithLatest`, because the compiler makes a copy of that function for each closure that it is called with.
   private func handleLatest(_ post: Post, _ delivery: consuming DeliveryState, in mailbox: Mailbox)
   {
     unsafe withFrame { frame in
       let post = unsafe Unmanaged.passRetained(post)
-      unsafe frame.withPost(post, isLetter: false) { post in
+      unsafe frame.withPost(post, isFromLetter: false) { post in
         _ = handleHere(delivery) { boxes in
           callAtHome(boxes, with: post, in: mailbox)
           return boxes.count
         }
       }
-      unsafe Post.finish(post)
+      unsafe Post.finishPart(of: post)
     }
   }
 }

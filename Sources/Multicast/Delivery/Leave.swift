@@ -1,22 +1,22 @@
 // The second step of a delivery: see Delivery.swift.
 
 extension PostOffice {
-  /// Stores a post if its topic keeps the latest message, and leaves letters in the homes concerned.
+  /// Stores a post if its topic keeps the latest message, and leaves letters in the homes concerned, or claims one that is here.
   @inline(never)
-  func leave(
-    _ post: Post, _ delivery: inout DeliveryState, from isolation: ObjectIdentifier?
+  func leaveLetters(
+    of post: Post, _ delivery: inout DeliveryState, in isolation: ObjectIdentifier?
   ) {
     // Before the lock is taken, because client code may run: that of a custom executor, to answer, and the `deinit` of a client
     // whose last owner releases it during the search.
     switch post.destination {
     case .homes: break
     case .mainActor: delivery.setRoster(Roster(allOf: post.roster.boxes, in: mainMailbox))
-    // No caller of `delivered()` waits for a client that has been deallocated.
+    // So that no caller of `delivered()` waits for a client that has been deallocated.
     case .tasks: post.list.removeDeallocated(in: post.roster.boxes)
     }
     unsafe delivery.roster(of: post)._withUnsafeGuaranteedRef { roster in
       roster.forEachHome { _, mailbox in
-        if mailbox.isHere(from: isolation) { delivery.addHere(mailbox) }
+        if mailbox.callsHere(in: isolation) { delivery.noteHere(mailbox) }
       }
     }
     withLock { state in
@@ -74,9 +74,9 @@ extension PostOffice.State {
     guard delivery.isFirstHere(mailbox), change(mailbox, { $0.claim() }) == .handleLetters else {
       return false
     }
-    delivery.claimed(group)
+    delivery.noteClaim(for: group)
     if !read(mailbox, { $0.letters.isEmpty }) {
-      delivery.makeEarlier { earlier in change(mailbox) { $0.takeAll(into: &earlier) } }
+      delivery.fillEarlier { earlier in change(mailbox) { $0.takeAll(into: &earlier) } }
     }
     return true
   }

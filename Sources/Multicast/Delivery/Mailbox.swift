@@ -42,7 +42,8 @@ extension Roster {
 }
 
 extension PostOffice.State {
-  /// Makes a transition of a mailbox. Notes whether the mailbox is busy, and whether it needs a drain.
+  /// Makes a transition of a mailbox. The caller has the office's lock. Notes whether the mailbox is busy, and whether it needs a
+  /// drain.
   @inline(__always) @discardableResult
   mutating func change(
     _ mailbox: Mailbox, _ transition: (inout MailboxState<Letter>) -> MailboxAction
@@ -54,7 +55,7 @@ extension PostOffice.State {
     return action
   }
 
-  /// Reads the state of a mailbox.
+  /// Reads the state of a mailbox. The caller has the office's lock.
   @inline(__always)
   func read<Result>(_ mailbox: Mailbox, _ body: (borrowing MailboxState<Letter>) -> Result)
     -> Result
@@ -64,7 +65,7 @@ extension PostOffice.State {
 }
 
 extension PostOffice {
-  /// Makes a transition of a mailbox with the lock held. If it needs a drain, this has started when the function returns.
+  /// Takes the lock, and makes a transition of a mailbox. If it needs a drain, the drain has started when this returns.
   @inline(__always) @discardableResult
   func change(
     _ mailbox: Mailbox, _ transition: (inout MailboxState<Letter>) -> MailboxAction
@@ -72,7 +73,7 @@ extension PostOffice {
     withLock { state in state.change(mailbox, transition) }
   }
 
-  /// Reads the state of a mailbox with the lock held.
+  /// Takes the lock, and reads the state of a mailbox.
   @inline(__always)
   func read<Result: Sendable>(
     _ mailbox: Mailbox, _ body: (borrowing MailboxState<Letter>) -> Result

@@ -1,7 +1,7 @@
 /// One post: the listeners that it is for, its call site, and its cause. Subclasses contain the body or the message.
 ///
 /// A post has *parts*: the delivery on the posting thread, and each letter that this leaves. Each part ends with
-/// ``finish(_:)``, and with the last one the post is finished. A post that a topic stores as its latest message stays in memory,
+/// ``finishPart(of:)``, and with the last one the post is finished. A post that a topic stores as its latest message stays in memory,
 /// but it is finished, too.
 ///
 /// `@unchecked`, because it has variables. The posting thread sets `number`, `isWithdrawn` and `trace` before it leaves
@@ -73,7 +73,11 @@ class Post: ReferenceAndCount, @unchecked Sendable {
   final var knownCause: Cause? { reference(as: Cause.self) }
 
   /// The post as the cause of others.
-  final var cause: Cause { knownCause ?? setReference(Cause(site: site, parent: nil)) }
+  final var cause: Cause { knownCause ?? setCause(Cause(site: site, parent: nil)) }
+
+  /// Sets the post as a cause, unless another thread has. Returns the one that counts.
+  @discardableResult
+  final func setCause(_ cause: Cause) -> Cause { setReference(cause) }
 
   /// Whether a newer message has been stored, so that a handler with `newestOnly` skips this one.
   @inline(never) final var isOutdated: Bool {
@@ -93,7 +97,7 @@ class Post: ReferenceAndCount, @unchecked Sendable {
   /// A post of the same message to one handler, which observes the topic now.
   func copy(for roster: Roster) -> Post { fatalError("Only the posts of topics are stored.") }
 
-  /// Reports a pass of this post over listeners. `body` calls them. Call this if the center is traced.
+  /// Reports a pass of this post over listeners. `body` calls them. Call this if the post has a trace.
   ///
   /// Not inlined, because a post that is not traced would then retain what `body` captures.
   @inline(never)
@@ -126,7 +130,7 @@ extension Post {
   /// The task is resumed after the post has been released, so that what the post holds is usually destroyed in the listener's home,
   /// and not by the task.
   @inline(__always)
-  static func finish(_ post: Unmanaged<Post>) {
+  static func finishPart(of post: Unmanaged<Post>) {
     let waiter: Waiter? = unsafe post._withUnsafeGuaranteedRef { post in
       post.removePart() == hasWaiter + 1 ? unsafe post.waiter : nil
     }

@@ -28,18 +28,18 @@ struct PostFrame: ~Copyable {
 
   /// Lets a post follow.
   ///
-  /// - Parameter isLetter: Whether the call for a letter has made it, so that this frame has not led to it.
-  mutating func addFollower(_ post: Post, isLetter: Bool) {
+  /// - Parameter isFromLetter: Whether the call for a letter has made it, so that this frame has not led to it.
+  mutating func addFollower(_ post: Post, isFromLetter: Bool) {
     if unsafe followers == nil { unsafe followers = .passRetained(Followers()) }
-    unsafe followers?._withUnsafeGuaranteedRef { $0.posts.append((post, isLetter)) }
+    unsafe followers?._withUnsafeGuaranteedRef { $0.posts.append((post, isFromLetter)) }
   }
 
   /// Takes the next post, retained.
   @inline(__always)
-  mutating func takeFollower() -> (post: Unmanaged<Post>, isLetter: Bool)? {
+  mutating func takeFollower() -> (post: Unmanaged<Post>, isFromLetter: Bool)? {
     guard let followers = unsafe followers else { return nil }
     return unsafe followers._withUnsafeGuaranteedRef { followers in
-      unsafe followers.posts.popFirst().map { unsafe (.passRetained($0.post), $0.isLetter) }
+      unsafe followers.posts.popFirst().map { unsafe (.passRetained($0.post), $0.isFromLetter) }
     }
   }
 
@@ -60,7 +60,7 @@ struct PostFrame: ~Copyable {
 
 /// An object, because few frames have any followers.
 private final class Followers {
-  var posts = WaitingQueue<(post: Post, isLetter: Bool)>()
+  var posts = WaitingQueue<(post: Post, isFromLetter: Bool)>()
 }
 
 extension Post {
@@ -77,16 +77,16 @@ extension Post {
 
 // Methods of pointers, because the calls that they make change the frame, too.
 extension FramePointer {
-  /// Makes a post that of this frame while `body` calls its listeners. The caller then finishes that part of the post.
+  /// Sets the post of this frame while `body` calls the post's listeners. The caller then finishes its part of the post.
   ///
-  /// - Parameter isLetter: See ``DeliveryFrame/isLetter``.
+  /// - Parameter isFromLetter: See ``DeliveryFrame/isFromLetter``.
   @inline(__always)
   func withPost<Result>(
-    _ post: Unmanaged<Post>, isLetter: Bool, _ body: (Post) -> Result
+    _ post: Unmanaged<Post>, isFromLetter: Bool, _ body: (Post) -> Result
   ) -> Result {
     let postFrame = unsafe pointee.postFrame.unsafelyUnwrapped
     return unsafe post._withUnsafeGuaranteedRef { borrowed in
-      unsafe pointee.isLetter = isLetter
+      unsafe pointee.isFromLetter = isFromLetter
       unsafe pointee.list = ObjectIdentifier(borrowed.list)
       unsafe pointee.site = borrowed.site
       unsafe pointee.nested = 0

@@ -17,7 +17,7 @@ extension PostOffice {
     var limit: TimeLimit?
     let hasSettled = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        add(
+        addWaiter(
           Waiter(in: self) { hasSettled in continuation.resume(returning: hasSettled) },
           number: number)
         // A cancellation that came before has found no waiter. A limit of 0 asks only whether the center has settled.
@@ -53,7 +53,7 @@ extension PostOffice {
       }
       let number = nextWaiter()
       let settled = DispatchSemaphore(value: 0)
-      add(Waiter(in: self) { _ in settled.signal() }, number: number)
+      addWaiter(Waiter(in: self) { _ in settled.signal() }, number: number)
       scheduler?.beginWait(inCall: false)
       if settled.wait(timeout: .now() + seconds) == .success { return true }
       stopWaiting(number)
@@ -82,7 +82,7 @@ extension PostOffice {
   }
 
   /// Lets a task or a thread wait until the center has settled. If it has, it is resumed before this returns.
-  private func add(_ waiter: Waiter, number: UInt64) {
+  private func addWaiter(_ waiter: Waiter, number: UInt64) {
     withLock { state in
       state.waiters[number] = waiter
       // After the waiter is stored: a frame that ends later finds the mark, and one that has ended is no longer counted.

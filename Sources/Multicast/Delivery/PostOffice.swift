@@ -80,7 +80,7 @@ final class PostOffice: Sendable {
       return mailbox
     }
 
-    /// Notes that a mailbox begins or ends to be busy.
+    /// Counts a mailbox that becomes busy or idle. Forgets an idle one of a client's task.
     mutating func countBusy(_ mailbox: Mailbox, _ isBusy: Bool) {
       busy += isBusy ? 1 : -1
       if isBusy { return }
@@ -108,7 +108,7 @@ final class PostOffice: Sendable {
     /// Reports after unlocking that many letters wait in a mailbox.
     mutating func reportCrowd(in mailbox: Mailbox) { makeAfterUnlock().crowded.append(mailbox) }
 
-    /// What is to be done after unlocking.
+    /// Returns what is to be done after unlocking. Makes it if there is nothing yet.
     @inline(never)
     mutating func makeAfterUnlock() -> AfterUnlock {
       if let afterUnlock { return afterUnlock }

@@ -52,7 +52,7 @@ public struct Posted: ~Copyable, Sendable {
   @discardableResult
   nonisolated(nonsending) public consuming func delivered() async -> Int {
     let clients = clients
-    guard let (post, office) = unsafe takePost() else { return clients }
+    guard let (post, office) = unsafe postToAwait() else { return clients }
     await withCheckedContinuation { continuation in
       let office = unsafe office.takeRetainedValue()
       let waiter = Waiter(in: office) { _ in continuation.resume() }
@@ -64,7 +64,7 @@ public struct Posted: ~Copyable, Sendable {
   }
 
   /// The post to wait for and its office, retained; nil if there is nothing to wait for.
-  private consuming func takePost() -> (Unmanaged<Post>, Unmanaged<PostOffice>)? {
+  private consuming func postToAwait() -> (Unmanaged<Post>, Unmanaged<PostOffice>)? {
     guard let post, let office else { return nil }
     if let call = AwaitedCall.current, call.isAddressed(by: post) {
       post.hintThatDeliveredWouldWait()

@@ -1,9 +1,9 @@
 /// A task or a thread that waits for a post, or for a center to settle.
 ///
 /// `delivered()` works as follows. A post counts its unfinished parts: one for the delivery on the posting thread, and one for each
-/// letter, from the moment at which it is left. `Post.finish` ends each part after its last call, and whichever thread ends
+/// letter, from the moment at which it is left. `Post.finishPart` ends each part after its last call, and whichever thread ends
 /// the last one resumes the task. `delivered()` stores the waiter in the post, and then sets a bit of the same count. So either
-/// it finds the count at 0 and does not wait, or the last `finish` finds the bit and the waiter. Letters for handlers that
+/// it finds the count at 0 and does not wait, or the last `finishPart` finds the bit and the waiter. Letters for handlers that
 /// observe later belong to posts of their own, and no task waits for these.
 final class Waiter: Sendable {
   private let goOn: @Sendable (_ hasHappened: Bool) -> Void

@@ -30,41 +30,41 @@ class Home: @unchecked Sendable {
 
   init(_ kind: Kind) { self.kind = kind }
 
-  /// What reports name as the home of clients that have none.
+  /// The home that reports name for a client without one.
   static let postingThread = Home(.postingThread)
 
-  /// What reports name as the home of clients that a post awaits.
+  /// The home that reports name for a client that a post awaits.
   static let task = Home(.clientTask(0))
 }
 
 extension Home {
   /// Whether this thread runs in this home. For a task without an actor, and for the posting thread, every thread does: see
-  /// ``isHere(from:)``.
+  /// ``callsHere(in:)``.
   ///
   /// Call this with no lock held, because it may run the code of a custom executor.
   ///
   /// - Parameter isolation: The actor in which the code that asks is written. It is known to be here.
-  final func presence(from isolation: ObjectIdentifier? = nil) -> Presence {
+  final func presence(in isolation: ObjectIdentifier? = nil) -> Presence {
     switch kind {
-    case .mainActor: MainActor.presence(from: isolation)
+    case .mainActor: MainActor.presence(in: isolation)
     case .actor(let reference), .handlerTask(let reference?):
-      reference.actor?.presence(from: isolation) ?? .ended
+      reference.actor?.presence(in: isolation) ?? .ended
     case .queue(let queue): queue.presence
     case .clientTask, .handlerTask, .postingThread: .here
     }
   }
 
   /// Whether a post that is made on this thread calls the listeners of this home before it returns. A task makes its own calls.
-  final func isHere(from isolation: ObjectIdentifier?) -> Bool {
-    !isTask && presence(from: isolation) == .here
+  final func callsHere(in isolation: ObjectIdentifier?) -> Bool {
+    !isTask && presence(in: isolation) == .here
   }
 
   /// Whether this thread may load and release the listeners of this home. Any thread may if the actor has been deallocated.
   ///
   /// - Parameter current: A home in which this thread is known to run.
-  final func mayRelease(from current: Home? = nil) -> Bool {
+  final func mayLoad(from current: Home? = nil) -> Bool {
     if self === current { return true }
-    return switch presence(from: current?.actor.map { ObjectIdentifier($0) }) {
+    return switch presence(in: current?.actor.map { ObjectIdentifier($0) }) {
     case .here, .ended: true
     case .elsewhere, .unknown: false
     }
@@ -142,9 +142,9 @@ extension MainActor {
   package static var isHere: Bool { presence() == .here }
 
   /// Whether this thread runs in the main actor or on the main queue.
-  static func presence(from isolation: ObjectIdentifier? = nil) -> Presence {
+  static func presence(in isolation: ObjectIdentifier? = nil) -> Presence {
     // Ask the queue first. It answers faster, and where the main actor runs, the answer is usually yes.
-    MarkedQueue.main.presence == .here ? .here : shared.presence(from: isolation)
+    MarkedQueue.main.presence == .here ? .here : shared.presence(in: isolation)
   }
 }
 

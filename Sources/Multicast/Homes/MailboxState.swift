@@ -3,8 +3,8 @@ enum MailboxAction {
   /// No letter waits, or another thread handles it.
   case nothing
 
-  /// The caller handles letters: those that it has taken with its claim, if there are any, or, after a turn, those that it comes
-  /// back for.
+  /// The caller handles the letters that it has taken with its claim, if there are any. After a turn, it comes back for those that
+  /// wait.
   case handleLetters
 
   /// The caller starts a drain in the home.
@@ -24,15 +24,15 @@ enum MailboxAction {
 ///              put: startDrain (once, until the drain has arrived), or nothing if the caller is here
 ///   idle ─────────────────────────────────▶ waiting ⟲ put: nothing
 ///    │ ▲                                     │    ▲
-///    │ │                  claim,             │    │ if letters wait: release: startDrain, endTurn: handleLetters
+///    │ │                  claim,             │    │ if letters wait: endClaim: startDrain, endTurn: handleLetters
 ///    │ │                  claimForDrain:     │    │ (nothing, if a drain is still on its way)
 ///    │ │                  handleLetters      ▼    │
-///    │ ╰─ release, takeNext, if none wait ── claimed ⟲ put, claim, claimForDrain: nothing
+///    │ ╰─ endClaim, takeNext, if none wait ─ claimed ⟲ put, claim, claimForDrain: nothing
 ///    ╰─── claim: handleLetters ────────────▶ claimed ⟲ takeNext, if letters wait: handleLetters
 /// ```
 ///
 /// A drain that arrives in an idle or claimed mailbox finds nothing to do, because another thread has handled its letters or is
-/// about to. The thread that has the claim starts another drain if letters wait when it releases the mailbox.
+/// about to. The thread that has the claim starts another drain if letters wait when it ends its claim.
 struct MailboxState<Letter>: ~Copyable {
   private(set) var letters = WaitingQueue<Letter>()
 
@@ -75,7 +75,7 @@ extension MailboxState {
 // MARK: - Handling letters
 
 extension MailboxState {
-  /// Claims the mailbox for a thread that runs in the home.
+  /// Claims the mailbox for a thread that runs in the home. Returns `handleLetters`, or `nothing` if another thread has claimed it.
   @inline(__always)
   mutating func claim() -> MailboxAction {
     if isClaimed { return .nothing }
@@ -108,7 +108,7 @@ extension MailboxState {
     taken = batch.count
   }
 
-  /// Takes the next batch of a drain, or releases the mailbox if no letter waits.
+  /// Takes the next batch of a drain, or ends the claim if no letter waits.
   mutating func takeNext(_ limit: Int, into batch: inout WaitingQueue<Letter>) -> MailboxAction {
     take(limit, into: &batch)
     if !batch.isEmpty { return .handleLetters }
@@ -119,12 +119,12 @@ extension MailboxState {
 
   /// Ends a claim. Letters that have arrived meanwhile need a drain.
   @inline(__always)
-  mutating func release() -> MailboxAction {
+  mutating func endClaim() -> MailboxAction {
     isClaimed = false
     taken = 0
     return letters.isEmpty ? .nothing : scheduleDrain()
   }
 
   /// Ends the claim of a drain after a turn. Returns `handleLetters` if letters wait, for which the drain comes back.
-  mutating func endTurn() -> MailboxAction { release() == .startDrain ? .handleLetters : .nothing }
+  mutating func endTurn() -> MailboxAction { endClaim() == .startDrain ? .handleLetters : .nothing }
 }

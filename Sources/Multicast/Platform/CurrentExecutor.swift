@@ -8,7 +8,7 @@ import MulticastPlatform
 enum Presence: Sendable {
   case here, elsewhere
 
-  /// The system cannot answer: see `Actor.presence(from:)` and ``MarkedQueue/presence``.
+  /// The system cannot answer: see `Actor.presence(in:)` and ``MarkedQueue/presence``.
   case unknown
 
   /// The actor has been deallocated.
@@ -26,7 +26,7 @@ extension Actor {
   ///
   /// - Parameter isolation: The actor in which the calling code is written, where the thread certainly runs. Usually it is this
   ///   actor, and nothing else has to be asked.
-  nonisolated func presence(from isolation: ObjectIdentifier? = nil) -> Presence {
+  nonisolated func presence(in isolation: ObjectIdentifier? = nil) -> Presence {
     if isolation == ObjectIdentifier(self) { return .here }
     guard multicast_knows_current_executor() else {
       #if canImport(Darwin)
@@ -66,7 +66,7 @@ extension Task<Never, Never> {
   static var identity: Int { unsafe withUnsafeCurrentTask { task in unsafe task?.hashValue ?? 0 } }
 }
 
-/// Reports that the runtime lacks the function that `Actor.presence(from:)` calls.
+/// Reports that the runtime lacks the function that `Actor.presence(in:)` calls.
 enum MissingFunction {
   /// Prints once, in a debug build, what does not work without the function.
   static let report: Void = {

@@ -45,10 +45,10 @@ struct Handler: Sendable {
 
   var isActive: Bool { if case .ended = call { false } else { true } }
 
-  /// Erases the types of a handler. The unchecked casts are safe: see ``Handler``.
+  /// A handler without its types. The unchecked casts are safe: see ``Handler``.
   @inlinable
-  static func erase<Message: Sendable, Owner: AnyObject & Sendable>(
-    _ handler: @escaping @Sendable (Owner, Message) -> Void
+  static func erasingTypes<Message: Sendable, Owner: AnyObject & Sendable>(
+    of handler: @escaping @Sendable (Owner, Message) -> Void
   ) -> Call {
     .called { owner, post in
       handler(

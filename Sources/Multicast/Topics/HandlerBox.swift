@@ -12,8 +12,8 @@ final class HandlerBox: WeakBox, @unchecked Sendable {
     /// token were 2³² replacements old.
     var version: UInt32 = 0
 
-    /// The number of the last stored post that this handler or its predecessors have taken; 0 if there is none.
-    var lastKept: UInt64 = 0
+    /// The number of the last stored post that this handler or its predecessors have received; 0 if there is none.
+    var lastReceived: UInt64 = 0
   }
 
   private let state: Locked<State>
@@ -40,7 +40,7 @@ final class HandlerBox: WeakBox, @unchecked Sendable {
 }
 
 extension WeakBox {
-  /// This box as that of a handler. Use it for the boxes of a `TopicList`, which contains no others.
+  /// This box, cast to the box of a handler. Use it for the boxes of a `TopicList`, which contains no others.
   var handlerBox: HandlerBox { unsafe unsafeDowncast(self, to: HandlerBox.self) }
 }
 
@@ -70,13 +70,13 @@ extension HandlerBox {
     case await(Handler.Awaited, isLast: Bool)
   }
 
-  /// Takes a post for the handler, and decides what the caller does with it. A handler that is called once ends with that.
+  /// Notes that the handler receives a post, and decides what the caller does with it. A handler that is called once ends with that.
   @inline(__always)
-  func takeHandler(for post: Post) -> Action {
+  func receive(_ post: Post) -> Action {
     state.withLock { state in
       if state.handler.newestOnly && post.isOutdated { return .skip }
       // 0 for a topic that does not keep its latest message, so that nothing changes.
-      state.lastKept = unsafe max(state.lastKept, post.number)
+      state.lastReceived = unsafe max(state.lastReceived, post.number)
       let isLast = state.handler.once
       // The action retains the function, so nothing is released with the lock held.
       defer { if isLast { state.handler.call = .ended } }
@@ -107,7 +107,7 @@ extension HandlerBox {
   }
 
   /// Whether this handler is called where a handler with the given home would be called.
-  func isAtHome(_ home: Home?) -> Bool {
+  func hasSameHome(as home: Home?) -> Bool {
     switch (self.home?.kind, home?.kind) {
     case (.handlerTask(let actor), .handlerTask(let other)): actor?.actor === other?.actor
     default: self.home === home
@@ -118,7 +118,7 @@ extension HandlerBox {
   struct Replacement: Sendable {
     let version: UInt32
 
-    /// Whether the new handler begins with the stored post, because the old one has taken it already.
+    /// Whether the new handler begins with the stored post, because the old one has received it already.
     let mustBegin: Bool
 
     /// The old handler. Release it with no lock held.
@@ -136,11 +136,11 @@ extension HandlerBox {
       if !old.isActive { return nil }
       state.handler = handler
       state.version &+= 1
-      // If the old handler has not taken the stored post, the letter of that post still waits in the home, and reaches the new
+      // If the old handler has not received the stored post, the letter of that post still waits in the home, and reaches the new
       // one.
-      let mustBegin = latest == state.lastKept
-      // The new one has not taken it yet, so another replacement before that must not begin again.
-      if mustBegin { state.lastKept = 0 }
+      let mustBegin = latest == state.lastReceived
+      // The new one has not received it yet, so another replacement before that must not begin again.
+      if mustBegin { state.lastReceived = 0 }
       return Replacement(version: state.version, mustBegin: mustBegin, old: old)
     }
   }

@@ -3,7 +3,7 @@
 #endif
 
 extension MulticastCenter {
-  /// Observes a topic with a closure, called in the actor in which you write it.
+  /// Observes a topic with a closure. Written on the main actor, it is called there.
   ///
   /// <!-- example: in Observer -->
   /// ```swift
@@ -12,7 +12,7 @@ extension MulticastCenter {
   /// }
   /// ```
   ///
-  /// A closure written on the main actor runs there. Any other closure runs on the posting thread. In an
+  /// A closure written in a global actor runs there. Any other closure runs on the posting thread. In an
   /// actor, take the owner isolated, and the closure runs in the actor:
   /// `{ (me: isolated Store, login) in me.add(login) }`. A closure that uses the state of the actor around it
   /// without that runs there, too, but keeps the actor alive forever.
@@ -64,7 +64,7 @@ extension MulticastCenter {
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (Owner, Message) -> Void
   ) -> TopicObservation {
-    let call = Handler.erase(IsolatedHandler(handler).callable)
+    let call = Handler.erasingTypes(of: IsolatedHandler(handler).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
     return observe(topic, owner, id, once, newestOnly, site, call, in: handler.isolation)
   }
@@ -109,7 +109,7 @@ extension MulticastCenter {
   ) -> TopicObservation {
     // Disfavored, because the compiler would otherwise prefer this more special method even for a closure
     // that does not isolate its owner. There is no public way to order them.
-    let call = Handler.erase(ActorHandler(handler).callable)
+    let call = Handler.erasingTypes(of: ActorHandler(handler).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
     return observe(topic, owner, id, once, newestOnly, site, call, in: owner)
   }
@@ -209,7 +209,7 @@ extension MulticastCenter {
     _ handler: @escaping @Sendable (Owner, Message) -> Void
   ) -> TopicObservation {
     let site = CallSite(fileID: fileID, line: line, column: column)
-    let call = Handler.erase(handler)
+    let call = Handler.erasingTypes(of: handler)
     return observe(topic, owner, id, once, newestOnly, site, call, on: queue)
   }
 

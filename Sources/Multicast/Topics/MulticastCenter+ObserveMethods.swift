@@ -45,7 +45,7 @@ extension MulticastCenter {
     _ method: @escaping @Sendable (Owner) -> @isolated(any) (Message) -> Void
   ) -> TopicObservation {
     // Disfavored, so that language mode 5 takes the next method.
-    let call = Handler.erase(IsolatedMethod(method).callable)
+    let call = Handler.erasingTypes(of: IsolatedMethod(method).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
     return observe(
       topic, owner, id, once, newestOnly, site, call, in: method(owner).isolation)
@@ -80,7 +80,7 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ method: sending @escaping (Owner) -> @isolated(any) (Message) -> Void
   ) -> TopicObservation {
-    let call = Handler.erase(IsolatedMethod(method).callable)
+    let call = Handler.erasingTypes(of: IsolatedMethod(method).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
     let context = isolation === MainActor.shared ? isolation : nil
     return observe(

@@ -6,7 +6,7 @@ extension MulticastCenter {
   /// center.post(.userLogin, UserLogin(id: 19000))
   /// ```
   ///
-  /// `post` calls a handler in the actor in which it was written, on its queue, or else on this thread.
+  /// `post` calls a handler in its actor, on its queue, or else on this thread.
   ///
   /// When `post` returns, it has called all handlers without a home, and those whose home is the actor or
   /// queue that you post from, after everything that was already waiting there. It calls the others after it
@@ -33,7 +33,7 @@ extension MulticastCenter {
   ) -> Posted {
     let site = CallSite(fileID: fileID, line: line, column: column)
     guard let list = list(of: topic, from: site), list.takesPosts else { return Posted() }
-    return office.post(TopicPost(to: list, from: site, message), from: isolation)
+    return office.post(TopicPost(to: list, from: site, message), in: isolation)
   }
 }
 

@@ -32,7 +32,8 @@
       if hasID || handler.once { return }
       let home = home ?? latest?.mailbox
       let isAdded = boxes(of: owner).lazy.map(\.handlerBox).contains { box in
-        box.id == nil && box.site == site && box.isAtHome(home) && box.isActive() && box.isAlive
+        box.id == nil && box.site == site && box.hasSameHome(as: home) && box.isActive()
+          && box.isAlive
       }
       if !isAdded { return }
       let type: any Any.Type = type(of: owner)

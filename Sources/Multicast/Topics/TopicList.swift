@@ -73,7 +73,7 @@ final class TopicList: ClientList, @unchecked Sendable {
   /// Whether nothing but this object refers to the list, and the list has neither handlers nor a stored message.
   ///
   /// Call this with the registry's lock held, and only if the registry alone refers to this object. Then no other thread can
-  /// begin to use the list.
+  /// begin to use the list, except for a token, which only ends a registration.
   func isUnused() -> Bool {
     // The runtime answers this for a variable only. So this passes the reference of this object to a variable, and then takes
     // it back. The property keeps the address meanwhile, because a token may read it.

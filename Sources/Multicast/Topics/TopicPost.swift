@@ -20,13 +20,13 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
     unsafe copy.number = number
     unsafe copy.trace = trace.map { PostTrace(copying: $0) }
     // So a post that the handler makes has the same causes as if the original post had called the handler.
-    copy.setReference(cause)
+    copy.setCause(cause)
     return copy
   }
 
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome {
     guard let owner = box.load() else { return .deallocated }
-    guard case .await(let call, let isLast) = box.handlerBox.takeHandler(for: self) else {
+    guard case .await(let call, let isLast) = box.handlerBox.receive(self) else {
       return .skipped
     }
     if isLast { list.endRegistration(of: box) }
@@ -42,7 +42,7 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
 @usableFromInline
 func callHandler(in box: WeakBox, with post: Post) -> CallOutcome {
   guard let owner = box.load() else { return .deallocated }
-  guard case .call(let call, let isLast) = box.handlerBox.takeHandler(for: post) else {
+  guard case .call(let call, let isLast) = box.handlerBox.receive(post) else {
     return .skipped
   }
   // Before the call, so that the handler is no longer registered while it runs.

@@ -19,7 +19,7 @@ final class TopicRegistry: Sendable {
     var count: Int { max(topics.count, observed.count) }
 
     /// Removes the topics that only this table refers to and that have no handlers. Returns them: release them after unlocking.
-    /// With the lock held, no other reference can be added.
+    /// With the lock held, no other reference can be added, except by a token, which only ends a registration.
     mutating func dropUnused() -> [TopicReference] {
       var dropped: [TopicReference] = []
       for name in Array(topics.keys) where isIdle(name) && topics[name]?.isUnused() == true {

@@ -43,7 +43,7 @@ import Testing
     #expect(mailbox.claim() == .handleLetters)
     #expect(mailbox.isBusy == true)
     #expect(mailbox.claim() == .nothing)
-    #expect(mailbox.release() == .nothing)
+    #expect(mailbox.endClaim() == .nothing)
     #expect(mailbox.isBusy == false)
     #expect(mailbox.claim() == .handleLetters)
   }
@@ -58,7 +58,7 @@ import Testing
     #expect(mailbox.taken == 2)
     #expect(mailbox.letters.all == [3])
     // The drain for the first letter is still scheduled, so no other drain is started.
-    #expect(mailbox.release() == .nothing)
+    #expect(mailbox.endClaim() == .nothing)
     #expect(mailbox.taken == 0)
     #expect(mailbox.isReady == true)
   }
@@ -102,7 +102,7 @@ import Testing
     #expect(mailbox.claimForDrain(.max, into: &batch) == .nothing)
     #expect(batch.all == [])
     // That drain is no longer scheduled.
-    #expect(mailbox.release() == .startDrain)
+    #expect(mailbox.endClaim() == .startDrain)
   }
 
   @Test func aDrainFindsNothingInAnIdleMailbox() {
@@ -110,7 +110,7 @@ import Testing
     var batch = WaitingQueue<Int>()
     #expect(mailbox.put(1, isHere: false) == .startDrain)
     #expect(mailbox.claimAndTakeAll(into: &batch) == .handleLetters)
-    #expect(mailbox.release() == .nothing)
+    #expect(mailbox.endClaim() == .nothing)
     #expect(mailbox.claimForDrain(.max, into: &batch) == .nothing)
     #expect(mailbox.isBusy == false)
     #expect(mailbox.put(2, isHere: false) == .startDrain)
@@ -123,11 +123,11 @@ import Testing
     var batch = WaitingQueue<Int>()
     for letter in 1...2 { _ = mailbox.put(letter, isHere: false) }
     #expect(mailbox.claimForDrain(1, into: &batch) == .handleLetters)
-    #expect(mailbox.release() == .startDrain)
+    #expect(mailbox.endClaim() == .startDrain)
     #expect(mailbox.isReady == true)
     #expect(mailbox.claimForDrain(1, into: &batch) == .handleLetters)
     #expect(batch.all == [2])
-    #expect(mailbox.release() == .nothing)
+    #expect(mailbox.endClaim() == .nothing)
     #expect(mailbox.isBusy == false)
   }
 

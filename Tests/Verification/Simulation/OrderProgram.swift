@@ -49,7 +49,7 @@ final class OrderProgram: Program, @unchecked Sendable {
     case "walk": walk(list.boxes)
     case "home": for residents in list.roster.homes { walk(residents.boxes) }
     case "contains": _ = list.contains(clients[number])
-    case "take": _ = observer.takeHandler(for: post)
+    case "take": _ = observer.receive(post)
     case "cancel": observer.cancel(version: UInt32(number))
     case "replace": _ = observer.replaceHandler(with: handler, latest: nil)
     case "place": place(number)
