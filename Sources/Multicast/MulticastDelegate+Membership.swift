@@ -107,7 +107,7 @@ extension MulticastDelegate {
   ) -> Home? {
     if let queue { return office.mailbox(of: queue) }
     guard let isolation else { return nil }
-    // An actor can only be its own home, because its isolated methods cannot be called in another actor. It is that if it was
+    // An actor can only be its own home, because its isolated methods cannot be called in another actor. It is its own home if it was
     // added in its own isolation.
     if isolation !== client, isActor(client) { return nil }
     return office.mailbox(of: isolation)

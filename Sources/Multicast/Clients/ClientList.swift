@@ -2,7 +2,8 @@
 //
 // A *list* holds the clients of one listener protocol, or the handlers of one topic, weakly and in order. It is an array of
 // *boxes*, copied on write, behind one lock. A box is an object that contains the weak reference to one client, the client's
-// home, and the client's address, which is 0 once the client is removed: see `WeakBox`.
+// home, and the client's address, which is 0 once the client is removed: see `WeakBox`. In the list of a topic, the client is
+// the owner of a handler.
 //
 // A delivery takes the array under the lock, and walks it without. These rules follow:
 //

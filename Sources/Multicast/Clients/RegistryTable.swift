@@ -26,8 +26,8 @@ extension ClientRegistry {
 ///
 /// Tests/Verification/Simulation checks both orderings: see OrderProgram.swift and RegistryProgram.swift.
 ///
-/// The table does not grow, because a program has few listener protocols and message types: finding one of *n* takes *n* / 128
-/// steps on average.
+/// The table does not grow, because a program has few listener protocols and message types: finding one of *n* passes *n* / 128
+/// other nodes on average.
 ///
 /// `@unchecked`, because the compiler does not know to which memory the pointers lead. This object owns it, writes it with the
 /// lock held, and reads it without the lock in the order described.

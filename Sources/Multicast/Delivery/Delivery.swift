@@ -1,8 +1,8 @@
 // How a post is delivered.
 //
-// A *listener* (a client of a protocol, or a handler of a topic) may have a home: an actor or a queue. Each home has a mailbox. A
-// *letter* in a mailbox is one post that waits for the listeners there. A home is *here* if this thread runs in it. A post takes
-// four steps:
+// A *listener* (a client of a protocol, or a handler of a topic) may have a home: an actor or a queue, and in a few cases a task or
+// the posting thread (see `Home.Kind`). Each home has a mailbox. A *letter* in a mailbox is one post that waits for the listeners
+// there. A home is *here* if this thread runs in it, and if it is no task. A post takes four steps:
 //
 // 1. Call.    Call the listeners without a home, on this thread, in the order of registration.
 // 2. Leave.   In one critical section of the office's lock, store the post if its topic keeps the latest message, and put one letter
@@ -50,7 +50,7 @@ extension PostOffice {
     var outermost: FramePointer?
     if !chain.isEmpty || multicast_is_awaiting(), let cause = Cause.current {
       guard admit(post, after: cause) else { return Posted(nil, clients: 0, of: self) }
-      unsafe outermost = chain.outermostPost(of: ObjectIdentifier(self))
+      unsafe outermost = chain.outermostPostFrame(of: ObjectIdentifier(self))
     }
     if let tracing { unsafe post.trace = tracing.makeTrace(of: post.list, from: post.site) }
     if let outermost = unsafe outermost {
@@ -91,7 +91,7 @@ extension PostOffice {
     // List and call site are those of the post, from `withPost` on.
     var frame = DeliveryFrame(list: ObjectIdentifier(self), site: CallSite())
     let stripe = activeFrames.begin()
-    defer { if activeFrames.end(stripe) { withLock { $0.checkWaiters() } } }
+    defer { if activeFrames.end(stripe) { withLock { $0.resumeWaitersIfSettled() } } }
     return unsafe withUnsafeMutablePointer(to: &postFrame) { postFrame in
       unsafe withUnsafeMutablePointer(to: &frame) { frame in
         unsafe frame.pointee.postFrame = postFrame
@@ -172,14 +172,14 @@ extension PostOffice {
       called = callListeners(boxes)
       change(mailbox) { $0.endClaim() }
     }
-    delivery.forEachOtherHere { mailbox in handleWaiting(in: mailbox) }
+    delivery.forEachOtherHere { mailbox in handleOtherHere(in: mailbox) }
     return called
   }
 
   /// Handles the letters that wait in a home that is here, unless another thread has claimed it. Those that arrive later are for a
   /// drain, because a home that keeps receiving letters could keep this thread forever.
   @inline(never)
-  private func handleWaiting(in mailbox: Mailbox) {
+  private func handleOtherHere(in mailbox: Mailbox) {
     var batch = LetterQueue()
     if change(mailbox, { $0.claimAndTakeAll(into: &batch) }) == .nothing { return }
     handle(&batch, in: mailbox)

@@ -135,7 +135,7 @@ struct DeliveryChain {
   }
 
   /// The outermost frame of an office's posts, in which further posts wait for their turn; nil if there is none.
-  func outermostPost(of office: ObjectIdentifier) -> FramePointer? {
+  func outermostPostFrame(of office: ObjectIdentifier) -> FramePointer? {
     var outermost: FramePointer?
     unsafe first { frame in
       if unsafe frame.pointee.postFrame?.pointee.office == office { unsafe outermost = frame }

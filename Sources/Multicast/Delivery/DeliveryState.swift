@@ -96,7 +96,7 @@ extension DeliveryState {
   /// Notes a letter. Returns whether this thread runs in its home, so that no drain is needed: this thread handles the letter or,
   /// if another thread has claimed the home, that one.
   @inline(__always)
-  mutating func noteLetter(in mailbox: Mailbox, for count: Int) -> Bool {
+  mutating func countLetter(in mailbox: Mailbox, for count: Int) -> Bool {
     letters += 1
     listeners += count
     var isHere = isFirstHere(mailbox)

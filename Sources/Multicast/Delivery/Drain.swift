@@ -45,13 +45,13 @@ extension PostOffice {
   /// Handles letters in their home for a turn. Returns whether letters wait for another turn.
   func drainTurn(of mailbox: Mailbox, _ turn: Int = turn) -> Bool {
     var batch = LetterQueue()
-    var rest = turn
-    var action = change(mailbox) { $0.claimForDrain(rest, into: &batch) }
+    var remaining = turn
+    var action = change(mailbox) { $0.claimForDrain(remaining, into: &batch) }
     while action == .handleLetters {
-      rest -= batch.count
+      remaining -= batch.count
       handle(&batch, in: mailbox)
-      if rest == 0 { return change(mailbox) { $0.endTurn() } == .handleLetters }
-      action = change(mailbox) { $0.takeNext(rest, into: &batch) }
+      if remaining == 0 { return change(mailbox) { $0.endTurn() } == .handleLetters }
+      action = change(mailbox) { $0.takeNext(remaining, into: &batch) }
     }
     return false
   }
@@ -64,17 +64,17 @@ extension PostOffice {
   /// turn.
   func drainAwaitingTurn(of mailbox: Mailbox, _ turn: Int = .max) async -> Bool {
     var batch = LetterQueue()
-    var rest = turn
+    var remaining = turn
     var action = change(mailbox) { $0.claimForDrain(1, into: &batch) }
     while action == .handleLetters {
       if let letter = batch.popFirst() {
-        // That of the handler's task, else the home of the client, else the actor of the body.
+        // The actor of the handler's task, else the home of the client, else the actor of the body.
         let isolation =
           mailbox.actor ?? letter.group.boxes.first?.home?.actor ?? letter.post.isolation
         await handleAwaiting(consume letter, in: mailbox, isolation: isolation)
       }
-      rest -= 1
-      if rest == 0 { return change(mailbox) { $0.endTurn() } == .handleLetters }
+      remaining -= 1
+      if remaining == 0 { return change(mailbox) { $0.endTurn() } == .handleLetters }
       action = change(mailbox) { $0.takeNext(1, into: &batch) }
     }
     return false

@@ -9,7 +9,7 @@ final class LatestMessage: @unchecked Sendable {
   // Unchecked: the office's lock is held.
   @exclusivity(unchecked) private var stored: Post?
 
-  /// Whether the center has ended, so that no message is stored any longer.
+  /// Whether the topic's list is no longer in use, so that no message is stored any longer.
   @exclusivity(unchecked) private var hasEnded = false
 
   /// The number of the newest post that was stored.
@@ -73,15 +73,16 @@ extension PostOffice {
       state.putLetters(of: post, for: roster, &delivery)
       return post
     }
-    if let post { handleLatest(post, delivery, in: mailbox) }
+    if let post { deliverLatestHere(post, delivery, in: mailbox) }
   }
 
   /// Calls the handler with the latest message if this thread has claimed the mailbox for that. Finishes this thread's part of the post
   /// in either case.
   ///
-  /// Apart from `beginWithLatest`, because the compiler makes a copy of that function for each closure that it is called with.
-  private func handleLatest(_ post: Post, _ delivery: consuming DeliveryState, in mailbox: Mailbox)
-  {
+  /// A function of its own, because the compiler makes a copy of that function for each closure that it is called with.
+  private func deliverLatestHere(
+    _ post: Post, _ delivery: consuming DeliveryState, in mailbox: Mailbox
+  ) {
     unsafe withFrame { frame in
       let post = unsafe Unmanaged.passRetained(post)
       unsafe frame.withPost(post, isFromLetter: false) { post in

@@ -86,7 +86,7 @@ extension PostOffice.State {
     of post: Post, for group: Roster.Group, _ count: Int, in mailbox: Mailbox,
     _ delivery: inout DeliveryState
   ) {
-    let isHere = delivery.noteLetter(in: mailbox, for: count)
+    let isHere = delivery.countLetter(in: mailbox, for: count)
     change(mailbox) { $0.put(Letter(post: post, group: group), isHere: isHere) }
     if unsafe post.trace != nil {
       delivery.noteReport(

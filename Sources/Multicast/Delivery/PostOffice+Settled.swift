@@ -36,7 +36,7 @@ extension PostOffice {
 
   /// Whether a post of this office is calling the code that runs, so that a wait for the post would never end.
   private var isCallingThisCode: Bool {
-    unsafe DeliveryChain().outermostPost(of: ObjectIdentifier(self)) != nil
+    unsafe DeliveryChain().outermostPostFrame(of: ObjectIdentifier(self)) != nil
       || AwaitedCall.current?.isMade(by: self) == true
   }
 }
@@ -87,7 +87,7 @@ extension PostOffice {
       state.waiters[number] = waiter
       // After the waiter is stored: a frame that ends later finds the mark, and one that has ended is no longer counted.
       activeFrames.setMark(true)
-      state.checkWaiters()
+      state.resumeWaitersIfSettled()
     }
   }
 

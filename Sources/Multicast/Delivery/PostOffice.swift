@@ -85,7 +85,7 @@ final class PostOffice: Sendable {
       busy += isBusy ? 1 : -1
       if isBusy { return }
       if case .clientTask(let client) = mailbox.kind { clientMailboxes[client] = nil }
-      checkWaiters()
+      resumeWaitersIfSettled()
     }
 
     /// Removes the mailbox of a client's task if nothing has been left there.
@@ -96,7 +96,7 @@ final class PostOffice: Sendable {
     }
 
     /// Makes `withLock` resume the waiters after it has unlocked, if the center has settled by then.
-    mutating func checkWaiters() {
+    mutating func resumeWaitersIfSettled() {
       if busy == 0, !waiters.isEmpty { _ = makeAfterUnlock() }
     }
 
@@ -171,8 +171,8 @@ extension PostOffice {
   /// Calls `body` with the lock held. Then does what `body` has noted for the time after unlocking: it starts drains, resumes tasks
   /// that wait for the center to settle, prints that many letters wait, and releases mailboxes.
   ///
-  /// Call this where client code may run. Starting a drain runs code of an executor, and the drain of handlers without a home calls
-  /// them right here.
+  /// Call this where client code may run. Starting a drain runs code of an executor, and a drain whose home is the posting thread calls
+  /// its handlers right here.
   @inline(__always)
   func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
     let (result, afterUnlock) = state.withLock { state in
@@ -183,6 +183,7 @@ extension PostOffice {
     return result
   }
 
+  /// Takes what is to be done after unlocking. If the center has settled, that includes resuming all waiters.
   @inline(never)
   private func takeAfterUnlock(_ state: inout State) -> AfterUnlock? {
     if state.busy == 0, !state.waiters.isEmpty, activeFrames.isZero {

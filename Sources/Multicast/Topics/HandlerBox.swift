@@ -119,7 +119,7 @@ extension HandlerBox {
     let version: UInt32
 
     /// Whether the new handler begins with the stored post, because the old one has received it already.
-    let mustBegin: Bool
+    let mustReceiveLatest: Bool
 
     /// The old handler. Release it with no lock held.
     let old: Handler
@@ -138,10 +138,10 @@ extension HandlerBox {
       state.version &+= 1
       // If the old handler has not received the stored post, the letter of that post still waits in the home, and reaches the new
       // one.
-      let mustBegin = latest == state.lastReceived
+      let mustReceiveLatest = latest == state.lastReceived
       // The new one has not received it yet, so another replacement before that must not begin again.
-      if mustBegin { state.lastReceived = 0 }
-      return Replacement(version: state.version, mustBegin: mustBegin, old: old)
+      if mustReceiveLatest { state.lastReceived = 0 }
+      return Replacement(version: state.version, mustReceiveLatest: mustReceiveLatest, old: old)
     }
   }
 

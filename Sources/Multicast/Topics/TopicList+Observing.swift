@@ -9,6 +9,7 @@ extension TopicReference {
     at home: Home?
   ) -> TopicObservation {
     list.removeDeallocatedIfShort()
+    // A topic that keeps its latest message calls its handlers in one order, so those without a home share one.
     let home = home ?? list.latest?.mailbox
     let box = HandlerBox(of: owner, id: id, handler, at: home)
     // The `==` of an id is client code, so this compares ids with no lock held, and `register` returns `changed` if another call
@@ -69,7 +70,7 @@ extension TopicList {
     office.beginWithLatest(box, in: mailbox) { state in
       let stored = latest.storedPost(&state)
       replacement = box.replaceHandler(with: handler, latest: unsafe stored?.number)
-      return replacement?.mustBegin == true ? stored : nil
+      return replacement?.mustReceiveLatest == true ? stored : nil
     }
     // Releases the old handler here, with no lock held, because that may run client code.
     defer { extendLifetime(replacement) }
