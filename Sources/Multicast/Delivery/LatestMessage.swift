@@ -76,10 +76,10 @@ extension PostOffice {
     if let post { deliverLatestHere(post, delivery, in: mailbox) }
   }
 
-  /// Calls the handler with the latest message if this thread has claimed the mailbox for that. Finishes this thread's part of the post
-  /// in either case.
+  /// Calls the handler with the latest message if this thread has claimed the mailbox for that. Finishes this thread's part of the
+  /// post in either case.
   ///
-  /// A function of its own, because the compiler makes a copy of that function for each closure that it is called with.
+  /// A function of its own, because the compiler copies `beginWithLatest` for each closure that it is called with.
   private func deliverLatestHere(
     _ post: Post, _ delivery: consuming DeliveryState, in mailbox: Mailbox
   ) {
