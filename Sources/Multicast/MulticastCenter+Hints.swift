@@ -36,9 +36,9 @@
 
     /// Names a client that was added for another key than a listener protocol, and belongs to the protocol.
     private func otherKey<Listener>(than listener: Listener.Type) -> String? {
-      let called = RuntimeProtocol(listener)
+      let called = RuntimeProtocol(Listener.self)
       for list in registries.all.lazy.compactMap(\.delegateList) {
-        guard case .listener(let key) = list.subject, key != listener else { continue }
+        guard case .listener(let key) = list.subject, key != Listener.self else { continue }
         var relation = ""
         if key is AnyClass {
           relation = "the class \(key)"

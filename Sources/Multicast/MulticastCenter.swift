@@ -126,6 +126,8 @@ public final class MulticastCenter: Sendable {
   /// Passes the delegate of a listener protocol to `body`. Returns nil if there is none. If deliveries are reported, makes the
   /// delegate, so that one without clients is reported, too.
   ///
+  /// The key is `Listener` and not the value of `listener`, which may be a subclass of it: the delegate has the type of its key.
+  ///
   /// `body` borrows the delegate: the table owns it, the center owns the table, and this method extends the life of the center.
   /// A reference that was returned would be retained and released in every `notify`.
   @inlinable @inline(__always)
@@ -133,7 +135,7 @@ public final class MulticastCenter: Sendable {
     for listener: Listener.Type,
     _ body: (MulticastDelegate<Listener>) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    var found = unsafe registries.find(ObjectIdentifier(listener))
+    var found = unsafe registries.find(ObjectIdentifier(Listener.self))
     if unsafe found == nil {
       if !registries.isReported { return nil }
       unsafe found = makeDelegate(for: listener)
@@ -150,7 +152,8 @@ public final class MulticastCenter: Sendable {
     for listener: Listener.Type, _ body: (MulticastDelegate<Listener>) -> Result
   ) -> Result {
     defer { extendLifetime(self) }
-    let delegate = unsafe registries.find(ObjectIdentifier(listener)) ?? makeDelegate(for: listener)
+    let delegate =
+      unsafe registries.find(ObjectIdentifier(Listener.self)) ?? makeDelegate(for: listener)
     return unsafe delegate.assumingMemoryBound(to: Borrowed<MulticastDelegate<Listener>>.self)
       .pointee.borrow(body)
   }
@@ -159,7 +162,7 @@ public final class MulticastCenter: Sendable {
   /// ``RegistryTable``.
   @usableFromInline
   func makeDelegate<Listener>(for listener: Listener.Type) -> UnsafeMutableRawPointer {
-    unsafe registries.findOrAdd(ObjectIdentifier(listener)) {
+    unsafe registries.findOrAdd(ObjectIdentifier(Listener.self)) {
       MulticastDelegate<Listener>(office: office)
     }
   }

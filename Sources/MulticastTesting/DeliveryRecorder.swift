@@ -82,7 +82,7 @@ public struct DeliveryRecorder: Sendable {
   /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
   ///   limit.
   public func next<Listener>(_ listener: Listener.Type) async throws -> Delivery {
-    try await next("a delivery to \(listener)") { $0.event.isDelivery(to: listener) }
+    try await next("a delivery to \(Listener.self)") { $0.event.isDelivery(to: Listener.self) }
   }
 
   /// Takes the first delivery to a topic that was not taken, and waits until there is one.

@@ -53,6 +53,18 @@ private protocol FailureProtocol: Error {
     #expect(center.notify(listener, call) == 0, "\(listener)")
   }
 
+  /// The value of a class's metatype may be a subclass. Then the key is the class that the compiler sees, of which all clients are.
+  @Test func theKeyOfAClassIsThatOfItsVariable() {
+    let (client, derived) = (Everything(), Derived())
+    let key: Everything.Type = Derived.self
+    #expect(center.add(client, for: key))
+    #expect(center.add(derived, for: Derived.self))
+    #expect(center.notify(Derived.self) { $0.ping(1) } == 1)
+    #expect(center.notify(key) { $0.ping(2) } == 1)
+    #expect(derived.numbers == [1] && client.numbers == [2])
+    #expect(center.contains(client, for: Everything.self))
+  }
+
   @Test func clientsOfAnyProtocolAndAnyClassAreCalled() {
     check(PingProtocol.self, { $0 }, { $0.ping(1) })
     check(BoundProtocol.self, { $0 }, { $0.ping(1) })
@@ -132,6 +144,12 @@ private protocol FailureProtocol: Error {
     }
     #expect(text(failure).contains("Error cannot be a listener protocol"))
     #expect(text(failure).contains("inherits from Error"))
+    let subclass = await #expect(processExitsWith: .crash, observing: .errors) {
+      class Base {}
+      final class Failure: Base, Error, @unchecked Sendable {}
+      MulticastCenter().add(Failure(), for: (Base & Error).self)
+    }
+    #expect(text(subclass).contains("Error cannot be a listener protocol"))
   }
 
   private struct PlacedValue: PingProtocol {

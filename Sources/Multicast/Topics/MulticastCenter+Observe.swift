@@ -240,7 +240,8 @@ extension MulticastCenter {
   ///
   /// - Parameters:
   ///   - topic: The topic.
-  ///   - owner: The owner of the handlers; nil for all handlers of the topic.
+  ///   - owner: The owner of the handlers; nil for all handlers of the topic. Unwrap a weak reference to the owner
+  ///     first: if it is nil, this removes the handlers of others.
   /// - Returns: The number of handlers removed. A handler with another home counts until that home has
   ///   noticed that its owner is deallocated.
   /// - Complexity: Amortized O(1) for each of these handlers.

@@ -34,10 +34,12 @@ final class TopicRegistry: Sendable {
     mutating func forgetTopics(of address: UInt) {
       // Check `isIdle` first. An `observe` in progress holds the topic until its handler is in the list, so a topic that is
       // idle here has no registration still to come.
-      let names = observed[address]?.filter { name in
-        !isIdle(name) || topics[name]?.list.hasBoxes(of: address) == true
+      var names: Set<String> = []
+      for name in observed[address] ?? []
+      where !isIdle(name) || topics[name]?.list.hasBoxes(of: address) == true {
+        names.insert(name)
       }
-      observed[address] = names?.isEmpty == true ? nil : names
+      observed[address] = names.isEmpty ? nil : names
     }
 
     /// Whether only this table refers to a topic, and no `observe` in progress does.
