@@ -47,7 +47,7 @@ struct Consumer {
     (self.log, self.name, self.position) = (log, name, position)
     self.known = max(known, first == 0 ? 0 : first - 1)
     // Records before the first one that was ever read are not missing.
-    doubt = position.number > 0 && first > known + 1 ? known : nil
+    doubt = position.number > 0 && first > known &+ 1 ? known : nil
   }
 
   /// Whether the server has not even answered that there are no records.
@@ -68,9 +68,9 @@ struct Consumer {
   mutating func take(
     _ bytes: [UInt8], _ place: UInt64, _ number: UInt64, _ pending: UInt64
   ) -> Step {
-    guard number == self.number + 1 else { return end("A record is missing.") }
+    guard number == self.number &+ 1 else { return end("A record is missing.") }
     // No record was between two records that follow each other.
-    if !isLive, known > 0, place > known + 1 { doubt = doubt ?? known }
+    if !isLive, known > 0, place > known &+ 1 { doubt = doubt ?? known }
     known = max(known, place)
     let position = Position(epoch: position.epoch, number: place, part: mark(bytes))
     records.append(Record(position: position, bytes: bytes))

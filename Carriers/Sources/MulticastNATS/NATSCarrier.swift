@@ -138,7 +138,7 @@ public final class NATSCarrier: Carrier, Registry {
       "CONSUMER.CREATE." + log.stream,
       #"""
       {"stream_name":"\#(log.stream)","config":{"filter_subject":"\#(log.subject)",\#
-      "deliver_policy":"by_start_sequence","opt_start_seq":\#(position.number + 1),"ack_policy":"none",\#
+      "deliver_policy":"by_start_sequence","opt_start_seq":\#(position.number &+ 1),"ack_policy":"none",\#
       "mem_storage":true,"num_replicas":1,"inactive_threshold":60000000000}}
       """#
     ).checked()
@@ -152,7 +152,7 @@ public final class NATSCarrier: Carrier, Registry {
   public func isComplete(_ log: Log, since position: Position) async throws -> Bool {
     let session = try sessions.current()
     guard let doubt = session.takeDoubt(log) else { return true }
-    return try await stream(log, session).state?.first_seq ?? 0 <= doubt + 1
+    return try await stream(log, session).state?.first_seq ?? 0 <= doubt &+ 1
   }
 
   /// Ends the consumer.

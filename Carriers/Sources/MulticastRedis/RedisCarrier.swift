@@ -19,15 +19,17 @@ public final class RedisCarrier: Carrier, Registry {
     """
   /// Returns the server's time in seconds, whether the answer had no room for more, and the positions and contents of
   /// records. Leaves out the contents of the record at the beginning, which the reader has, and of records that are too
-  /// large.
+  /// large. An entry that no carrier has written gets the position 0, because a reader has to get past it.
   private static let read = """
+    local function known(text, pattern, most) return text and #text <= most and text:match(pattern) end
     local all, size, isFull = {}, 0, 0
     for _, entry in ipairs(redis.call(ARGV[1], KEYS[1], ARGV[2], ARGV[3], 'COUNT', ARGV[4])) do
       local fields, record = entry[2], entry[2][2]
       if entry[1] == ARGV[2] or #record > tonumber(ARGV[6]) then record = '' end
       size = size + #record
       if size > tonumber(ARGV[5]) and size > #record then isFull = 1 break end
-      local place = (fields[4] or '0') .. ' ' .. entry[1] .. ' ' .. (fields[6] or '0-0')
+      local epoch, before = known(fields[4], '^%d+$', 19), known(fields[6], '^%d+%-%d+$', 20)
+      local place = (epoch or '0') .. ' ' .. entry[1] .. ' ' .. (before or '0-0')
       all[#all + 1], all[#all + 2] = place, record
     end
     return {redis.call('TIME')[1], isFull, all}
@@ -148,7 +150,7 @@ extension RedisCarrier {
         (place, answer[index + 1].map { Array(buffer: $0) } ?? [])
       }
     }
-    return ((UInt64(answer.text(0)) ?? 0) * 1_000, answer.text(1) == "1", all)
+    return ((UInt64(answer.text(0)) ?? 0) &* 1_000, answer.text(1) == "1", all)
   }
 
   /// Returns the end of the topic's stream.

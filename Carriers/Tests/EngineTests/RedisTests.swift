@@ -228,6 +228,22 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
+  /// More of them than a reader asks for at once.
+  @Test func entriesThatNoCarrierHasWrittenEndNothing() async throws {
+    let engine = try await Engine(.redis)
+    let sites = try await sites(engine, "one", "two")
+    sites[0].post(1...1)
+    await sites[1].until { $0.notes(of: "one") == [1] }
+    for fields in [["a", "b", "c", "d"], ["r", "x"], ["r", "x", "e", "99999999999999999999"]] {
+      for _ in 0..<20 { try await ask(engine, ["xadd", "multicast:log:note", "*"] + fields) }
+    }
+    for number in 2...50 { sites[0].post(number...number) }
+    let seen = await sites[1].until { $0.notes(of: "one").last == 50 }
+    #expect(seen.notes(of: "one") == Array(1...50))
+    for site in sites { await site.stop() }
+    withExtendedLifetime(engine) {}
+  }
+
   /// Only this key is gone, as after an eviction. Then the log contains the value again.
   @Test func aLatestValueWhoseKeyIsGoneIsPostedAgain() async throws {
     let engine = try await Engine(.redis)

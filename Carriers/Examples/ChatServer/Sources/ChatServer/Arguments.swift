@@ -89,11 +89,10 @@ struct Arguments {
       return NATSCarrier(try .init(urls: engine.split(separator: ",").map(String.init)))
     #else
       guard engine.hasPrefix("nats:") || engine.hasPrefix("tls:") else {
-        throw UsageError("\(engine) is no address of an engine.")
+        // The address may contain a password.
+        throw UsageError("The address of an engine begins with redis:, rediss:, nats: or tls:.")
       }
-      throw UsageError(
-        "This program was built without NATS: swift run --traits NATS ChatServer --engine \(engine)"
-      )
+      throw UsageError("This program was built without NATS: swift run --traits NATS ChatServer")
     #endif
   }
 }

@@ -51,7 +51,8 @@ final class RequestTimeout: ChannelDuplexHandler, RemovableChannelHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if case .end = unwrapInboundIn(data) {
       unanswered += 1
-      stopWaiting(context)
+      // A request that was answered before its end leaves none to answer. Then the connection waits for the next one already.
+      if unanswered > 0 { stopWaiting(context) }
     }
     context.fireChannelRead(data)
   }

@@ -85,9 +85,10 @@ import Testing
   @Test func endsWithASentenceIfItCannotStart() async throws {
     let server = try await Server("one")
     let built = try Program.built("ChatServer")
-    let environment = try Program("/usr/bin/env", ["CHAT_ENGINE=nonsense", built])
+    let environment = try Program("/usr/bin/env", ["CHAT_ENGINE=valkey://:secret@db", built])
     #expect(try await environment.status() == 2)
-    #expect(environment.text("err").contains("ChatServer: nonsense is no address"))
+    #expect(environment.text("err").contains("ChatServer: The address of an engine begins with"))
+    #expect(!environment.text("err").contains("secret"))
     for (arguments, sentence) in [
       (["--admin", "0", "--port", "\(server.port)"], "Port \(server.port) is in use."),
       (["--port", "0", "--admin", "\(server.admin)"], "Port \(server.admin) is in use."),
@@ -97,7 +98,7 @@ import Testing
       (["--request-timeout", "0"], "0 is no number of seconds."),
       (["--rooms", "a/b"], "Rooms have names of letters and digits."),
       (["--verbose", "yes"], "There is no option --verbose."),
-      (["--engine", "nonsense"], "nonsense is no address"),
+      (["--engine", "nonsense"], "The address of an engine begins with"),
       (["--engine", "redis://"], "redis:// is no address"),
       (["--peers", "ftp://x"], "Peers are addresses"),
     ] {
@@ -305,6 +306,13 @@ import Testing
     try await eventually("beats come") { ann.events("beat").count > beats + 2 }
     #expect(ann.end == nil)
     await ann.leave()
+  }
+
+  /// The answer to the first request comes before its end.
+  @Test func aRequestThatWasAnsweredBeforeItsEndIsNotWaitedFor() async throws {
+    let server = try await Server("one", "--request-timeout", "1")
+    try await drip(
+      "POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n", to: server.port)
   }
 
   @Test func ofManySlowConnectionsTheOldestEnd() {
