@@ -15,7 +15,7 @@ struct Arguments {
 
     Without --engine, one process serves all. With it, all processes of one engine form one chat:
     redis://… of a Redis or Valkey server, nats://… of a nats-server. An address with a password belongs
-    into the environment, as CHAT_ENGINE, because everybody on a machine can read the arguments.
+    into the environment, as CHAT_ENGINE, because any user of a machine can read the arguments.
     --peers are the addresses of the servers as browsers know them, to which a page may go when this one
     ends. A port of 0 lets the system choose one. With --host 0.0.0.0, the server listens at all addresses
     of its machine. It answers only requests for an address, for localhost, for --host or for the host of
