@@ -126,8 +126,6 @@ public final class MulticastCenter: Sendable {
   /// Passes the delegate of a listener protocol to `body`. Returns nil if there is none. If deliveries are reported, makes the
   /// delegate, so that one without clients is reported, too.
   ///
-  /// The key is `Listener` and not the value of `listener`, which may be a subclass of it: the delegate has the type of its key.
-  ///
   /// `body` borrows the delegate: the table owns it, the center owns the table, and this method extends the life of the center.
   /// A reference that was returned would be retained and released in every `notify`.
   @inlinable @inline(__always)
@@ -135,15 +133,14 @@ public final class MulticastCenter: Sendable {
     for listener: Listener.Type,
     _ body: (MulticastDelegate<Listener>) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    var found = unsafe registries.find(ObjectIdentifier(Listener.self))
+    var found = unsafe findDelegate(for: listener)
     if unsafe found == nil {
       if !registries.isReported { return nil }
       unsafe found = makeDelegate(for: listener)
     }
     guard let delegate = unsafe found else { return nil }
     defer { extendLifetime(self) }
-    return unsafe try delegate.assumingMemoryBound(to: Borrowed<MulticastDelegate<Listener>>.self)
-      .pointee.borrow(body)
+    return unsafe try delegate.pointee.borrow(body)
   }
 
   /// Passes the delegate of a listener protocol to `body`. Makes the delegate if there is none.
@@ -152,23 +149,35 @@ public final class MulticastCenter: Sendable {
     for listener: Listener.Type, _ body: (MulticastDelegate<Listener>) -> Result
   ) -> Result {
     defer { extendLifetime(self) }
-    let delegate =
-      unsafe registries.find(ObjectIdentifier(Listener.self)) ?? makeDelegate(for: listener)
-    return unsafe delegate.assumingMemoryBound(to: Borrowed<MulticastDelegate<Listener>>.self)
-      .pointee.borrow(body)
+    return unsafe (findDelegate(for: listener) ?? makeDelegate(for: listener)).pointee.borrow(body)
   }
 
-  /// Returns a pointer to the reference to the delegate of a listener protocol, which it makes if there is none: see
-  /// ``RegistryTable``.
+  /// Returns a pointer to the reference to the delegate of a listener protocol; nil if there is none: see ``RegistryTable``.
+  @inlinable @inline(__always)
+  func findDelegate<Listener>(
+    for listener: Listener.Type
+  ) -> UnsafeMutablePointer<Borrowed<MulticastDelegate<Listener>>>? {
+    unsafe registries.find(MulticastDelegate<Listener>.key)?
+      .assumingMemoryBound(to: Borrowed<MulticastDelegate<Listener>>.self)
+  }
+
+  /// Does what `findDelegate(for:)` does. Makes the delegate if there is none.
   @usableFromInline
-  func makeDelegate<Listener>(for listener: Listener.Type) -> UnsafeMutableRawPointer {
-    unsafe registries.findOrAdd(ObjectIdentifier(Listener.self)) {
+  func makeDelegate<Listener>(
+    for listener: Listener.Type
+  ) -> UnsafeMutablePointer<Borrowed<MulticastDelegate<Listener>>> {
+    unsafe registries.findOrAdd(MulticastDelegate<Listener>.key) {
       MulticastDelegate<Listener>(office: office)
-    }
+    }.assumingMemoryBound(to: Borrowed<MulticastDelegate<Listener>>.self)
   }
 }
 
 extension MulticastDelegate: ClientRegistry {
+  /// The key is `Listener` itself, and not a metatype that a caller has passed, which may be that of a subclass: the delegate has
+  /// the type of its key.
+  @inlinable
+  static var key: ObjectIdentifier { ObjectIdentifier(Listener.self) }
+
   var lists: [ClientList] { [clientList] }
 
   var delegateList: ClientList? { clientList }

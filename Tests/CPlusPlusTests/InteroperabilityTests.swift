@@ -30,7 +30,7 @@ private final class Client: PingProtocol {
     #expect(multicast_now() > 0)
     // Other tests may count calls of theirs at the same time.
     multicast_count_awaiting(1)
-    #expect(multicast_is_awaiting())
+    #expect(multicast_awaits_anywhere())
     multicast_count_awaiting(-1)
     #expect(multicast_thread_slot().pointee == nil)
   }

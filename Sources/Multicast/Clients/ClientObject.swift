@@ -10,7 +10,8 @@ func withObject<Listener, Result>(
   of client: Listener, file: StaticString = #fileID, line: Int = #line,
   _ body: (AnyObject) -> Result
 ) -> Result {
-  if isBoxed(Listener.self) {
+  // A weak reference would refer to the box.
+  if ExistentialType(Listener.self)?.isBoxed == true {
     fatalError(
       """
       Multicast: \(Listener.self) cannot be a listener protocol, because it keeps its value in a box of its \
@@ -39,16 +40,4 @@ func withObject<Listener, Result>(
         return body(object)
       }
   }
-}
-
-/// Whether values of a type are in a box of the runtime, as those of `any Error` are. A weak reference would refer to that box.
-///
-/// `any Error & AnyObject` is such a type, and so is `SomeClass & Error`, for which the compiler and the runtime even disagree about the
-/// layout. The language cannot ask for this. So this reads the metadata as it is laid out in docs/ABI/TypeMetadata.rst of the Swift
-/// sources: the kind of the type, and in the flags of an existential type a number for special protocols, of which `Error` is the only one.
-/// Every type has a kind, and every existential type has flags. Neither is ever changed or signed.
-private func isBoxed(_ type: any Any.Type) -> Bool {
-  let metadata = unsafe unsafeBitCast(type, to: UnsafeRawPointer.self)
-  return unsafe metadata.load(as: UInt.self) == 0x303
-    && metadata.load(fromByteOffset: MemoryLayout<UInt>.size, as: UInt32.self) & 0x3F00_0000 != 0
 }

@@ -38,7 +38,7 @@ final class AwaitedCall: Sendable {
 
   /// The call that this code is part of, in its task or in a child task of that; nil if there is none.
   @inline(__always)
-  static var current: AwaitedCall? { multicast_is_awaiting() ? currentOfTask : nil }
+  static var current: AwaitedCall? { multicast_awaits_anywhere() ? currentOfTask : nil }
 
   @inline(never)
   private static var currentOfTask: AwaitedCall? {

@@ -48,7 +48,7 @@ extension PostOffice {
   func post(_ post: consuming Post, in isolation: (any Actor)?) -> Posted {
     let chain = DeliveryChain()
     var outermost: FramePointer?
-    if !chain.isEmpty || multicast_is_awaiting(), let cause = Cause.current {
+    if !chain.isEmpty || multicast_awaits_anywhere(), let cause = Cause.current {
       guard admit(post, after: cause) else { return Posted(nil, clients: 0, of: self) }
       unsafe outermost = chain.outermostPostFrame(of: ObjectIdentifier(self))
     }

@@ -16,7 +16,7 @@ extension PostOffice {
     if mailbox.isPostingThread {
       // This thread is the home. A task takes over only if other threads keep posting.
       if !drainTurn(of: mailbox, Self.foreignLetterLimit) { return }
-    } else if handOver(mailbox) {
+    } else if handOverToScheduler(mailbox) {
       return
     }
     // Detached, because the task-local values of the thread that has left the first letter are not those of the others.
@@ -47,10 +47,10 @@ extension PostOffice {
     var batch = LetterQueue()
     var remaining = turn
     var action = change(mailbox) { $0.claimForDrain(remaining, into: &batch) }
-    while action == .handleLetters {
+    while action == .proceed {
       remaining -= batch.count
       handle(&batch, in: mailbox)
-      if remaining == 0 { return change(mailbox) { $0.endTurn() } == .handleLetters }
+      if remaining == 0 { return change(mailbox) { $0.endTurn() } == .proceed }
       action = change(mailbox) { $0.takeNext(remaining, into: &batch) }
     }
     return false
@@ -66,7 +66,7 @@ extension PostOffice {
     var batch = LetterQueue()
     var remaining = turn
     var action = change(mailbox) { $0.claimForDrain(1, into: &batch) }
-    while action == .handleLetters {
+    while action == .proceed {
       if let letter = batch.popFirst() {
         // The actor of the handler's task, else the home of the client, else the actor of the body.
         let isolation =
@@ -74,7 +74,7 @@ extension PostOffice {
         await handleAwaiting(consume letter, in: mailbox, isolation: isolation)
       }
       remaining -= 1
-      if remaining == 0 { return change(mailbox) { $0.endTurn() } == .handleLetters }
+      if remaining == 0 { return change(mailbox) { $0.endTurn() } == .proceed }
       action = change(mailbox) { $0.takeNext(1, into: &batch) }
     }
     return false

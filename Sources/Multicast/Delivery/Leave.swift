@@ -71,7 +71,7 @@ extension PostOffice.State {
   private mutating func claimIfFirstHere(
     _ mailbox: Mailbox, for group: Roster.Group, _ delivery: inout DeliveryState
   ) -> Bool {
-    guard delivery.isFirstHere(mailbox), change(mailbox, { $0.claim() }) == .handleLetters else {
+    guard delivery.isFirstHere(mailbox), change(mailbox, { $0.claim() }) == .proceed else {
       return false
     }
     delivery.noteClaim(for: group)

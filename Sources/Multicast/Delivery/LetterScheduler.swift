@@ -36,7 +36,7 @@ package struct HeldHome: Sendable {
     let mailbox = mailbox, office = office
     let showNext = { @Sendable in
       let post = office.read(mailbox) { $0.letters.first?.post }
-      if let post, let message = post.said { note(unsafe post.trace?.delivery ?? 0, message) }
+      if let post, let message = post.anyMessage { note(unsafe post.trace?.delivery ?? 0, message) }
     }
     let isMore: Bool
     if mailbox.isTask {
@@ -55,7 +55,7 @@ package struct HeldHome: Sendable {
 extension PostOffice {
   /// Hands a home in which a letter waits over to a scheduler. Returns false if a drain may handle the letter as usual. The
   /// scheduler is asked again for each later letter.
-  func handOver(_ mailbox: Mailbox) -> Bool {
+  func handOverToScheduler(_ mailbox: Mailbox) -> Bool {
     guard let scheduler else { return false }
     change(mailbox) { state in
       state.unscheduleDrain()

@@ -37,7 +37,7 @@ extension LoopGuard {
     _ notify: FramePointer, list: ClientList, _ way: DeliveryEvent.Way
   ) -> Bool {
     let chain = DeliveryChain()
-    if !chain.isEmpty || multicast_is_awaiting() {
+    if !chain.isEmpty || multicast_awaits_anywhere() {
       guard mayBegin(way, list, unsafe notify.pointee.site, in: chain) else { return false }
     }
     unsafe chain.push(notify)

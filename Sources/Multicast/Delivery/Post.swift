@@ -92,7 +92,7 @@ class Post: ReferenceAndCount, @unchecked Sendable {
   var isolation: (any Actor)? { nil }
 
   /// The message of a topic's post; nil in others.
-  var said: (any Sendable)? { nil }
+  var anyMessage: (any Sendable)? { nil }
 
   /// A post of the same message to one handler, which observes the topic now.
   func copy(for roster: Roster) -> Post { fatalError("Only the posts of topics are stored.") }

@@ -5,7 +5,7 @@ enum MailboxAction {
 
   /// The caller handles the letters that it has taken with its claim, if there are any. After a turn, it comes back for those that
   /// wait.
-  case handleLetters
+  case proceed
 
   /// The caller starts a drain in the home.
   case startDrain
@@ -24,11 +24,11 @@ enum MailboxAction {
 ///              put: startDrain (once, until the drain has arrived), or nothing if the caller is here
 ///   idle ─────────────────────────────────▶ waiting ⟲ put: nothing
 ///    │ ▲                                     │    ▲
-///    │ │                  claim,             │    │ if letters wait: endClaim: startDrain, endTurn: handleLetters
+///    │ │                  claim,             │    │ if letters wait: endClaim: startDrain, endTurn: proceed
 ///    │ │                  claimForDrain:     │    │ (nothing, if a drain is still on its way)
-///    │ │                  handleLetters      ▼    │
+///    │ │                  proceed            ▼    │
 ///    │ ╰─ endClaim, takeNext, if none wait ─ claimed ⟲ put, claim, claimForDrain: nothing
-///    ╰─── claim: handleLetters ────────────▶ claimed ⟲ takeNext, if letters wait: handleLetters
+///    ╰─── claim: proceed ──────────────────▶ claimed ⟲ takeNext, if letters wait: proceed
 /// ```
 ///
 /// A drain that arrives in an idle or claimed mailbox finds nothing to do, because another thread has handled its letters or is
@@ -75,12 +75,12 @@ extension MailboxState {
 // MARK: - Handling letters
 
 extension MailboxState {
-  /// Claims the mailbox for a thread that runs in the home. Returns `handleLetters`, or `nothing` if another thread has claimed it.
+  /// Claims the mailbox for a thread that runs in the home. Returns `proceed`, or `nothing` if another thread has claimed it.
   @inline(__always)
   mutating func claim() -> MailboxAction {
     if isClaimed { return .nothing }
     isClaimed = true
-    return .handleLetters
+    return .proceed
   }
 
   /// Claims the mailbox for a thread that runs in the home, and takes all letters into an empty batch. What arrives later is for a
@@ -92,7 +92,7 @@ extension MailboxState {
   /// Takes all letters into an empty batch. Only the thread that has claimed the mailbox does this.
   mutating func takeAll(into batch: inout WaitingQueue<Letter>) -> MailboxAction {
     take(.max, into: &batch)
-    return .handleLetters
+    return .proceed
   }
 
   /// Claims the mailbox for a drain that has arrived, and takes its first batch.
@@ -111,7 +111,7 @@ extension MailboxState {
   /// Takes the next batch of a drain, or ends the claim if no letter waits.
   mutating func takeNext(_ limit: Int, into batch: inout WaitingQueue<Letter>) -> MailboxAction {
     take(limit, into: &batch)
-    if !batch.isEmpty { return .handleLetters }
+    if !batch.isEmpty { return .proceed }
     letters.reuse(&batch)
     isClaimed = false
     return .nothing
@@ -125,6 +125,6 @@ extension MailboxState {
     return letters.isEmpty ? .nothing : scheduleDrain()
   }
 
-  /// Ends the claim of a drain after a turn. Returns `handleLetters` if letters wait, for which the drain comes back.
-  mutating func endTurn() -> MailboxAction { endClaim() == .startDrain ? .handleLetters : .nothing }
+  /// Ends the claim of a drain after a turn. Returns `proceed` if letters wait, for which the drain comes back.
+  mutating func endTurn() -> MailboxAction { endClaim() == .startDrain ? .proceed : .nothing }
 }

@@ -2,9 +2,8 @@
   /// A protocol as the runtime stores it, to ask from which protocols it inherits.
   ///
   /// The language can ask whether a class conforms to a protocol, and not whether a protocol inherits from another one. The compiler
-  /// writes the answer into the protocol's descriptor, as requirements of its `Self`. This reads the metadata of `any P` and the
-  /// descriptor as they are laid out in include/swift/ABI/Metadata.h of the Swift sources. On Apple's systems, the layout is part
-  /// of the stable ABI. On other systems, the runtime comes with the compiler. Pointers may be signed on arm64e, so nothing is
+  /// writes the answer into the protocol's descriptor, as requirements of its `Self`. This reads the descriptor as it is laid out in
+  /// include/swift/ABI/Metadata.h of the Swift sources: see ``ExistentialType``. Pointers may be signed on arm64e, so nothing is
   /// read there.
   @safe struct RuntimeProtocol {
     private let descriptor: UnsafeRawPointer
@@ -14,16 +13,8 @@
       #if _ptrauth(_arm64e)
         return nil
       #else
-        let metadata = unsafe unsafeBitCast(type, to: UnsafeRawPointer.self)
-        let word = MemoryLayout<UInt>.size
-        // The kind of the metadata. Then the flags, of which one says that there is a superclass, and the number of protocols.
-        guard unsafe metadata.load(as: UInt.self) == 0x303,
-          unsafe metadata.load(fromByteOffset: word, as: UInt32.self) & 0x4000_0000 == 0,
-          unsafe metadata.load(fromByteOffset: word + 4, as: UInt32.self) == 1
-        else { return nil }
-        // The lowest bit marks a protocol of Objective-C.
-        let address = unsafe metadata.load(fromByteOffset: word + 8, as: UInt.self)
-        guard address & 1 == 0, let descriptor = unsafe UnsafeRawPointer(bitPattern: address),
+        guard let address = ExistentialType(type)?.onlyProtocol, address & 1 == 0,
+          let descriptor = unsafe UnsafeRawPointer(bitPattern: address),
           unsafe descriptor.load(as: UInt32.self) & 0x1F == 3
         else { return nil }
         unsafe self.descriptor = descriptor

@@ -11,15 +11,15 @@ struct Handler: Sendable {
   @usableFromInline typealias Awaited =
     nonisolated(nonsending) @Sendable (_ owner: AnyObject, _ post: Post) async -> Void
 
-  @usableFromInline enum Call: Sendable {
+  @usableFromInline enum Body: Sendable {
     case called(Called)
     case awaited(Awaited)
 
-    /// The registration has ended. The function is released with this, and the handler receives no more messages.
+    /// The registration has ended, and the function is released. The handler receives no more messages.
     case ended
   }
 
-  var call: Call
+  var body: Body
 
   /// Whether the registration ends with the first message.
   let once: Bool
@@ -34,8 +34,8 @@ struct Handler: Sendable {
     var site: CallSite? { nil }
   #endif
 
-  init(_ call: Call, once: Bool, newestOnly: Bool, at site: CallSite) {
-    self.call = call
+  init(_ body: Body, once: Bool, newestOnly: Bool, at site: CallSite) {
+    self.body = body
     self.once = once
     self.newestOnly = newestOnly
     #if DEBUG
@@ -43,13 +43,13 @@ struct Handler: Sendable {
     #endif
   }
 
-  var isActive: Bool { if case .ended = call { false } else { true } }
+  var isActive: Bool { if case .ended = body { false } else { true } }
 
   /// A handler without its types. The unchecked casts are safe: see ``Handler``.
   @inlinable
   static func erasingTypes<Message: Sendable, Owner: AnyObject & Sendable>(
     of handler: @escaping @Sendable (Owner, Message) -> Void
-  ) -> Call {
+  ) -> Body {
     .called { owner, post in
       handler(
         unsafe unsafeDowncast(owner, to: Owner.self),

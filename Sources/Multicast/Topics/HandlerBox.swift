@@ -79,10 +79,10 @@ extension HandlerBox {
       state.lastReceived = unsafe max(state.lastReceived, post.number)
       let isLast = state.handler.once
       // The action retains the function, so nothing is released with the lock held.
-      defer { if isLast { state.handler.call = .ended } }
-      return switch state.handler.call {
-      case .called(let call): .call(call, isLast: isLast)
-      case .awaited(let call): .await(call, isLast: isLast)
+      defer { if isLast { state.handler.body = .ended } }
+      return switch state.handler.body {
+      case .called(let body): .call(body, isLast: isLast)
+      case .awaited(let body): .await(body, isLast: isLast)
       case .ended: .skip
       }
     }
@@ -154,7 +154,7 @@ extension HandlerBox {
   func cancel(version: UInt32? = nil) -> Bool {
     let old: Handler? = state.withLock { state in
       if let version, version != state.version { return nil }
-      defer { state.handler.call = .ended }
+      defer { state.handler.body = .ended }
       return state.handler
     }
     return old?.isActive ?? false

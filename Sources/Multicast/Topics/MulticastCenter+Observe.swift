@@ -64,9 +64,9 @@ extension MulticastCenter {
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (Owner, Message) -> Void
   ) -> TopicObservation {
-    let call = Handler.erasingTypes(of: IsolatedHandler(handler).callable)
+    let body = Handler.erasingTypes(of: IsolatedHandler(handler).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, newestOnly, site, call, in: handler.isolation)
+    return observe(topic, owner, id, once, newestOnly, site, body, in: handler.isolation)
   }
 
   /// Observes a topic with a closure, called in its owner, an actor.
@@ -109,9 +109,9 @@ extension MulticastCenter {
   ) -> TopicObservation {
     // Disfavored, because the compiler would otherwise prefer this more special method even for a closure
     // that does not isolate its owner. There is no public way to order them.
-    let call = Handler.erasingTypes(of: ActorHandler(handler).callable)
+    let body = Handler.erasingTypes(of: ActorHandler(handler).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, newestOnly, site, call, in: owner)
+    return observe(topic, owner, id, once, newestOnly, site, body, in: owner)
   }
 
   /// Observes a topic with a closure that awaits, called in a task.
@@ -154,13 +154,13 @@ extension MulticastCenter {
     @_inheritActorContext
     _ handler: @escaping @isolated(any) @Sendable (Owner, Message) async -> Void
   ) -> TopicObservation {
-    let call = Handler.Call.awaited { owner, post in
+    let body = Handler.Body.awaited { owner, post in
       await handler(
         unsafe unsafeDowncast(owner, to: Owner.self),
         unsafe unsafeDowncast(post, to: TopicPost<Message>.self).message)
     }
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, newestOnly, site, call, in: handler.isolation)
+    return observe(topic, owner, id, once, newestOnly, site, body, in: handler.isolation)
   }
 
   /// Observes a topic with a closure, called on a dispatch queue.
@@ -209,22 +209,22 @@ extension MulticastCenter {
     _ handler: @escaping @Sendable (Owner, Message) -> Void
   ) -> TopicObservation {
     let site = CallSite(fileID: fileID, line: line, column: column)
-    let call = Handler.erasingTypes(of: handler)
-    return observe(topic, owner, id, once, newestOnly, site, call, on: queue)
+    let body = Handler.erasingTypes(of: handler)
+    return observe(topic, owner, id, once, newestOnly, site, body, on: queue)
   }
 
   @usableFromInline
   func observe<Message>(
     _ topic: Topic<Message>, _ owner: AnyObject & Sendable, _ id: (any Hashable & Sendable)?,
-    _ once: Bool, _ newestOnly: Bool, _ site: CallSite, _ call: Handler.Call,
+    _ once: Bool, _ newestOnly: Bool, _ site: CallSite, _ body: Handler.Body,
     in isolation: (any Actor)? = nil, on queue: DispatchQueue? = nil
   ) -> TopicObservation {
     let home =
-      switch call {
+      switch body {
       case .awaited: office.makeMailbox(ofTaskIn: isolation)
       default: isolation.map { office.mailbox(of: $0) } ?? queue.map { office.mailbox(of: $0) }
       }
-    let handler = Handler(call, once: once, newestOnly: newestOnly, at: site)
+    let handler = Handler(body, once: once, newestOnly: newestOnly, at: site)
     let reference = reference(to: topic, for: owner, from: site)
     #if DEBUG
       reference.list.hintAtMistakes(

@@ -1,16 +1,12 @@
-/// The key of the topics of a message type. A type of its own, because a program may pass `Topic<Message>.self` as a listener, and
-/// delegates and topics are found by one table.
-@usableFromInline
-enum TopicKey<Message> {}
-
 extension MulticastCenter {
   /// Returns a reference to the list of a topic. Makes the list if there is none.
   func reference<Message: Sendable>(
     to topic: Topic<Message>, for owner: AnyObject? = nil, from site: CallSite
   ) -> TopicReference {
-    let registry = unsafe registries.findOrAdd(ObjectIdentifier(TopicKey<Message>.self)) {
+    let registry = unsafe registries.findOrAdd(TopicRegistry.key(of: topic)) {
       TopicRegistry(first: TopicList(topic, office: office, site: site))
     }
+    // Not borrowed: an `observe` may retain the registry.
     let reference = unsafe registry.assumingMemoryBound(to: TopicRegistry.self).pointee
       .reference(to: topic, for: owner, from: site)
     #if DEBUG
@@ -22,9 +18,7 @@ extension MulticastCenter {
   /// Returns the list of a topic; nil if the topic was never used.
   @inlinable
   func existingList<Message>(of topic: Topic<Message>) -> TopicList? {
-    guard let registry = unsafe registries.find(ObjectIdentifier(TopicKey<Message>.self)) else {
-      return nil
-    }
+    guard let registry = unsafe registries.find(TopicRegistry.key(of: topic)) else { return nil }
     defer { extendLifetime(self) }
     return unsafe registry.assumingMemoryBound(to: Borrowed<TopicRegistry>.self).pointee
       .borrow { topics in topics.find(topic.name) }

@@ -12,7 +12,7 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
     super.init(to: list, from: site, storedIn: latest, for: roster, callHandler)
   }
 
-  override var said: (any Sendable)? { message }
+  override var anyMessage: (any Sendable)? { message }
 
   override func copy(for roster: Roster) -> Post {
     let list = unsafe unsafeDowncast(list, to: TopicList.self)

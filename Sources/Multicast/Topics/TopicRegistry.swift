@@ -57,6 +57,15 @@ final class TopicRegistry: Sendable {
 
   private let state = Locked(State())
 
+  /// A type that stands for the topics of a message type. It is not `Topic<Message>`, because a program may pass `Topic<Message>.self`
+  /// as a listener, and one table finds delegates and topics.
+  @usableFromInline enum Topics<Message> {}
+
+  @inlinable
+  static func key<Message>(of topic: Topic<Message>) -> ObjectIdentifier {
+    ObjectIdentifier(Topics<Message>.self)
+  }
+
   init(first: TopicList) {
     self.first = TopicReference(first)
     firstList = first

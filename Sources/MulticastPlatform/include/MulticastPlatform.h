@@ -45,7 +45,7 @@ MULTICAST_INLINE void *_Nullable *_Nonnull multicast_thread_slot(void) { return 
 extern uint64_t multicast_awaiting_count;
 
 /// Whether any call in the process is being awaited. If none is, no delivery has to read a task-local value.
-MULTICAST_INLINE bool multicast_is_awaiting(void) {
+MULTICAST_INLINE bool multicast_awaits_anywhere(void) {
   return __atomic_load_n(&multicast_awaiting_count, __ATOMIC_RELAXED) != 0;
 }
 

@@ -24,7 +24,7 @@ import Testing
 
   @Test func aLetterInAClaimedMailboxStartsNoDrain() {
     var mailbox = MailboxState<Int>()
-    #expect(mailbox.claim() == .handleLetters)
+    #expect(mailbox.claim() == .proceed)
     #expect(mailbox.put(1, isHere: false) == .nothing)
     #expect(mailbox.isReady == false)
   }
@@ -40,19 +40,19 @@ import Testing
 
   @Test func oneThreadAtATimeHoldsTheClaim() {
     var mailbox = MailboxState<Int>()
-    #expect(mailbox.claim() == .handleLetters)
+    #expect(mailbox.claim() == .proceed)
     #expect(mailbox.isBusy == true)
     #expect(mailbox.claim() == .nothing)
     #expect(mailbox.endClaim() == .nothing)
     #expect(mailbox.isBusy == false)
-    #expect(mailbox.claim() == .handleLetters)
+    #expect(mailbox.claim() == .proceed)
   }
 
   @Test func aThreadTakesTheLettersThatWaitedWhenItClaimed() {
     var mailbox = MailboxState<Int>()
     var batch = WaitingQueue<Int>()
     for letter in 1...2 { _ = mailbox.put(letter, isHere: false) }
-    #expect(mailbox.claimAndTakeAll(into: &batch) == .handleLetters)
+    #expect(mailbox.claimAndTakeAll(into: &batch) == .proceed)
     _ = mailbox.put(3, isHere: false)
     #expect(batch.all == [1, 2])
     #expect(mailbox.taken == 2)
@@ -66,11 +66,11 @@ import Testing
   @Test func aThreadTakesNoLettersFromAClaimedMailbox() {
     var mailbox = MailboxState<Int>()
     var batch = WaitingQueue<Int>()
-    #expect(mailbox.claim() == .handleLetters)
+    #expect(mailbox.claim() == .proceed)
     #expect(mailbox.put(1, isHere: false) == .nothing)
     #expect(mailbox.claimAndTakeAll(into: &batch) == .nothing)
     #expect(batch.all == [])
-    #expect(mailbox.takeAll(into: &batch) == .handleLetters)
+    #expect(mailbox.takeAll(into: &batch) == .proceed)
     #expect(batch.all == [1])
   }
 
@@ -80,13 +80,13 @@ import Testing
     var mailbox = MailboxState<Int>()
     var batch = WaitingQueue<Int>()
     for letter in 1...5 { _ = mailbox.put(letter, isHere: false) }
-    #expect(mailbox.claimForDrain(3, into: &batch) == .handleLetters)
+    #expect(mailbox.claimForDrain(3, into: &batch) == .proceed)
     #expect(batch.all == [1, 2, 3])
     #expect(mailbox.letters.all == [4, 5])
     #expect(mailbox.taken == 3)
     // The same drain handles letters that arrive before it has finished.
     #expect(mailbox.put(6, isHere: false) == .nothing)
-    #expect(mailbox.takeNext(.max, into: &batch) == .handleLetters)
+    #expect(mailbox.takeNext(.max, into: &batch) == .proceed)
     #expect(batch.all == [4, 5, 6])
     #expect(mailbox.takeNext(.max, into: &batch) == .nothing)
     #expect(mailbox.isBusy == false)
@@ -98,7 +98,7 @@ import Testing
     var mailbox = MailboxState<Int>()
     var batch = WaitingQueue<Int>()
     #expect(mailbox.put(1, isHere: false) == .startDrain)
-    #expect(mailbox.claim() == .handleLetters)
+    #expect(mailbox.claim() == .proceed)
     #expect(mailbox.claimForDrain(.max, into: &batch) == .nothing)
     #expect(batch.all == [])
     // That drain is no longer scheduled.
@@ -109,7 +109,7 @@ import Testing
     var mailbox = MailboxState<Int>()
     var batch = WaitingQueue<Int>()
     #expect(mailbox.put(1, isHere: false) == .startDrain)
-    #expect(mailbox.claimAndTakeAll(into: &batch) == .handleLetters)
+    #expect(mailbox.claimAndTakeAll(into: &batch) == .proceed)
     #expect(mailbox.endClaim() == .nothing)
     #expect(mailbox.claimForDrain(.max, into: &batch) == .nothing)
     #expect(mailbox.isBusy == false)
@@ -122,10 +122,10 @@ import Testing
     var mailbox = MailboxState<Int>()
     var batch = WaitingQueue<Int>()
     for letter in 1...2 { _ = mailbox.put(letter, isHere: false) }
-    #expect(mailbox.claimForDrain(1, into: &batch) == .handleLetters)
+    #expect(mailbox.claimForDrain(1, into: &batch) == .proceed)
     #expect(mailbox.endClaim() == .startDrain)
     #expect(mailbox.isReady == true)
-    #expect(mailbox.claimForDrain(1, into: &batch) == .handleLetters)
+    #expect(mailbox.claimForDrain(1, into: &batch) == .proceed)
     #expect(batch.all == [2])
     #expect(mailbox.endClaim() == .nothing)
     #expect(mailbox.isBusy == false)
@@ -137,11 +137,11 @@ import Testing
     var mailbox = MailboxState<Int>()
     var batch = WaitingQueue<Int>()
     for letter in 1...2 { _ = mailbox.put(letter, isHere: false) }
-    #expect(mailbox.claimForDrain(1, into: &batch) == .handleLetters)
-    #expect(mailbox.endTurn() == .handleLetters)
+    #expect(mailbox.claimForDrain(1, into: &batch) == .proceed)
+    #expect(mailbox.endTurn() == .proceed)
     // It is still scheduled.
     #expect(mailbox.put(3, isHere: false) == .nothing)
-    #expect(mailbox.claimForDrain(.max, into: &batch) == .handleLetters)
+    #expect(mailbox.claimForDrain(.max, into: &batch) == .proceed)
     #expect(batch.all == [2, 3])
     #expect(mailbox.endTurn() == .nothing)
     #expect(mailbox.isBusy == false)
