@@ -1,3 +1,4 @@
+import Dispatch
 import Distributed
 import Multicast
 import TestSupport
@@ -358,6 +359,51 @@ extension QueueActor {
       #expect(message.contains("a client of type Listener was added for PingProtocol"))
       #expect(message.components(separatedBy: "MulticastTests/IsolationTests.swift:").count == 3)
       #expect(message.contains("on: nil"))
+    }
+
+    @MainActor private final class MainListener: @MainActor PingProtocol {
+      nonisolated init() {}
+      func ping(_ value: Int) {}
+    }
+
+    /// The compiler accepts this: the conformance is used in the main actor, and the client is called elsewhere.
+    @Test(arguments: ["queue", "no home"])
+    func aClientOfTheMainActorThatIsCalledElsewhereIsReportedOnce(home: String) async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) { [home] in
+        let (center, client) = (MulticastCenter(), MainListener())
+        await MainActor.run {
+          let queue = home == "queue" ? DispatchQueue(label: "App.queue") : nil
+          center.add(client, for: PingProtocol.self, on: queue)
+        }
+        for _ in 0..<3 {
+          await center.post(PingProtocol.self, fileID: "App/A.swift", line: 1, column: 2) { _ in }
+            .delivered()
+        }
+        extendLifetime(client)
+      }
+      let place = home == "queue" ? "queue App.queue is its home" : "it has no home"
+      #expect(
+        text(result) == """
+          Multicast: a client of type MainListener conforms to PingProtocol in one actor only, and was called outside of it, from \
+          App/A.swift:1:2, because \(place). Add it in its actor without on:, or make MainListener nonisolated.
+
+          """)
+    }
+
+    @Test func aClientOfTheMainActorThatIsCalledThereIsNotReported() async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        let center = MulticastCenter()
+        let clients = (MainListener(), MainListener(), MainListener())
+        await MainActor.run {
+          center.add(clients.0, for: PingProtocol.self)
+          center.add(clients.1, for: PingProtocol.self, on: .main)
+          center.add(clients.2, for: PingProtocol.self, on: nil)
+          center.notify(PingProtocol.self) { $0.ping(1) }
+          center.post(PingProtocol.self) { $0.ping(1) }
+        }
+        extendLifetime(clients)
+      }
+      #expect(text(result) == "")
     }
 
     @Test func aClientExplicitlyAddedWithoutAHomeIsNotReported() async {

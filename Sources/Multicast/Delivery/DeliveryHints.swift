@@ -8,7 +8,8 @@
     /// another. The test is where the program runs. So a helper that notifies inside the actor passes without
     /// saying so.
     @usableFromInline
-    final func checkHome(as listener: Any.Type, from site: CallSite?) {
+    final func checkHome<Listener>(as listener: Listener.Type, from site: CallSite?) {
+      if let site { checkConformance(to: listener, from: site) }
       guard let home else {
         if let site { checkThread(as: listener, from: site) }
         return
@@ -39,11 +40,32 @@
         """)
     }
 
+    /// Prints once for a call site that a client which conforms in one actor, as `@MainActor P`, was called outside of it.
+    ///
+    /// The compiler allows the conformance to be used in that actor, and does not know that the client is called elsewhere.
+    /// Outside the actor, a cast to the protocol fails. A client at home in an actor is not cast, because the runtime may not
+    /// recognize an actor with a custom executor.
+    private func checkConformance<Listener>(to listener: Listener.Type, from site: CallSite) {
+      switch home?.kind {
+      case nil, .queue: break
+      default: return
+      }
+      guard let client = load(), !(client is Listener) else { return }
+      StandardError.hint(
+        at: site,
+        """
+        a client of type \(type) conforms to \(listener) in one actor only, and was called outside of it, from \(site), \
+        because \(home.map { "\($0) is its home" } ?? "it has no home"). Add it in its actor without on:, or make \(type) \
+        nonisolated.
+        """)
+    }
+
     /// Stops the program if a post to the main actor reaches a client with another home. Prints if a client without
     /// a home is called on another thread than it was added on.
     @usableFromInline
-    final func checkHome(in post: Post, as listener: Any.Type) {
+    final func checkHome<Listener>(in post: Post, as listener: Listener.Type) {
       if load() == nil { return }
+      checkConformance(to: listener, from: post.site)
       guard case .mainActor = post.destination, let home else {
         return checkThread(as: listener, from: post.site)
       }
