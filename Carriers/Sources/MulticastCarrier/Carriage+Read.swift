@@ -63,7 +63,12 @@ extension Carriage {
         if let end = reading.end, end <= record.position { await reachEnd(line, &reading) }
       }
       if records.isEmpty {
-        await reachEnd(line, &reading)
+        // A carrier may return nothing before the end, and the record that was at the end may have been dropped. So ask again.
+        if reading.end != nil {
+          let end = try await carrier.end(of: line.log)
+          reading.end = end
+          if end <= position { await reachEnd(line, &reading) }
+        }
         reading.limit = Reading.limit
         line.meters.lag.record(0)
       }

@@ -67,7 +67,8 @@ public final class Carriage: Sendable {
 
     /// Returns the callers whose wait is over.
     mutating func takeReady() -> [Outbox.Turn] {
-      let isIdle = outbox.messages == 0 || condition.connection != .connected
+      let isAway = ![.connected, CarriageState.initial].contains(condition.connection)
+      let isIdle = outbox.messages == 0 || isAway
       return (isClosed ? outbox.queue.map(\.turn) + running : outbox.admit())
         + (isIdle ? closing : [])
     }

@@ -183,7 +183,9 @@ public final class NATSCarrier: Carrier, Registry {
       }
     var values = [name: value].compactMapValues(\.self)
     let kept = all.state?.subjects ?? [:]
-    for other in kept.keys where other != subject {
+    // Any client may publish under any name, and the question contains it. The name of a process has no quotation mark.
+    for other in kept.keys where other != subject && !other.contains(where: { #""\"#.contains($0) })
+    {
       let answer = try await session.ask("STREAM.MSG.GET." + own, #"{"last_by_subj":"\#(other)"}"#)
       // It may have expired meanwhile.
       if answer.error?.code == 404 { continue }

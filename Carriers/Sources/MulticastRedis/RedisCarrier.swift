@@ -58,6 +58,9 @@ public final class RedisCarrier: Carrier, Registry {
   private let names = Locked<[String: String]>([:])
   /// The epochs that this carrier will give to logs without a record, by key.
   private let epochs = Locked<[String: UInt64]>([:])
+
+  /// The epochs of the last records that were read, by key.
+  private let readEpochs = Locked<[String: UInt64]>([:])
   /// The topics of which records were dropped before they were read.
   private let incomplete = Locked<Set<String>>([])
 
@@ -156,8 +159,10 @@ extension RedisCarrier {
   /// Returns the end of the topic's stream.
   public func end(of log: Log) async throws -> Position {
     let all = try await ask(log, "XREVRANGE", "+", "-", 16, limit: 0).all
-    // An entry that no carrier has written has no epoch.
-    let epoch = all.first { $0.place.position.epoch > 0 }?.place.position.epoch ?? newEpoch(log)
+    // An entry that no carrier has written has no epoch. Many of them do not begin a new one.
+    let read = all.isEmpty ? nil : readEpochs.withLock { $0[log.key] }
+    let epoch =
+      all.first { $0.place.position.epoch > 0 }?.place.position.epoch ?? read ?? newEpoch(log)
     let last = all.first?.place.position
     return Position(epoch: epoch, number: last?.number ?? 0, part: last?.part ?? 0)
   }
@@ -181,6 +186,7 @@ extension RedisCarrier {
         return Record(
           position: Position(epoch: epoch, number: own.number, part: own.part), bytes: $0.bytes)
       }
+      if let last = records.last { readEpochs.withLock { $0[log.key] = last.position.epoch } }
       session.follow(log.key, from: isAll ? records.last?.position ?? position : nil)
       if !records.isEmpty { return Array(records) }
     }
@@ -212,7 +218,7 @@ extension RedisCarrier {
 
   /// Stops listening to the topic.
   public func release(_ log: Log) {
-    epochs.withLock { _ = $0.removeValue(forKey: log.key) }
+    for epochs in [epochs, readEpochs] { epochs.withLock { _ = $0.removeValue(forKey: log.key) } }
     incomplete.withLock { _ = $0.remove(log.key) }
     sessions.last?.release(log.key)
   }

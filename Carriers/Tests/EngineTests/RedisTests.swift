@@ -244,6 +244,20 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
+  @Test func entriesThatNoCarrierHasWrittenBeginNoNewLog() async throws {
+    let engine = try await Engine(.redis)
+    let carrier = try carrier(engine)
+    let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
+    let end = try await carrier.append([1], to: log, id: "1")
+    let records = try await carrier.read(
+      log, after: Position(epoch: end.epoch, number: 0), limit: 32)
+    #expect(records.map(\.position) == [end])
+    for _ in 0..<20 { try await ask(engine, ["xadd", "multicast:log:note", "*", "r", "x"]) }
+    #expect(try await carrier.end(of: log).epoch == end.epoch)
+    await carrier.close()
+    withExtendedLifetime(engine) {}
+  }
+
   /// Only this key is gone, as after an eviction. Then the log contains the value again.
   @Test func aLatestValueWhoseKeyIsGoneIsPostedAgain() async throws {
     let engine = try await Engine(.redis)

@@ -14,7 +14,8 @@ import Tracing
 /// A carrier that calls a test's hooks.
 private final class HookedCarrier: Carrier, Registry {
   typealias Append = @Sendable ([UInt8], Log) async throws -> Void
-  typealias Read = @Sendable (Log) async throws -> Void
+  /// Returns whether the answer is empty.
+  typealias Read = @Sendable (Log) async throws -> Bool
   private let inner: InMemoryCarrier
   private let hooks = Locked<(append: Append?, read: Read?)>((nil, nil))
 
@@ -30,7 +31,7 @@ private final class HookedCarrier: Carrier, Registry {
     return try await inner.append(record, to: log, id: id)
   }
   func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
-    try await hooks.withLock { $0.read }?(log)
+    if try await hooks.withLock({ $0.read })?(log) == true { return [] }
     return try await inner.read(log, after: position, limit: limit)
   }
   func end(of log: Log) async throws -> Position { try await inner.end(of: log) }
@@ -133,7 +134,10 @@ private func limits(
         calls.withLock { $0.appends += 1 }
         await gate.pass()
       }
-      let read: HookedCarrier.Read = { _ in calls.withLock { $0.reads += 1 } }
+      let read: HookedCarrier.Read = { _ in
+        calls.withLock { $0.reads += 1 }
+        return false
+      }
       return Site(HookedCarrier(engine, append: append, read: read), name)
     }
     let (one, two) = (sites[0], sites[1])
@@ -365,6 +369,20 @@ private func limits(
     }
   }
 
+  /// A job may post and end before the engine has answered for the first time.
+  @Test func theEndWaitsForTheFirstAnswerOfTheEngine() async throws {
+    let gate = Gate()
+    let one = Site(
+      HookedCarrier(engine, append: { _, _ in await gate.pass() }), "one", limits: limits())
+    one.post(1...3)
+    let end = Task { await one.carriage.close() }
+    await eventually { one.carriage.state.withLock { !$0.closing.isEmpty } }
+    #expect(one.carriage.state.withLock { $0.takeReady().isEmpty })
+    gate.open()
+    await end.value
+    #expect(one.carriage.condition.sent == 3)
+  }
+
   @Test func theEndDoesNotWaitForAnEngineThatIsGone() async throws {
     let gate = Gate()
     let (one, end) = await ending(gate, limits())
@@ -521,7 +539,10 @@ private func limits(
     let carrier = HookedCarrier(
       engine,
       append: { _, log in if log.type == "note" { throw CarrierError.refused("no room") } },
-      read: { log in if log.type == "last" { throw CarrierError.refused("no right") } })
+      read: { log in
+        if log.type == "last" { throw CarrierError.refused("no right") }
+        return false
+      })
     let (one, two) = (Site(carrier, "one"), site("two"))
     try await withSites(one, two) {
       one.post(1...10)
@@ -624,6 +645,38 @@ private func limits(
       await three.start()
       await three.until { $0.notes(of: "one", in: "last") == [2] }
       await three.stop()
+    }
+  }
+
+  /// A server that ends a consumer answers with nothing, although there are more records.
+  @Test func anEmptyAnswerDoesNotEndAReReading() async throws {
+    let one = site("one")
+    // Every second answer is empty once the log has lost its end. An answer has at most 32 of the 60 records.
+    let reads = Locked<Int?>(nil)
+    let two = Site(
+      HookedCarrier(
+        engine,
+        read: { log in
+          guard log.type == "note" else { return false }
+          return reads.withLock { reads in
+            reads = reads.map { $0 + 1 }
+            return reads.map { $0 % 2 == 1 } ?? false
+          }
+        }), "two")
+    try await withSites(one, two) {
+      for number in 1...60 {
+        one.post(number...number)
+        await two.until { $0.notes(of: "one").last == number }
+      }
+      let saved = engine.save()
+      one.post(61...61)
+      await two.until { $0.notes(of: "one").last == 61 }
+      reads.withLock { $0 = 0 }
+      engine.restore(saved)
+      await two.until { $0.reports.contains(.beganAnew(type: "note")) }
+      one.post(62...62)
+      let seen = await two.until { $0.notes(of: "one").last == 62 }
+      #expect(seen.notes(of: "one") == Array(1...62))
     }
   }
 
