@@ -11,7 +11,7 @@
 //     center.add(client, for: P.self)       withMadeDelegate → MulticastDelegate.add → ClientList.register
 //     center.notify(P.self) { … }           withDelegate → MulticastDelegate.notifyEach → ClientList.forEach
 //     center.post(P.self) { … }             withDelegate → MulticastDelegate.post → PostOffice.post: see Delivery.swift
-//     center.observe(topic, owner: o) { … } reference(to:) → TopicReference.observe → beginWithLatest → ClientList.register
+//     center.observe(topic, owner: o) { … } reference(to:) → TopicReference.observe → registerWithLatest → ClientList.register
 //     center.post(topic, message)           list(of:) → PostOffice.post: see Delivery.swift
 
 /// Calls every object that is registered for a listener protocol.
@@ -63,7 +63,7 @@ public final class MulticastCenter: Sendable {
   /// The center of the process. It refuses loops, and reports each on standard error.
   public static let `default` = MulticastCenter()
 
-  /// The delegates by the types of their listener protocols, and the registries of topics by the types of their topics.
+  /// The delegates by the types of their listener protocols, and the registries of topics by their message types.
   @usableFromInline let registries: RegistryTable
 
   @usableFromInline let office: PostOffice

@@ -31,7 +31,7 @@
 /// The clients of one listener protocol, or the handlers of one topic: in order, weakly held. You may call it on any thread.
 ///
 /// `@unchecked`, because `TopicList` inherits from it. All its stored properties are constants: the lock with what it protects,
-/// an atomic number, and a `Sendable` value.
+/// an atomic number, and `Sendable` values.
 @usableFromInline
 class ClientList: @unchecked Sendable {
   /// The protocol or the topic, for reports.

@@ -76,8 +76,8 @@ final class RegistryTable: @unchecked Sendable {
   /// Returns a pointer to the reference to the registry of a key; nil if there is none. The table owns the registry, so keep
   /// the table alive while you use the pointer.
   ///
-  /// A key is the `ObjectIdentifier` of a type. The table compares nothing else, so one kind of registry alone may use a type, and
-  /// `MulticastDelegate.key` and `TopicRegistry.key(of:)` alone make keys.
+  /// A key is the `ObjectIdentifier` of a type. The table compares nothing else, so each type must be a key of only one kind of
+  /// registry. Only `MulticastDelegate.key` and `TopicRegistry.key(of:)` make keys.
   ///
   /// This returns a pointer, because a returned reference would be retained and released in every `notify`.
   @usableFromInline

@@ -7,7 +7,8 @@
 // 1. Call.    Call the listeners without a home, on this thread, in the order of registration.
 // 2. Leave.   In one critical section of the office's lock, store the post if its topic keeps the latest message, and put one letter
 //             in the mailbox of every home concerned. Claim one home that is here instead: this thread calls its listeners.
-//             As the office unlocks, a drain starts in each home that is elsewhere: see Drain.swift.
+//             As the office unlocks, a drain starts in each home that is elsewhere, unless one is on its way or a thread is
+//             calling there: see Drain.swift.
 // 3. Handle.  In the homes that are here, this thread handles the letters that wait, and calls the listeners of this post.
 // 4. Follow.  Deliver the posts that listeners have made during these calls, one after the other, in the same steps.
 //
@@ -16,8 +17,9 @@
 // home has received the question (16 of 200 random programs). With a lock for each mailbox, a fast home can answer before a
 // slow one has received the question (5 of 200).
 //
-// `postOnMain`, `post(awaiting:)` and topics that keep their latest message take the same steps. They differ in the mailboxes that
-// get letters: see `Post.Destination`.
+// `postOnMain` and `post(awaiting:)` take the same steps, and differ in the mailboxes that get letters: see `Post.Destination`. A
+// topic that keeps its latest message stores the post in step 2, and its handlers without a home share the mailbox of its
+// `LatestMessage`.
 //
 // Example. The main actor posts `.login`, which a log without a home, a screen of the main actor and a store on a queue observe:
 //
@@ -33,10 +35,11 @@
 // |            | the user's `Posted`                                  |                                                          |
 // | roster     | its list, until that changes; each post for it       | with its post, after the calls, or when the list changes |
 // | box        | its list, while registered; each roster with it      | with no lock held: an id in it is client code            |
-// | mailbox    | the office's table; the boxes of its home; a drain   | after unlocking                                          |
+// | mailbox    | the office; a topic's LatestMessage; the boxes of    | after unlocking                                          |
+// |            | its home; a drain                                    |                                                          |
 //
 // A frame refers to the post that it is calling for without retaining it, and so does a `DeliveryState` to the mailboxes and groups of the
-// roster. The function that delivers owns the post, and the post its roster.
+// roster. The function that delivers owns the post, and the post its roster. A `DeliveryState` owns a roster that is not the post's.
 
 import MulticastPlatform
 
@@ -48,6 +51,8 @@ extension PostOffice {
   func post(_ post: consuming Post, in isolation: (any Actor)?) -> Posted {
     let chain = DeliveryChain()
     var outermost: FramePointer?
+    // Without a frame on this thread and without an awaited call in the process, nothing has caused this post. This saves reading
+    // a task-local value.
     if !chain.isEmpty || multicast_awaits_anywhere(), let cause = Cause.current {
       guard admit(post, after: cause) else { return Posted(nil, clients: 0, of: self) }
       unsafe outermost = chain.outermostPostFrame(of: ObjectIdentifier(self))
@@ -80,7 +85,8 @@ extension PostOffice {
     return false
   }
 
-  /// Runs `body`, which delivers posts, in a frame of this thread's chain. Then delivers the posts that these have set off.
+  /// Runs `body`, which delivers posts, in a frame of this thread's chain. If it is the office's outermost frame on this thread, then
+  /// delivers what was posted meanwhile.
   ///
   /// The center does not settle meanwhile, because the frame counts as a delivery.
   @inline(__always)
@@ -186,7 +192,8 @@ extension PostOffice {
     change(mailbox) { $0.endClaim() }
   }
 
-  /// Handles letters in their home, which this thread has claimed: calls their listeners, and delivers the posts that these make.
+  /// Handles letters in their home, which this thread has claimed: calls their listeners. What these post follows in the office's
+  /// outermost frame on this thread. If that is the frame of this function, it is delivered here, before the next letter.
   func handle(_ batch: inout LetterQueue, in mailbox: Mailbox) {
     if batch.isEmpty { return }
     unsafe withFrame { frame in

@@ -1,6 +1,6 @@
 import MulticastPlatform
 
-/// One delivery that is active on a thread.
+/// A `notify`, or a run of posts one after the other, that is active on a thread.
 ///
 /// A frame is part of the stack frame of the function that delivers, so a delivery allocates nothing. It points to the frame that
 /// it is nested in, which belongs to a caller and outlives it.

@@ -9,12 +9,10 @@
     /// saying so.
     @usableFromInline
     final func checkHome<Listener>(as listener: Listener.Type, from site: CallSite?) {
-      if let site { checkConformance(to: listener, from: site) }
-      guard let home else {
+      guard let home, !isActor, home.presence() == .elsewhere else {
         if let site { checkThread(as: listener, from: site) }
         return
       }
-      if isActor || home.presence() != .elsewhere { return }
       fatalError(
         """
         Multicast: a client of type \(type), added for \(listener), has \(home) as its home and is \
@@ -29,8 +27,11 @@
     private var isActor: Bool { type is any Actor.Type || home?.address == identity }
 
     /// Prints once that a client without a home was added on the main thread and is called on another one.
-    private func checkThread(as listener: Any.Type, from site: CallSite) {
-      guard let added = addedOnMain?.site, !isActor, MainActor.presence() != .here else { return }
+    private func checkThread<Listener>(as listener: Listener.Type, from site: CallSite) {
+      if isActor || MainActor.presence() == .here { return }
+      guard let added = addedOnMain?.site else {
+        return checkConformance(to: listener, from: site)
+      }
       StandardError.hint(
         at: added,
         """
@@ -43,8 +44,9 @@
     /// Prints once for a call site that a client which conforms in one actor, as `@MainActor P`, was called outside of it.
     ///
     /// The compiler allows the conformance to be used in that actor, and does not know that the client is called elsewhere.
-    /// Outside the actor, a cast to the protocol fails. A client at home in an actor is not cast, because the runtime may not
-    /// recognize an actor with a custom executor.
+    /// Outside the actor, a cast to the protocol fails, except on Apple's platforms before macOS 26 and the other systems of that
+    /// year. A client at home in an actor is not cast, because the runtime may not recognize an actor with a custom executor. For
+    /// the same reason, this is wrong about a client whose queue is the executor of the actor in which it conforms.
     private func checkConformance<Listener>(to listener: Listener.Type, from site: CallSite) {
       switch home?.kind {
       case nil, .queue: break
@@ -55,8 +57,8 @@
         at: site,
         """
         a client of type \(type) conforms to \(listener) in one actor only, and was called outside of it, from \(site), \
-        because \(home.map { "\($0) is its home" } ?? "it has no home"). Add it in its actor without on:, or make \(type) \
-        nonisolated.
+        because \(home.map { "\($0) is its home" } ?? "it has no home"). Give it that actor as its home: add it there without \
+        on:, or pass isolation:. Or make the conformance nonisolated.
         """)
     }
 
@@ -65,7 +67,6 @@
     @usableFromInline
     final func checkHome<Listener>(in post: Post, as listener: Listener.Type) {
       if load() == nil { return }
-      checkConformance(to: listener, from: post.site)
       guard case .mainActor = post.destination, let home else {
         return checkThread(as: listener, from: post.site)
       }

@@ -15,11 +15,11 @@ public struct Posted: ~Copyable, Sendable {
   /// because one post has set off more than 1,000 recurring posts: see <doc:Loops>.
   public let clients: Int
 
-  /// Nil if all calls have been made.
+  /// Nil if the post was refused, or has left no letter and does not follow another post.
   private let post: Post?
   private let office: PostOffice?
 
-  /// - Parameter post: Nil if all calls have been made.
+  /// - Parameter post: Nil if there is nothing to wait for.
   @usableFromInline
   init(_ post: Post?, clients: Int, of office: PostOffice) {
     self.clients = clients

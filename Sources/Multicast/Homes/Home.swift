@@ -50,11 +50,13 @@ extension Home {
     case .actor(let reference), .handlerTask(let reference?):
       reference.actor?.presence(in: isolation) ?? .ended
     case .queue(let queue): queue.presence
+    // Any thread may load there. Whether a post calls there: see `callsHere(in:)`.
     case .clientTask, .handlerTask, .postingThread: .here
     }
   }
 
-  /// Whether a post that is made on this thread calls the listeners of this home before it returns. A task makes its own calls.
+  /// Whether a post that is made on this thread calls the listeners of this home before it returns, unless another thread
+  /// is calling there. A task makes its own calls.
   final func callsHere(in isolation: ObjectIdentifier?) -> Bool {
     !isTask && presence(in: isolation) == .here
   }

@@ -1,6 +1,6 @@
 /// What the caller of a transition does, once it has released the lock that protects the mailbox.
 enum MailboxAction {
-  /// No letter waits, or another thread handles it.
+  /// Nothing is left to do: no letter waits, or this thread, the one that has the claim or a drain on its way handles it.
   case nothing
 
   /// The caller handles the letters that it has taken with its claim, if there are any. After a turn, it comes back for those that
@@ -54,7 +54,8 @@ struct MailboxState<Letter>: ~Copyable {
 extension MailboxState {
   /// Appends a letter.
   ///
-  /// - Parameter isHere: Whether the caller runs in this home, and handles the letter itself after it has unlocked.
+  /// - Parameter isHere: Whether the caller runs in this home, so that no drain is needed: after unlocking, the caller handles the
+  ///   letter, or the thread that has the claim does.
   @inline(__always)
   mutating func put(_ letter: consuming Letter, isHere: Bool) -> MailboxAction {
     letters.append(letter)

@@ -1,13 +1,14 @@
 /// An existential type, such as `any P` or `any P & AnyObject`, as the runtime stores it.
 ///
 /// The language can cast a value to such a type, and can ask nothing about the type itself. So this reads its metadata, as it is
-/// laid out in docs/ABI/TypeMetadata.rst of the Swift sources: the kind, the flags, the number of protocols, and the protocols.
-/// Every type has a kind, and every existential type has the rest. On Apple's systems, the layout is part of the stable ABI. On
-/// other systems, the runtime comes with the compiler. Nothing that is read here is ever signed, but for the protocols.
+/// laid out in include/swift/ABI/Metadata.h (`TargetExistentialTypeMetadata`) and MetadataValues.h (`ExistentialTypeFlags`) of the
+/// Swift sources: the kind, the flags, the number of protocols, a superclass if there is one, and the protocols. On Apple's
+/// systems, the layout is part of the stable ABI. On other systems, the runtime comes with the compiler. Only the protocols, and the
+/// word that a class has in place of a kind, may be signed; that word is only compared.
 @safe struct ExistentialType {
   private let metadata: UnsafeRawPointer
 
-  /// Returns nil if the type is not existential.
+  /// Returns nil for other types, and for `any P<Int>` and `any P.Type`, which have kinds of their own and no box.
   init?(_ type: any Any.Type) {
     let metadata = unsafe unsafeBitCast(type, to: UnsafeRawPointer.self)
     guard unsafe metadata.load(as: UInt.self) == 0x303 else { return nil }

@@ -6,7 +6,7 @@ extension MulticastCenter {
     let registry = unsafe registries.findOrAdd(TopicRegistry.key(of: topic)) {
       TopicRegistry(first: TopicList(topic, office: office, site: site))
     }
-    // Not borrowed: an `observe` may retain the registry.
+    // A plain read, which retains the registry: an `observe` can afford that.
     let reference = unsafe registry.assumingMemoryBound(to: TopicRegistry.self).pointee
       .reference(to: topic, for: owner, from: site)
     #if DEBUG
@@ -15,7 +15,7 @@ extension MulticastCenter {
     return reference
   }
 
-  /// Returns the list of a topic; nil if the topic was never used.
+  /// Returns the list of a topic; nil if the topic is not in use: see `TopicRegistry.find(_:)`.
   @inlinable
   func existingList<Message>(of topic: Topic<Message>) -> TopicList? {
     guard let registry = unsafe registries.find(TopicRegistry.key(of: topic)) else { return nil }
