@@ -1,7 +1,7 @@
 /// Finds the boxes of a long list by a key: a hash table with open addressing.
 ///
 /// A list uses two of these. One finds the boxes of a client by the client's address, the other finds handlers by
-/// ``WeakBox/key``. The caller passes the list's array of boxes to each method, and holds the list's lock.
+/// ``WeakBox/idHash``. The caller passes the list's array of boxes to each method, and holds the list's lock.
 ///
 /// An entry is the index of a box in that array, in four bytes. Several boxes with the same key share one entry: they form a
 /// chain that begins with the last of them, so that they do not lengthen the search for other keys. Nothing is removed from the
@@ -10,7 +10,7 @@ struct BoxIndex {
   /// The number of boxes up to which a list is searched linearly, without a table.
   static var largestCountWithoutTable: Int { 16 }
 
-  /// Whether boxes are found by the addresses of their clients. Otherwise they are found by ``WeakBox/key``.
+  /// Whether boxes are found by the addresses of their clients. Otherwise they are found by ``WeakBox/idHash``.
   private let isByClient: Bool
 
   /// The indices of boxes plus 1; 0 for a free entry. The number of entries is a power of two.
@@ -90,7 +90,7 @@ struct BoxIndex {
 
   /// The key by which a box is found; 0 if the box is empty or has no key.
   private func key(of box: WeakBox) -> UInt {
-    isByClient ? box.identity : box.isRegistered ? box.key : 0
+    isByClient ? box.identity : box.isRegistered ? box.idHash : 0
   }
 
   private func key(at index: Int, in boxes: Boxes) -> UInt {

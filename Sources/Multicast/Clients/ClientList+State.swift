@@ -5,11 +5,11 @@ extension ClientList {
   /// run client code.
   struct State {
     private(set) var boxes: Boxes = []
-    private var index = BoxIndex(byClient: true)
-    private var keys = BoxIndex(byClient: false)
+    private var byClient = BoxIndex(byClient: true)
+    private var byID = BoxIndex(byClient: false)
 
-    /// Whether a box with a key was ever appended. Until then, the second index is not kept.
-    private var hasKeys = false
+    /// Whether a box with an id was ever appended. Until then, the second index is not kept.
+    private var hasIDs = false
 
     /// The number of empty boxes.
     private var emptied = 0
@@ -30,17 +30,17 @@ extension ClientList {
       // First, because the roster shares the array, and the next line would copy it.
       roster = nil
       boxes.append(box)
-      index.insertLast(of: boxes)
-      // Once a box has a key, the index receives every further box, even one without a key. An index that received only the
-      // boxes with keys would not notice that the list becomes too long for a linear search.
-      hasKeys = hasKeys || box.key != 0
-      if hasKeys { keys.insertLast(of: boxes) }
+      byClient.insertLast(of: boxes)
+      // Once a box has an id, the index receives every further box, even one without an id. An index that received only the
+      // boxes with ids would not notice that the list becomes too long for a linear search.
+      hasIDs = hasIDs || box.idHash != 0
+      if hasIDs { byID.insertLast(of: boxes) }
     }
 
     /// Ends the registration of a box. Returns false if it had ended already.
     mutating func empty(_ box: WeakBox) -> Bool {
-      index.unlink(box, in: boxes)
-      keys.unlink(box, in: boxes)
+      byClient.unlink(box, in: boxes)
+      byID.unlink(box, in: boxes)
       guard box.empty() else { return false }
       emptied += 1
       return true
@@ -48,7 +48,7 @@ extension ClientList {
 
     /// The box of a client that the caller holds. Ends the registrations of deallocated clients that had the same address.
     mutating func findAlive(_ identity: UInt) -> WeakBox? {
-      while let box = index.last(identity, in: boxes) {
+      while let box = byClient.last(identity, in: boxes) {
         if box.isAlive { return box }
         _ = empty(box)
       }
@@ -56,15 +56,15 @@ extension ClientList {
     }
 
     /// The registered boxes of a client, which may be deallocated.
-    func boxes(of identity: UInt) -> Boxes { index.all(identity, in: boxes) }
+    func boxes(of identity: UInt) -> Boxes { byClient.all(identity, in: boxes) }
 
-    func hasBoxes(of identity: UInt) -> Bool { index.last(identity, in: boxes) != nil }
+    func hasBoxes(of identity: UInt) -> Bool { byClient.last(identity, in: boxes) != nil }
 
-    /// The registered boxes with a key, beginning with the last one.
-    func boxes(with key: UInt) -> Boxes { hasKeys ? keys.all(key, in: boxes) : [] }
+    /// The registered boxes with an `idHash`, beginning with the last one.
+    func boxes(withID hash: UInt) -> Boxes { hasIDs ? byID.all(hash, in: boxes) : [] }
 
-    /// The last registered box with a key.
-    func lastBox(with key: UInt) -> WeakBox? { hasKeys ? keys.last(key, in: boxes) : nil }
+    /// The last registered box with an `idHash`.
+    func lastBox(withID hash: UInt) -> WeakBox? { hasIDs ? byID.last(hash, in: boxes) : nil }
 
     /// Drops empty boxes if they are more than half of all. Returns the old state: release it after unlocking.
     mutating func compactIfSparse() -> State? { 2 * emptied > boxes.count ? compact() : nil }

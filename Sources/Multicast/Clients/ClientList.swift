@@ -74,7 +74,7 @@ extension ClientList {
     /// The client is registered already, or is being deinitialized.
     case refused
 
-    /// Another box with the same key has been registered since the caller has read the known ones.
+    /// Another box with the same `idHash` has been registered since the caller has read the known ones.
     case changed
 
     /// The list is full. Call ``makeRoom()``, and try again.
@@ -89,15 +89,16 @@ extension ClientList {
   /// Appends a box. The caller may hold the office's lock. Amortized O(1).
   ///
   /// - Parameters:
-  ///   - known: The boxes with the same key, as ``boxes(with:)`` returned them. If another one has been registered since, this
+  ///   - known: The boxes with the same `idHash`, as ``boxes(withID:)`` returned them. If another one has been registered since, this
   ///     registers nothing and returns `changed`. Nil for a box that may be registered beside any other.
   ///   - old: The one of the known boxes to remove at the same moment. Pass it to ``finishReplacement(of:)`` afterwards.
   final func register(_ box: WeakBox, among known: Boxes?, replacing old: WeakBox?)
     -> Registration
   {
     register(box) { state in
-      // Boxes with one key are in the order in which they were registered, so all are known if the last one is.
-      if let known, let last = state.lastBox(with: box.key), !known.contains(where: { $0 === last })
+      // Boxes with one hash are in the order in which they were registered, so all are known if the last one is.
+      if let known, let last = state.lastBox(withID: box.idHash),
+        !known.contains(where: { $0 === last })
       {
         return .changed
       }
@@ -141,8 +142,10 @@ extension ClientList {
     state.withLock { state in state.boxes(of: ObjectIdentifier(client).address) }
   }
 
-  /// The registered boxes with a key, beginning with the last one. O(*k*) for *k* boxes.
-  final func boxes(with key: UInt) -> Boxes { state.withLock { state in state.boxes(with: key) } }
+  /// The registered boxes with an `idHash`, beginning with the last one. O(*k*) for *k* boxes.
+  final func boxes(withID hash: UInt) -> Boxes {
+    state.withLock { state in state.boxes(withID: hash) }
+  }
 
   /// Removes a client that the caller holds. Returns whether it was registered and is not being deinitialized. Amortized O(1).
   final func remove(_ client: AnyObject) -> Bool {

@@ -32,9 +32,9 @@ class WeakBox: AtomicWord, @unchecked Sendable {
     super.init(word: UInt64(ObjectIdentifier(client).address))
   }
 
-  /// A key by which the list finds the box, in addition to the client's address; 0 if there is none. Several boxes may have the
-  /// same key.
-  var key: UInt { 0 }
+  /// A hash of the owner and the id of a handler, by which the list finds the box; 0 if it has no id. Several boxes may have the
+  /// same hash.
+  var idHash: UInt { 0 }
 
   /// The client's address; 0 once the client is removed. It is the word of the superclass.
   ///

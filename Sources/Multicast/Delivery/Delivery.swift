@@ -193,7 +193,8 @@ extension PostOffice {
   }
 
   /// Handles letters in their home, which this thread has claimed: calls their listeners. What these post follows in the office's
-  /// outermost frame on this thread. If that is the frame of this function, it is delivered here, before the next letter.
+  /// outermost frame on this thread. If that is the frame of this function, it is delivered here, before the next letter, so that
+  /// `withFrame` finds nothing at the end.
   func handle(_ batch: inout LetterQueue, in mailbox: Mailbox) {
     if batch.isEmpty { return }
     unsafe withFrame { frame in

@@ -93,8 +93,8 @@ extension DeliveryState {
 
   mutating func fillEarlier(_ take: (inout LetterQueue) -> Void) { makeMore { take(&$0.earlier) } }
 
-  /// Notes a letter. Returns whether this thread runs in its home, so that no drain is needed: this thread handles the letter or,
-  /// if another thread has claimed the home, that one.
+  /// Counts a letter, and notes its home if that is one of the others that are here. Returns whether the home is here, so that no
+  /// drain is needed: this thread handles the letter or, if another thread has claimed the home, that one.
   @inline(__always)
   mutating func countLetter(in mailbox: Mailbox, for count: Int) -> Bool {
     letters += 1

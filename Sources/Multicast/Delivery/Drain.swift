@@ -17,7 +17,7 @@ extension PostOffice {
     if mailbox.isPostingThread {
       // This thread is the home. A task takes over only if other threads keep posting.
       if !drainTurn(of: mailbox, Self.foreignLetterLimit) { return }
-    } else if handOverToScheduler(mailbox) {
+    } else if let scheduler, handOver(mailbox, to: scheduler) {
       return
     }
     // Detached, because the task-local values of the thread that has left the first letter are not those of the others.
@@ -92,23 +92,18 @@ extension PostOffice {
     _ = consume letter
     await unsafe AwaitedCall.run(of: post, in: mailbox, by: self, cause: cause) {
       if let box {
-        await callAwaiting(box, with: unsafe post.takeUnretainedValue(), in: mailbox)
+        let post = unsafe post.takeUnretainedValue()
+        if let trace = unsafe post.trace {
+          await trace.traceAwaiting(in: mailbox, client: box.reportedType) {
+            await post.callAwaiting(box)
+          }
+        } else {
+          _ = await post.callAwaiting(box)
+        }
+        if box.load() == nil { post.list.endRegistration(of: box) }
       }
       // Inside the call: what the post holds may post in a `deinit`, and the call is the cause of that.
       unsafe Post.finishPart(of: post)
     }
-  }
-
-  nonisolated(nonsending) private func callAwaiting(
-    _ box: WeakBox, with post: Post, in mailbox: Mailbox
-  ) async {
-    if let trace = unsafe post.trace {
-      await trace.traceAwaiting(in: mailbox, client: box.reportedType) {
-        await post.callAwaiting(box)
-      }
-    } else {
-      _ = await post.callAwaiting(box)
-    }
-    if box.load() == nil { post.list.endRegistration(of: box) }
   }
 }

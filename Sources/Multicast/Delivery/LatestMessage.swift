@@ -62,14 +62,14 @@ extension PostOffice {
   /// The letter belongs to a copy of the stored post: no task that awaits the post waits for this handler, and an
   /// `onDelivery` callback that observes is not the cause of an event.
   ///
-  /// - Parameter change: Changes the registration, with the office's lock held. Returns the stored post if the handler begins
+  /// - Parameter register: Changes the registration, with the office's lock held. Returns the stored post if the handler begins
   ///   with it.
-  func beginWithLatest(_ box: WeakBox, in mailbox: Mailbox, _ change: (inout State) -> Post?) {
+  func beginWithLatest(_ box: WeakBox, in mailbox: Mailbox, _ register: (inout State) -> Post?) {
     var delivery = DeliveryState()
     if mailbox.callsHere(in: nil) { delivery.noteHere(mailbox) }
     let roster = Roster(allOf: [box], in: mailbox)
     let post = withLock { state in
-      guard let post = change(&state)?.copy(for: roster) else { return nil as Post? }
+      guard let post = register(&state)?.copy(for: roster) else { return nil as Post? }
       state.putLetters(of: post, for: roster, &delivery)
       return post
     }

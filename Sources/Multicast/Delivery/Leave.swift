@@ -8,15 +8,17 @@ extension PostOffice {
   ) {
     // Before the lock is taken, because client code may run: that of a custom executor, to answer, and the `deinit` of a client
     // whose last owner releases it during the search.
-    switch post.destination {
-    case .homes: break
-    case .mainActor: delivery.setRoster(Roster(allOf: post.roster.boxes, in: mainMailbox))
-    // So that no caller of `delivered()` waits for a client that has been deallocated.
-    case .tasks: post.list.removeDeallocated(in: post.roster.boxes)
-    }
-    unsafe delivery.roster(of: post)._withUnsafeGuaranteedRef { roster in
-      roster.forEachHome { _, mailbox in
-        if mailbox.callsHere(in: isolation) { delivery.noteHere(mailbox) }
+    if case .tasks = post.destination {
+      // So that no caller of `delivered()` waits for a client that has been deallocated. A task is never here.
+      post.list.removeDeallocated(in: post.roster.boxes)
+    } else {
+      if case .mainActor = post.destination {
+        delivery.setRoster(Roster(allOf: post.roster.boxes, in: mainMailbox))
+      }
+      unsafe delivery.roster(of: post)._withUnsafeGuaranteedRef { roster in
+        roster.forEachHome { _, mailbox in
+          if mailbox.callsHere(in: isolation) { delivery.noteHere(mailbox) }
+        }
       }
     }
     withLock { state in
@@ -49,49 +51,31 @@ extension PostOffice.State {
     return Roster(roster.boxes, withoutHome: [], homes: groups)
   }
 
-  /// Puts letters of a post in the mailboxes of a roster, or claims one that is here.
+  /// Leaves a post in each mailbox of a roster: claims the first one that is here, with the letters that wait there, unless another
+  /// thread has claimed it, and puts a letter in the others.
+  ///
+  /// Only one home is claimed. If this thread claimed all homes that are here, no other thread could call in them while this one
+  /// is calling in the first.
   @inline(__always)
   mutating func putLetters(of post: Post, for roster: Roster, _ delivery: inout DeliveryState) {
     roster.forEachHome { group, mailbox in
       let count = group.boxes.registered
       if count == 0 { return forgetIfIdle(mailbox) }
-      if !claimIfFirstHere(mailbox, for: group, &delivery) {
-        putLetter(of: post, for: group, count, in: mailbox, &delivery)
+      if delivery.isFirstHere(mailbox), change(mailbox, { $0.claim() }) == .proceed {
+        delivery.noteClaim(for: group)
+        if !read(mailbox, { $0.letters.isEmpty }) {
+          delivery.fillEarlier { earlier in change(mailbox) { $0.takeNext(.max, into: &earlier) } }
+        }
+        return
       }
+      let isHere = delivery.countLetter(in: mailbox, for: count)
+      change(mailbox) { $0.put(Letter(post: post, group: group), isHere: isHere) }
+      if unsafe post.trace != nil {
+        delivery.noteReport(
+          of: mailbox, listeners: count, waiting: read(mailbox) { $0.letters.count })
+      }
+      noteCrowd(in: mailbox)
     }
     if delivery.letters > 0 { post.addParts(delivery.letters) }
-  }
-
-  /// Claims a mailbox if it is the first one that is here, and takes the letters that wait there. Returns false if it is another
-  /// one, or if another thread has claimed it.
-  ///
-  /// Only one home is claimed. If this thread claimed all homes that are here, no other thread could call in them while this one
-  /// is calling in the first.
-  @inline(__always)
-  private mutating func claimIfFirstHere(
-    _ mailbox: Mailbox, for group: Roster.Group, _ delivery: inout DeliveryState
-  ) -> Bool {
-    guard delivery.isFirstHere(mailbox), change(mailbox, { $0.claim() }) == .proceed else {
-      return false
-    }
-    delivery.noteClaim(for: group)
-    if !read(mailbox, { $0.letters.isEmpty }) {
-      delivery.fillEarlier { earlier in change(mailbox) { $0.takeAll(into: &earlier) } }
-    }
-    return true
-  }
-
-  @inline(__always)
-  private mutating func putLetter(
-    of post: Post, for group: Roster.Group, _ count: Int, in mailbox: Mailbox,
-    _ delivery: inout DeliveryState
-  ) {
-    let isHere = delivery.countLetter(in: mailbox, for: count)
-    change(mailbox) { $0.put(Letter(post: post, group: group), isHere: isHere) }
-    if unsafe post.trace != nil {
-      delivery.noteReport(
-        of: mailbox, listeners: count, waiting: read(mailbox) { $0.letters.count })
-    }
-    noteCrowd(in: mailbox)
   }
 }

@@ -55,8 +55,7 @@ package struct HeldHome: Sendable {
 extension PostOffice {
   /// Hands a home in which a letter waits over to a scheduler. Returns false if a drain may handle the letter as usual. The
   /// scheduler is asked again for each later letter.
-  func handOverToScheduler(_ mailbox: Mailbox) -> Bool {
-    guard let scheduler else { return false }
+  func handOver(_ mailbox: Mailbox, to scheduler: any LetterScheduler) -> Bool {
     change(mailbox) { state in
       state.unscheduleDrain()
       return .nothing

@@ -6,7 +6,8 @@
 /// own.
 ///
 /// **Locks.** A thread that holds several takes them in this order: that of a topic registry, the office's, that of one list or
-/// one handler. No lock is held while client code runs. Code of clients runs when a listener is called, when the last reference
+/// one handler. A thread takes no other lock while it holds any of the rest, such as that of a center's table of registries, or that of
+/// the loops that were printed. No lock is held while client code runs. Code of clients runs when a listener is called, when the last reference
 /// to a client, a post, a handler or an id is released, when ids are compared, and when an executor is asked something.
 @usableFromInline
 final class PostOffice: Sendable {

@@ -85,15 +85,9 @@ extension MailboxState {
   }
 
   /// Claims the mailbox for a thread that runs in the home, and takes all letters into an empty batch. What arrives later is for a
-  /// drain.
+  /// drain. If no letter waits, the claim ends at once.
   mutating func claimAndTakeAll(into batch: inout WaitingQueue<Letter>) -> MailboxAction {
-    claim() == .nothing ? .nothing : takeAll(into: &batch)
-  }
-
-  /// Takes all letters into an empty batch. Only the thread that has claimed the mailbox does this.
-  mutating func takeAll(into batch: inout WaitingQueue<Letter>) -> MailboxAction {
-    take(.max, into: &batch)
-    return .proceed
+    claim() == .nothing ? .nothing : takeNext(.max, into: &batch)
   }
 
   /// Claims the mailbox for a drain that has arrived, and takes its first batch.
@@ -104,16 +98,12 @@ extension MailboxState {
     return claim() == .nothing ? .nothing : takeNext(limit, into: &batch)
   }
 
-  private mutating func take(_ limit: Int, into batch: inout WaitingQueue<Letter>) {
+  /// Takes the next letters into an empty batch, or ends the claim if no letter waits. Only the thread that has the claim does
+  /// this.
+  mutating func takeNext(_ limit: Int, into batch: inout WaitingQueue<Letter>) -> MailboxAction {
     letters.move(limit, to: &batch)
     taken = batch.count
-  }
-
-  /// Takes the next batch of a drain, or ends the claim if no letter waits.
-  mutating func takeNext(_ limit: Int, into batch: inout WaitingQueue<Letter>) -> MailboxAction {
-    take(limit, into: &batch)
     if !batch.isEmpty { return .proceed }
-    letters.reuse(&batch)
     isClaimed = false
     return .nothing
   }

@@ -33,17 +33,18 @@ struct WaitingQueue<Element>: ~Copyable {
     return elements[next].take()
   }
 
-  /// Moves up to `limit` elements to a queue that is empty, and reuses its memory.
+  /// Moves up to `limit` elements to a queue that is empty, and reuses its memory. If there is nothing to move, this queue keeps the
+  /// larger memory of both.
   mutating func move(_ limit: Int, to other: inout WaitingQueue) {
     other.reset()
-    if count <= limit { return swap(&self, &other) }
-    while other.count < limit, let element = popFirst() { other.append(element) }
-  }
-
-  /// Takes over the memory of another queue, if it is larger. Both queues must be empty.
-  mutating func reuse(_ empty: inout WaitingQueue) {
-    empty.reset()
-    if elements.capacity < empty.elements.capacity { swap(&self, &empty) }
+    if isEmpty {
+      reset()
+      if elements.capacity < other.elements.capacity { swap(&self, &other) }
+    } else if count <= limit {
+      swap(&self, &other)
+    } else {
+      while other.count < limit, let element = popFirst() { other.append(element) }
+    }
   }
 
   private mutating func reset() {

@@ -30,7 +30,7 @@ final class HandlerBox: WeakBox, @unchecked Sendable {
     super.init(owner, at: home)
   }
 
-  override var key: UInt { ownID?.key ?? 0 }
+  override var idHash: UInt { ownID?.hash ?? 0 }
   var id: (any Hashable & Sendable)? { ownID?.id }
 
   override func releaseContents() { cancel() }
@@ -44,19 +44,19 @@ extension WeakBox {
   var handlerBox: HandlerBox { unsafe unsafeDowncast(self, to: HandlerBox.self) }
 }
 
-/// The id of a handler, and the key by which the list finds it. It is an object, because most handlers have no id.
+/// The id of a handler, and the hash by which the list finds it. It is an object, because most handlers have no id.
 private final class HandlerID: Sendable {
   let id: any Hashable & Sendable
 
-  /// A hash of the owner and the id, which is never 0, because 0 means no key.
-  let key: UInt
+  /// A hash of the owner and the id, which is never 0, because 0 means no id.
+  let hash: UInt
 
   init(_ id: any Hashable & Sendable, of owner: AnyObject) {
     self.id = id
     var hasher = Hasher()
     hasher.combine(ObjectIdentifier(owner))
     hasher.combine(AnyHashable(id))
-    key = UInt(bitPattern: hasher.finalize()) | 1
+    hash = UInt(bitPattern: hasher.finalize()) | 1
   }
 }
 

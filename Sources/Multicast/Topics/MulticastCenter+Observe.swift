@@ -225,12 +225,12 @@ extension MulticastCenter {
       default: isolation.map { office.mailbox(of: $0) } ?? queue.map { office.mailbox(of: $0) }
       }
     let handler = Handler(body, once: once, newestOnly: newestOnly, at: site)
-    let reference = reference(to: topic, for: owner, from: site)
+    let entry = findOrMakeEntry(of: topic, for: owner, from: site)
     #if DEBUG
-      reference.list.hintAtMistakes(
+      entry.list.hintAtMistakes(
         in: handler, of: owner, hasID: id != nil, at: home, from: site)
     #endif
-    return reference.observe(owner, id, handler, at: home)
+    return entry.observe(owner, id, handler, at: home)
   }
 
   /// Removes the handlers that an owner has for a topic, or all handlers of the topic.

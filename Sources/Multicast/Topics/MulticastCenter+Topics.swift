@@ -1,18 +1,18 @@
 extension MulticastCenter {
-  /// Returns a reference to the list of a topic. Makes the list if there is none.
-  func reference<Message: Sendable>(
-    to topic: Topic<Message>, for owner: AnyObject? = nil, from site: CallSite
-  ) -> TopicReference {
+  /// Returns the entry of a topic. Makes it, with an empty list, if there is none.
+  func findOrMakeEntry<Message: Sendable>(
+    of topic: Topic<Message>, for owner: AnyObject? = nil, from site: CallSite
+  ) -> TopicEntry {
     let registry = unsafe registries.findOrAdd(TopicRegistry.key(of: topic)) {
       TopicRegistry(first: TopicList(topic, office: office, site: site))
     }
     // A plain read, which retains the registry: an `observe` can afford that.
-    let reference = unsafe registry.assumingMemoryBound(to: TopicRegistry.self).pointee
-      .reference(to: topic, for: owner, from: site)
+    let entry = unsafe registry.assumingMemoryBound(to: TopicRegistry.self).pointee
+      .findOrMakeEntry(of: topic, for: owner, from: site)
     #if DEBUG
-      reference.list.check(keepsLatest: topic.keepsLatest, from: site)
+      entry.list.check(keepsLatest: topic.keepsLatest, from: site)
     #endif
-    return reference
+    return entry
   }
 
   /// Returns the list of a topic; nil if the topic is not in use: see `TopicRegistry.find(_:)`.
@@ -40,6 +40,6 @@ extension MulticastCenter {
 
   @usableFromInline
   func makeList<Message>(of topic: Topic<Message>, from site: CallSite) -> TopicList {
-    reference(to: topic, from: site).list
+    findOrMakeEntry(of: topic, from: site).list
   }
 }

@@ -1,4 +1,4 @@
-extension TopicReference {
+extension TopicEntry {
   /// Adds a handler, or replaces the one that its owner has registered with the same id.
   ///
   /// - Parameters:
@@ -13,11 +13,11 @@ extension TopicReference {
     let home = home ?? list.latest?.mailbox
     let box = HandlerBox(of: owner, id: id, handler, at: home)
     // The `==` of an id is client code, so this compares ids with no lock held, and `register` returns `changed` if another call
-    // has registered one with the same key meanwhile. Then this compares again. It needs no limit: whenever one call begins
+    // has registered one with the same hash meanwhile. Then this compares again. It needs no limit: whenever one call begins
     // again, another one has registered its handler. A limit would have to register the box beside one that was not compared,
     // and both handlers would be called.
     while true {
-      let known = id == nil ? nil : list.boxes(with: box.key)
+      let known = id == nil ? nil : list.boxes(withID: box.idHash)
       let old = known?.lazy.map(\.handlerBox).first { $0.isOf(owner, id: id) }
       if let old, old.hasSameHome(as: home),
         let version = list.replaceHandler(of: old, with: handler)

@@ -51,14 +51,14 @@ final class TopicList: ClientList, @unchecked Sendable {
   }
 }
 
-/// A reference to a topic's list, which owns the list. The registry owns this object. Tokens refer to it weakly.
+/// The entry of a topic in its registry, which owns it. It owns the topic's list. Tokens refer to it weakly.
 ///
 /// Tokens could refer to the list itself, but the first weak reference to an object moves its reference counts to another block
 /// of memory, and each post that retains the list would be slower.
 ///
 /// `@unchecked`, because the compiler does not know that the unmanaged reference is to a `Sendable` list. This object retains
 /// the list from `init` to `deinit`. The property never changes.
-@safe final class TopicReference: @unchecked Sendable {
+@safe final class TopicEntry: @unchecked Sendable {
   private let own: Unmanaged<TopicList>
 
   init(_ list: TopicList) { unsafe own = .passRetained(list) }

@@ -5,25 +5,25 @@
 /// center's methods for removal, when the owner observes the topic again with the same `id`, and, if it was
 /// made with `once: true`, with the first message.
 public struct TopicObservation: Sendable {
-  /// The handler's box, which keeps no owner alive, and a weak reference to the list. When the list is deallocated, the
+  /// The handler's box, which keeps no owner alive, and a weak reference to the topic. When the topic's list is deallocated, the
   /// registration ends.
   ///
   /// `@unchecked`, because a weak reference is a variable. Only `init` assigns it, and any thread may load it.
   private final class Target: @unchecked Sendable {
     let box: HandlerBox
-    private(set) weak var list: TopicReference?
+    private(set) weak var topic: TopicEntry?
 
-    init(_ box: HandlerBox, in list: TopicReference) {
+    init(_ box: HandlerBox, in topic: TopicEntry) {
       self.box = box
-      self.list = list
+      self.topic = topic
     }
   }
 
   private let target: Target
   private let version: UInt32
 
-  init(_ box: HandlerBox, in list: TopicReference, version: UInt32) {
-    target = Target(box, in: list)
+  init(_ box: HandlerBox, in topic: TopicEntry, version: UInt32) {
+    target = Target(box, in: topic)
     self.version = version
   }
 
@@ -43,7 +43,7 @@ public struct TopicObservation: Sendable {
   ///
   /// - Complexity: Amortized O(1).
   public func cancel() {
-    if target.box.cancel(version: version) { target.list?.list.endRegistration(of: target.box) }
+    if target.box.cancel(version: version) { target.topic?.list.endRegistration(of: target.box) }
   }
 }
 

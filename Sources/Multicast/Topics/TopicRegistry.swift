@@ -4,7 +4,7 @@
 @usableFromInline
 final class TopicRegistry: Sendable {
   private struct State {
-    var topics: [String: TopicReference] = [:]
+    var topics: [String: TopicEntry] = [:]
 
     /// The names of the topics, without the first one, that an object observes, by the object's address. They may include topics that it no longer
     /// observes, and the object may be deallocated.
@@ -20,8 +20,8 @@ final class TopicRegistry: Sendable {
 
     /// Removes the topics that only this table refers to and that have no handlers. Returns them: release them after unlocking.
     /// With the lock held, no other reference can be added, except by a token, which only ends a registration.
-    mutating func dropUnused() -> [TopicReference] {
-      var dropped: [TopicReference] = []
+    mutating func dropUnused() -> [TopicEntry] {
+      var dropped: [TopicEntry] = []
       for name in Array(topics.keys) where isIdle(name) && topics[name]?.isUnused() == true {
         topics.removeValue(forKey: name).map { dropped.append($0) }
       }
@@ -50,9 +50,9 @@ final class TopicRegistry: Sendable {
 
   /// The first topic in use. Usually it is the only one of its type. It stays as long as the center, so it is found without the
   /// lock.
-  private let first: TopicReference
+  private let first: TopicEntry
 
-  /// The list of the first topic, which each post looks at. A list that the reference returns would be retained.
+  /// The list of the first topic, which each post looks at. A list that the entry returns would be retained.
   private let firstList: TopicList
 
   private let state = Locked(State())
@@ -67,7 +67,7 @@ final class TopicRegistry: Sendable {
   }
 
   init(first: TopicList) {
-    self.first = TopicReference(first)
+    self.first = TopicEntry(first)
     firstList = first
   }
 
@@ -77,24 +77,24 @@ final class TopicRegistry: Sendable {
     firstList.name == name ? firstList : state.withLock { $0.topics[name]?.list }
   }
 
-  /// Returns a reference to the list of a topic. Makes the list if there is none.
+  /// Returns the entry of a topic. Makes it, with an empty list, if there is none.
   ///
   /// Hold the result until the handler is in the list, so that the topic is not removed as unused in between.
   ///
   /// - Parameter owner: The object that is about to observe the topic; nil if no object is.
-  func reference<Message>(
-    to topic: Topic<Message>, for owner: AnyObject?, from site: CallSite
-  ) -> TopicReference {
+  func findOrMakeEntry<Message>(
+    of topic: Topic<Message>, for owner: AnyObject?, from site: CallSite
+  ) -> TopicEntry {
     if firstList.name == topic.name { return first }
     if state.withLock({ $0.count >= $0.limit }) { dropUnused() }
     return state.withLock { state in
       if let owner {
         state.observed[ObjectIdentifier(owner).address, default: []].insert(topic.name)
       }
-      if let reference = state.topics[topic.name] { return reference }
-      let reference = TopicReference(TopicList(topic, office: firstList.office, site: site))
-      state.topics[topic.name] = reference
-      return reference
+      if let entry = state.topics[topic.name] { return entry }
+      let entry = TopicEntry(TopicList(topic, office: firstList.office, site: site))
+      state.topics[topic.name] = entry
+      return entry
     }
   }
 

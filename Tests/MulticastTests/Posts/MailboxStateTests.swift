@@ -70,8 +70,16 @@ import Testing
     #expect(mailbox.put(1, isHere: false) == .nothing)
     #expect(mailbox.claimAndTakeAll(into: &batch) == .nothing)
     #expect(batch.all == [])
-    #expect(mailbox.takeAll(into: &batch) == .proceed)
+    #expect(mailbox.takeNext(.max, into: &batch) == .proceed)
     #expect(batch.all == [1])
+  }
+
+  @Test func aThreadThatFindsNoLettersEndsItsClaim() {
+    var mailbox = MailboxState<Int>()
+    var batch = WaitingQueue<Int>()
+    #expect(mailbox.claimAndTakeAll(into: &batch) == .nothing)
+    #expect(mailbox.isBusy == false)
+    #expect(mailbox.put(1, isHere: false) == .startDrain)
   }
 
   // MARK: claimForDrain, takeNext

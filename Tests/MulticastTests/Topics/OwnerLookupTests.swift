@@ -61,7 +61,7 @@ import Testing
   @Test func aSearchForAnOwnerLooksAtItsBoxesOnly() {
     final class CountingBox: WeakBox, @unchecked Sendable {
       static let looks = Atomic<Int>(0)
-      override var key: UInt {
+      override var idHash: UInt {
         Self.looks.wrappingAdd(1, ordering: .relaxed)
         return identity
       }
@@ -101,7 +101,7 @@ import Testing
         (own, self.test) = (key, test)
         super.init(owner, at: nil)
       }
-      override var key: UInt {
+      override var idHash: UInt {
         Self.looks.withLock { $0[test, default: 0] += 1 }
         return own
       }
@@ -113,7 +113,7 @@ import Testing
       while list.register(box, among: nil, replacing: nil) == .full { _ = list.makeRoom() }
     }
     let before = CountingBox.looks.withLock { $0[test]! }
-    #expect(list.boxes(with: 7).count == withKeys)
+    #expect(list.boxes(withID: 7).count == withKeys)
     #expect(CountingBox.looks.withLock { $0[test]! } - before < 10)
   }
 
@@ -164,7 +164,7 @@ import Testing
     for number in 0..<2_000 {
       let passing = Owner()
       for topic in [Topic<Int>("other"), Topic<Int>("other \(number)")] {
-        _ = registry.reference(to: topic, for: passing, from: CallSite())
+        _ = registry.findOrMakeEntry(of: topic, for: passing, from: CallSite())
           .observe(
             passing, nil,
             Handler(.called { _, _ in }, once: false, newestOnly: false, at: CallSite()),

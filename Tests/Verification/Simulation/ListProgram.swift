@@ -21,7 +21,7 @@ final class NotedBox: WeakBox, @unchecked Sendable {
   }
 
   /// Some boxes share a key.
-  override var key: UInt { number }
+  override var idHash: UInt { number }
 
   override func releaseContents() {
     if hasEnded { return }
@@ -138,7 +138,7 @@ final class ListProgram: Program, @unchecked Sendable {
     let box = entries[index].box!
     guard areNoted else { return list.add(box) }
     while true {
-      let known = old.map { _ in list.boxes(with: box.key) }
+      let known = old.map { _ in list.boxes(withID: box.idHash) }
       switch list.register(box, among: known, replacing: old) {
       case .registered:
         if let old { list.finishReplacement(of: old) }
@@ -298,7 +298,7 @@ final class ListProgram: Program, @unchecked Sendable {
     else { return }
     let start = tick()
     let isFound =
-      areNoted ? list.boxes(with: box.key).contains { $0 === box } : list.contains(client)
+      areNoted ? list.boxes(withID: box.idHash).contains { $0 === box } : list.contains(client)
     if !isFound, entries[index].life == .staying, entries[index].box === box,
       !entries[index].isMoving, entries[index].end < start
     {

@@ -74,7 +74,7 @@ final class OrderProgram: Program, @unchecked Sendable {
 
   private func place(_ number: Int) {
     let box = HandlerBox(of: clients[number], id: number, handler, at: nil)
-    let known = handlers.boxes(with: box.key)
+    let known = handlers.boxes(withID: box.idHash)
     if handlers.register(box, among: known, replacing: known.first) == .full {
       _ = handlers.makeRoom()
     }
