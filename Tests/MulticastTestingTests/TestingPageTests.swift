@@ -1,5 +1,6 @@
-import Foundation
 // The program of the page "Testing code that uses a center", block by block.
+
+import Foundation
 import Multicast
 import MulticastTesting
 import Testing
@@ -184,6 +185,17 @@ func aDeallocatedInboxLeavesNoHandler() {
   try await center.expectNoLeaks()
 }
 
+import XCTest
+
+nonisolated final class InboxTests: XCTestCase {
+  @MainActor func testAnInboxDoesNotLeak() async throws {
+    let center = MulticastCenter()
+    _ = Inbox(center: center)
+
+    try await center.expectNoLeaks()
+  }
+}
+
 nonisolated struct Preferences: UserProtocol {
   func userLogin(_ id: UInt) {}
 }
@@ -255,7 +267,7 @@ nonisolated struct Preferences: UserProtocol {
     let program = try String(contentsOfFile: #filePath, encoding: .utf8)
     let blocks = page.components(separatedBy: "```swift\n").dropFirst(2)
       .compactMap { $0.components(separatedBy: "```").first }
-    #expect(blocks.count == 11)
+    #expect(blocks.count == 12)
     // The page wraps lines for narrow windows.
     for block in blocks where !program.withoutSpaces.contains(block.withoutSpaces) {
       Issue.record("The program lacks this block of the page:\n\(block)")

@@ -10,7 +10,7 @@
     @usableFromInline
     final func checkHome<Listener>(as listener: Listener.Type, from site: CallSite?) {
       guard let home, !isActor, home.presence() == .elsewhere else {
-        if let site { checkThread(as: listener, from: site) }
+        if let site { checkPlace(as: listener, from: site) }
         return
       }
       fatalError(
@@ -26,8 +26,9 @@
     /// themselves. The type of a distributed actor is no `Actor`, so this recognizes one that is its own home.
     private var isActor: Bool { type is any Actor.Type || home?.address == identity }
 
-    /// Prints once that a client without a home was added on the main thread and is called on another one.
-    private func checkThread<Listener>(as listener: Listener.Type, from site: CallSite) {
+    /// Prints once that a client is called where it may not expect that: on another thread than the main one, without a home, after
+    /// it was added on the main thread, or outside the actor in which it conforms.
+    private func checkPlace<Listener>(as listener: Listener.Type, from site: CallSite) {
       if isActor || MainActor.presence() == .here { return }
       guard let added = addedOnMain?.site else {
         return checkConformance(to: listener, from: site)
@@ -62,13 +63,12 @@
         """)
     }
 
-    /// Stops the program if a post to the main actor reaches a client with another home. Prints if a client without
-    /// a home is called on another thread than it was added on.
+    /// Stops the program if a post to the main actor reaches a client with another home. Prints what `checkPlace` finds.
     @usableFromInline
     final func checkHome<Listener>(in post: Post, as listener: Listener.Type) {
       if load() == nil { return }
       guard case .mainActor = post.destination, let home else {
-        return checkThread(as: listener, from: post.site)
+        return checkPlace(as: listener, from: post.site)
       }
       if case .mainActor = home.kind { return }
       if isActor { return }
