@@ -4,12 +4,12 @@
 // - `registries` finds the delegate of a listener protocol, or the topics of a message type, by type and without a lock: see
 //   `RegistryTable`. Each delegate and each topic owns one `ClientList`, which contains the listeners: see ClientList.swift.
 // - `office` contains the mailboxes of all homes, and the lock that orders their letters: see `PostOffice`. All delegates and
-//   topics of a center share it, so all posts of a center have one order.
+//   topics of a center share it, so their letters have one order.
 //
 // Each way to use a center is in a file beside this one. A call takes these steps:
 //
 //     center.add(client, for: P.self)       withMadeDelegate → MulticastDelegate.add → ClientList.register
-//     center.notify(P.self) { … }           withDelegate → MulticastDelegate.notifyEach → ClientList.forEach
+//     center.notify(P.self) { … }           withDelegate → notifyEach → LoopGuard.enter, ClientList.forEach → withClient
 //     center.post(P.self) { … }             withDelegate → MulticastDelegate.post → PostOffice.post: see Delivery.swift
 //     center.observe(topic, owner: o) { … } findOrMakeEntry → TopicEntry.observe → registerWithLatest → ClientList.register
 //     center.post(topic, message)           list(of:) → PostOffice.post: see Delivery.swift
@@ -54,8 +54,8 @@
 /// `(any Sink<Int>).self`, a protocol of a global actor, or a class. A key is exactly one type: a client is
 /// not called for a protocol that its own protocol inherits from.
 ///
-/// Methods and closures observe a ``Topic`` of the same center. All posts through one center have one order,
-/// across protocols and topics.
+/// Methods and closures observe a ``Topic`` of the same center. Every home receives the posts of a center in one
+/// order, across protocols and topics.
 ///
 /// You may call every method on any thread, even in a client that is being called. <doc:TheContract> lists
 /// what you can rely on.
@@ -152,7 +152,8 @@ public final class MulticastCenter: Sendable {
     return unsafe (findDelegate(for: listener) ?? makeDelegate(for: listener)).pointee.borrow(body)
   }
 
-  /// Returns a pointer to the reference to the delegate of a listener protocol; nil if there is none: see ``RegistryTable``.
+  /// Returns a pointer to the reference to the delegate of a listener protocol; nil if there is none. It is the address of a
+  /// node of the table, which begins with that reference: see ``RegistryTable``.
   @inlinable @inline(__always)
   func findDelegate<Listener>(
     for listener: Listener.Type

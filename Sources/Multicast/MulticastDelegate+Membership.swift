@@ -72,7 +72,7 @@ extension MulticastDelegate {
     return add(client, in: nil, on: queue, at: site, isHomeGiven: true)
   }
 
-  /// Adds a client in a home. The call site names it in reports.
+  /// Adds a client in a home. Reports name the client by the call site.
   ///
   /// - Parameter isHomeGiven: Whether the caller has named a home, or said that there is none. Otherwise a debug build prints a
   ///   hint if the client was added on the main thread and is called on another one.
@@ -107,8 +107,8 @@ extension MulticastDelegate {
   ) -> Home? {
     if let queue { return office.mailbox(of: queue) }
     guard let isolation else { return nil }
-    // An actor can only be its own home, because its isolated methods cannot be called in another actor. It is its own home if it was
-    // added in its own isolation.
+    // An actor can only be its own home, because its isolated methods cannot be called in another actor. It is its own home if
+    // it was added in its own isolation.
     if isolation !== client, isActor(client) { return nil }
     return office.mailbox(of: isolation)
   }

@@ -50,7 +50,7 @@ struct BoxIndex {
     return found
   }
 
-  /// Adds the last box of the list, unless its key is 0.
+  /// Adds the last box of the list, unless its key is 0, or the list needs no table.
   mutating func insertLast(of boxes: Boxes) {
     let last = boxes.count - 1
     if last < Self.largestCountWithoutTable { return }

@@ -27,7 +27,8 @@ extension ClientList {
     var isFull: Bool { boxes.count >= limit }
 
     mutating func append(_ box: WeakBox) {
-      // First, because the roster shares the array, and the next line would copy it.
+      // First, because the roster shares the array, and the next line would copy it. The list owns the boxes and homes of the
+      // roster, so this destroys no others.
       roster = nil
       boxes.append(box)
       byClient.insertLast(of: boxes)

@@ -80,8 +80,8 @@ extension ClientList {
 
 /// A search for deallocated clients of lists, in one home.
 ///
-/// It owns the lists, and releases them when it has run. The task that brings it to the home ends some time later, and a topic whose list
-/// that task held would look as if it were in use.
+/// It owns the lists, and releases them when it has run. The task that brings it to the home ends some time later, and a topic
+/// whose list that task held would look as if it were in use.
 final class Search: Sendable {
   private let lists: Locked<[ClientList]>
 

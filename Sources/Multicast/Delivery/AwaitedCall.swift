@@ -48,8 +48,8 @@ final class AwaitedCall: Sendable {
   /// Whether this task, which has inherited the call, is the call's or a child task of it.
   ///
   /// A child task reads the value where its parent stores it. Any other task has a copy in storage of its own. So the address
-  /// tells, as long as the call is under way and its storage is in use. No public function does: to those, two tasks that inherit the same
-  /// value look alike, and a task does not know its parent.
+  /// tells, as long as the call is under way and its storage is in use. No public function does: to those, two tasks that
+  /// inherit the same value look alike, and a task does not know its parent.
   private var isOfThisTask: Bool {
     isUnderWay.load(ordering: .acquiring)
       && storage.load(ordering: .relaxed) == Self.storageOfThisTask
@@ -84,6 +84,6 @@ extension AwaitedCall {
   /// post, the call would wait for itself.
   func isAddressed(by post: Post) -> Bool {
     self.post == ObjectIdentifier(post)
-      || office.read(mailbox) { $0.letters.contains { $0.post === post } }
+      || office.lockAndRead(mailbox) { $0.letters.contains { $0.post === post } }
   }
 }

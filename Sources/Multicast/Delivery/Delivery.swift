@@ -38,8 +38,9 @@
 // | mailbox    | the office; a topic's LatestMessage; the boxes of    | after unlocking                                          |
 // |            | its home; a drain                                    |                                                          |
 //
-// A frame refers to the post that it is calling for without retaining it, and so does a `DeliveryState` to the mailboxes and groups of the
-// roster. The function that delivers owns the post, and the post its roster. A `DeliveryState` owns a roster that is not the post's.
+// A frame refers to the post that it is calling for without retaining it, and so does a `DeliveryState` to the mailboxes and
+// groups of the roster. The function that delivers owns the post, and the post its roster. A `DeliveryState` owns a roster that
+// is not the post's.
 
 import MulticastPlatform
 
@@ -50,27 +51,27 @@ extension PostOffice {
   @usableFromInline
   func post(_ post: consuming Post, in isolation: (any Actor)?) -> Posted {
     let chain = DeliveryChain()
-    var outermost: FramePointer?
     // Without a frame on this thread and without an awaited call in the process, nothing has caused this post. This saves reading
     // a task-local value.
-    if !chain.isEmpty || multicast_awaits_anywhere(), let cause = Cause.current {
-      guard admit(post, after: cause) else { return Posted(nil, clients: 0, of: self) }
-      unsafe outermost = chain.outermostPostFrame(of: ObjectIdentifier(self))
+    if !chain.isEmpty || multicast_awaits_anywhere(), let cause = Cause.current,
+      !admit(post, after: cause)
+    {
+      return Posted(nil, clients: 0, of: self)
     }
     if let tracing { unsafe post.trace = tracing.makeTrace(of: post.list, from: post.site) }
-    if let outermost = unsafe outermost {
+    if !chain.isEmpty, let outermost = unsafe chain.outermostPostFrame(of: ObjectIdentifier(self)) {
       let isFromLetter = unsafe outermost.pointee.isFromLetter || !chain.isLed(by: outermost)
       unsafe outermost.pointee.postFrame?.pointee.addFollower(post, isFromLetter: isFromLetter)
       return Posted(post, clients: post.roster.boxes.registered, of: self)
     }
     let isolation = isolation.map { ObjectIdentifier($0) }
-    let post = unsafe Unmanaged.passRetained(consume post)
+    let retained = unsafe Unmanaged.passRetained(consume post)
     return unsafe withFrame { frame in
-      let (waiting, clients) = unsafe frame.withPost(post, isFromLetter: false) { post in
+      let (waiting, clients) = unsafe frame.withPost(retained, isFromLetter: false) { post in
         let (clients, letters) = deliver(post, isFollower: false, in: isolation)
         return (letters > 0 ? post : nil, clients)
       }
-      unsafe Post.finishPart(of: post)
+      unsafe Post.finishPart(of: retained)
       return Posted(waiting, clients: clients, of: self)
     }
   }
@@ -85,10 +86,10 @@ extension PostOffice {
     return false
   }
 
-  /// Runs `body`, which delivers posts, in a frame of this thread's chain. If it is the office's outermost frame on this thread, then
-  /// delivers what was posted meanwhile.
+  /// Runs `body`, which delivers posts, in a frame of this thread's chain. If it is the office's outermost frame on this
+  /// thread, then delivers what was posted meanwhile.
   ///
-  /// The center does not settle meanwhile, because the frame counts as a delivery.
+  /// `activeFrames` counts the frame, so the center does not settle meanwhile.
   @inline(__always)
   func withFrame<Result: ~Copyable>(
     _ body: (FramePointer) -> Result
@@ -122,7 +123,7 @@ extension PostOffice {
     }
   }
 
-  /// Calls, leaves and handles.
+  /// Calls the listeners without a home, leaves letters, and handles those in the homes that are here.
   ///
   /// - Parameter pass: Nil if the post has no trace.
   @inline(never)
@@ -176,36 +177,36 @@ extension PostOffice {
     delivery.withClaim { mailbox, boxes in
       delivery.withEarlier { earlier in handle(&earlier, in: mailbox) }
       called = callListeners(boxes)
-      change(mailbox) { $0.endClaim() }
+      lockAndChange(mailbox) { $0.endClaim() }
     }
     delivery.forEachOtherHere { mailbox in handleOtherHere(in: mailbox) }
     return called
   }
 
-  /// Handles the letters that wait in a home that is here, unless another thread has claimed it. Those that arrive later are for a
+  /// Handles the letters that wait in a home that is here, unless it is claimed already. Those that arrive later are for a
   /// drain, because a home that keeps receiving letters could keep this thread forever.
   @inline(never)
   private func handleOtherHere(in mailbox: Mailbox) {
     var batch = LetterQueue()
-    if change(mailbox, { $0.claimAndTakeAll(into: &batch) }) == .nothing { return }
+    if lockAndChange(mailbox, { $0.claimAndTakeAll(into: &batch) }) == .nothing { return }
     handle(&batch, in: mailbox)
-    change(mailbox) { $0.endClaim() }
+    lockAndChange(mailbox) { $0.endClaim() }
   }
 
-  /// Handles letters in their home, which this thread has claimed: calls their listeners. What these post follows in the office's
-  /// outermost frame on this thread. If that is the frame of this function, it is delivered here, before the next letter, so that
-  /// `withFrame` finds nothing at the end.
+  /// Handles letters in their home, which this thread has claimed: calls their listeners. A post that a listener makes follows
+  /// in the office's outermost frame on this thread. If that is the frame of this function, the post is delivered before the
+  /// next letter, and `withFrame` finds nothing at the end.
   func handle(_ batch: inout LetterQueue, in mailbox: Mailbox) {
     if batch.isEmpty { return }
     unsafe withFrame { frame in
       while let letter = batch.popFirst() {
         let group = letter.group
-        let post = unsafe Unmanaged.passRetained(letter.post)
+        let retained = unsafe Unmanaged.passRetained(letter.post)
         _ = consume letter
-        unsafe frame.withPost(post, isFromLetter: true) { post in
+        unsafe frame.withPost(retained, isFromLetter: true) { post in
           callAtHome(group.boxes, with: post, in: mailbox)
         }
-        unsafe Post.finishPart(of: post)
+        unsafe Post.finishPart(of: retained)
         unsafe deliverFollowers(of: frame)
       }
     }

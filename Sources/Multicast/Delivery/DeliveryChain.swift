@@ -85,15 +85,15 @@ struct DeliveryChain {
   /// and the frames outside have not caused what the listeners do with those. If the letter's post is being delivered
   /// further out, because the thread runs in several homes, its delivery is the frame that has led here.
   ///
-  /// For example, a `notify` N calls a client that posts A, and this thread finds a letter in its home, whose listener runs now. If it
-  /// is a letter of another post B, the stack is N, A, letter of B, and this visits that letter alone. If it is one of A itself,
-  /// in a second home of this thread, the stack is N, A, letter of A, and this visits A and then N.
+  /// For example, a `notify` N calls a client that posts A, and this thread finds a letter in its home, whose listener runs
+  /// now. If it is a letter of another post B, the stack is N, A, letter of B, and this visits that letter alone. If it is one
+  /// of A itself, in a second home of this thread, the stack is N, A, letter of A, and this visits A and then N.
   ///
-  /// If the second home was busy until this thread delivers a post F that follows A, the stack is N, F, letter of A, and this visits
-  /// that letter alone. The frame would have to remember every post that it has delivered. Such a loop needs a busy home in
-  /// each round.
+  /// If the second home was busy until this thread delivers a post F that follows A, the stack is N, F, letter of A, and this
+  /// visits that letter alone. The frame would have to remember every post that it has delivered. Such a loop needs a busy home
+  /// in each round.
   ///
-  /// - Returns: Whether the whole stack has been visited.
+  /// - Returns: Whether the visit has reached the outermost frame, so that what has led to the stack has led here, too.
   func forEachLeading(_ body: (FramePointer) -> Void) -> Bool {
     var next = unsafe innermost.pointee
     while let frame = unsafe next {

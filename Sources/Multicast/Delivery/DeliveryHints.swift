@@ -116,7 +116,7 @@ extension PostOffice {
   func hintAtLettersHere(at site: CallSite) {
     #if DEBUG
       let home = mailboxes.first { mailbox in
-        read(mailbox) { !$0.letters.isEmpty } && mailbox.callsHere(in: nil)
+        lockAndRead(mailbox) { !$0.letters.isEmpty } && mailbox.callsHere(in: nil)
       }
       guard let home else { return }
       StandardError.hint(

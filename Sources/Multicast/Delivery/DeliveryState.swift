@@ -13,7 +13,8 @@ struct DeliveryState: ~Copyable {
 
   // Retained. As optional references, they would cost each post three releases of nil.
 
-  /// The roster to which the letters belong; nil if that is the post's, as usual.
+  /// The roster to which the letters belong; nil if that is the post's, as usual. `postOnMain` has all boxes in the main mailbox,
+  /// `post(awaiting:)` has a task for each client, and a post that is stored as the latest message has the list's newest roster.
   private var ownRoster: Unmanaged<Roster>?
 
   /// The latest post that this one has replaced. Its `deinit` may run client code, so it is released after the calls.
@@ -57,8 +58,7 @@ struct DeliveryState: ~Copyable {
 // MARK: - Leave
 
 extension DeliveryState {
-  /// Sets the roster to which the letters belong. Call this at most once: only posts to `.homes` are stored, and the other
-  /// destinations set a roster for themselves.
+  /// Sets the roster to which the letters belong, if it is not the post's. Call this at most once.
   mutating func setRoster(_ roster: Roster) {
     unsafe assert(ownRoster == nil)
     unsafe ownRoster = .passRetained(roster)
@@ -93,8 +93,9 @@ extension DeliveryState {
 
   mutating func fillEarlier(_ take: (inout LetterQueue) -> Void) { makeMore { take(&$0.earlier) } }
 
-  /// Counts a letter, and notes its home if that is one of the others that are here. Returns whether the home is here, so that no
-  /// drain is needed: this thread handles the letter or, if another thread has claimed the home, that one.
+  /// Counts a letter, and notes its home if that is one of the others that are here. Returns whether the home is here, so that
+  /// no drain is needed: this thread handles the letter or, if the home is claimed already, the one that has the claim does, or
+  /// starts a drain.
   @inline(__always)
   mutating func countLetter(in mailbox: Mailbox, for count: Int) -> Bool {
     letters += 1
@@ -144,7 +145,7 @@ extension DeliveryState {
     // Each client's task is a home, and they are reported together.
     if case .tasks = post.destination {
       if listeners == 0 { return }
-      return pass.reportLeft(for: Home.task, clients: listeners, waiting: nil)
+      return pass.reportLeft(for: Home.anyTask, clients: listeners, waiting: nil)
     }
     withMore { more in
       for (home, listeners, waiting) in more.reports {

@@ -7,8 +7,8 @@ extension PostOffice {
   /// The number of letters that a drain handles before it yields.
   private static var turn: Int { 100 }
 
-  /// The number of letters of other threads that a posting thread handles before a task takes over.
-  private static var foreignLetterLimit: Int { 1_000 }
+  /// The number of letters that a posting thread handles before a task takes over. Usually other threads have left them.
+  private static var postingThreadTurn: Int { 1_000 }
 
   /// Starts a drain in a home. Called with no lock held, because it may run code of an executor, and calls the handlers right here
   /// if the home is the posting thread.
@@ -16,7 +16,7 @@ extension PostOffice {
   func startDrain(of mailbox: Mailbox) {
     if mailbox.isPostingThread {
       // This thread is the home. A task takes over only if other threads keep posting.
-      if !drainTurn(of: mailbox, Self.foreignLetterLimit) { return }
+      if !drainTurn(of: mailbox, Self.postingThreadTurn) { return }
     } else if let scheduler, handOver(mailbox, to: scheduler) {
       return
     }
@@ -47,12 +47,12 @@ extension PostOffice {
   func drainTurn(of mailbox: Mailbox, _ turn: Int = turn) -> Bool {
     var batch = LetterQueue()
     var remaining = turn
-    var action = change(mailbox) { $0.claimForDrain(remaining, into: &batch) }
+    var action = lockAndChange(mailbox) { $0.claimForDrain(remaining, into: &batch) }
     while action == .proceed {
       remaining -= batch.count
       handle(&batch, in: mailbox)
-      if remaining == 0 { return change(mailbox) { $0.endTurn() } == .proceed }
-      action = change(mailbox) { $0.takeNext(remaining, into: &batch) }
+      if remaining == 0 { return lockAndChange(mailbox) { $0.endTurn() } == .proceed }
+      action = lockAndChange(mailbox) { $0.takeNext(remaining, into: &batch) }
     }
     return false
   }
@@ -66,23 +66,24 @@ extension PostOffice {
   func drainAwaitingTurn(of mailbox: Mailbox, _ turn: Int = .max) async -> Bool {
     var batch = LetterQueue()
     var remaining = turn
-    var action = change(mailbox) { $0.claimForDrain(1, into: &batch) }
+    var action = lockAndChange(mailbox) { $0.claimForDrain(1, into: &batch) }
     while action == .proceed {
       if let letter = batch.popFirst() {
-        // The actor of the handler's task, else the home of the client, else the actor of the body.
+        // A handler's task has the handler's actor. A client's task has none: then it is the client's home, else the actor of
+        // `body`.
         let isolation =
           mailbox.actor ?? letter.group.boxes.first?.home?.actor ?? letter.post.isolation
         await handleAwaiting(consume letter, in: mailbox, isolation: isolation)
       }
       remaining -= 1
-      if remaining == 0 { return change(mailbox) { $0.endTurn() } == .proceed }
-      action = change(mailbox) { $0.takeNext(1, into: &batch) }
+      if remaining == 0 { return lockAndChange(mailbox) { $0.endTurn() } == .proceed }
+      action = lockAndChange(mailbox) { $0.takeNext(1, into: &batch) }
     }
     return false
   }
 
-  /// Calls and awaits the listener of a letter. The listener is loaded only here, in the actor of the call, and what the listener, the
-  /// post and a handler hold is released here.
+  /// Calls and awaits the listener of a letter. The listener is loaded only here, in the actor of the call, and what the
+  /// listener, the post and a handler hold is released here.
   private func handleAwaiting(
     _ letter: consuming Letter, in mailbox: Mailbox, isolation: isolated (any Actor)?
   ) async {

@@ -1,6 +1,7 @@
 /// The post of a topic's latest message, for handlers that observe later, and the home of the handlers that have no other.
 ///
-/// `@unchecked`: each method that uses a variable takes the office's `State`, which only the thread that holds the office's lock has.
+/// `@unchecked`: each method that uses a variable takes the office's `State`, which only the thread that holds the office's
+/// lock has.
 @usableFromInline
 final class LatestMessage: @unchecked Sendable {
   /// Where handlers without another home are called, one call at a time. So they, too, receive the messages in one order.
@@ -22,8 +23,8 @@ final class LatestMessage: @unchecked Sendable {
 
   /// Numbers a post, and stores it unless it has been withdrawn. Returns the post that it replaces, to release without the lock.
   ///
-  /// A withdrawn post gets the number of the newest stored one, because it makes none outdated: a handler that begins with a stored
-  /// message has no letter of it.
+  /// A withdrawn post is not stored, so no message is outdated by it. It gets the number of the newest stored post, so that it
+  /// is not outdated itself.
   @inline(__always)
   func storePost(_ post: Post, _ state: inout PostOffice.State) -> Post? {
     if unsafe post.isWithdrawn {
@@ -70,7 +71,7 @@ extension PostOffice {
     let roster = Roster(allOf: [box], in: mailbox)
     let post = withLock { state in
       guard let post = register(&state)?.copy(for: roster) else { return nil as Post? }
-      state.putLetters(of: post, for: roster, &delivery)
+      state.claimOrPut(post, for: roster, &delivery)
       return post
     }
     if let post { deliverLatestHere(post, delivery, in: mailbox) }

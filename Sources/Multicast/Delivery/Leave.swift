@@ -9,7 +9,8 @@ extension PostOffice {
     // Before the lock is taken, because client code may run: that of a custom executor, to answer, and the `deinit` of a client
     // whose last owner releases it during the search.
     if case .tasks = post.destination {
-      // So that no caller of `delivered()` waits for a client that has been deallocated. A task is never here.
+      // No caller of `delivered()` is to wait for a client that has been deallocated. This asks no home whether it is here, because
+      // the homes of these letters are tasks, which never are.
       post.list.removeDeallocated(in: post.roster.boxes)
     } else {
       if case .mainActor = post.destination {
@@ -24,8 +25,8 @@ extension PostOffice {
     withLock { state in
       if let latest = unsafe post.latest {
         delivery.releaseLater(unsafe latest._withUnsafeGuaranteedRef { $0.storePost(post, &state) })
-        // Take the list's roster again. A handler that has registered since the post was made has begun with an earlier message,
-        // and needs a letter of this one. One that registers later begins with this message. So each handler gets it
+        // Take the list's roster again. A handler that has registered since the post was made has begun with an earlier message, or
+        // with none, and needs a letter of this one. One that registers later begins with this message. So each handler gets it
         // exactly once. A home that was not asked whether it is here counts as elsewhere.
         delivery.setRoster(post.list.roster)
       }
@@ -33,7 +34,7 @@ extension PostOffice {
         delivery.setRoster(state.rosterOfTasks(for: post.roster))
       }
       unsafe delivery.roster(of: post)._withUnsafeGuaranteedRef { roster in
-        state.putLetters(of: post, for: roster, &delivery)
+        state.claimOrPut(post, for: roster, &delivery)
       }
     }
   }
@@ -51,13 +52,13 @@ extension PostOffice.State {
     return Roster(roster.boxes, withoutHome: [], homes: groups)
   }
 
-  /// Leaves a post in each mailbox of a roster: claims the first one that is here, with the letters that wait there, unless another
-  /// thread has claimed it, and puts a letter in the others.
+  /// Leaves a post in each mailbox of a roster: claims the first one that is here, with the letters that wait there, unless it is
+  /// claimed already, by another thread or further out on this stack; and puts a letter in the others.
   ///
   /// Only one home is claimed. If this thread claimed all homes that are here, no other thread could call in them while this one
   /// is calling in the first.
   @inline(__always)
-  mutating func putLetters(of post: Post, for roster: Roster, _ delivery: inout DeliveryState) {
+  mutating func claimOrPut(_ post: Post, for roster: Roster, _ delivery: inout DeliveryState) {
     roster.forEachHome { group, mailbox in
       let count = group.boxes.registered
       if count == 0 { return forgetIfIdle(mailbox) }

@@ -22,7 +22,7 @@ package struct HeldHome: Sendable {
   package var id: ObjectIdentifier { ObjectIdentifier(mailbox) }
 
   /// Whether a letter waits and no thread is calling there.
-  package var isReady: Bool { office.read(mailbox) { $0.isReady } }
+  package var isReady: Bool { office.lockAndRead(mailbox) { $0.isReady } }
 
   /// Lets a drain handle all letters as usual.
   package func handleAll() { office.startDrain(of: mailbox) }
@@ -35,7 +35,7 @@ package struct HeldHome: Sendable {
   ) async {
     let mailbox = mailbox, office = office
     let showNext = { @Sendable in
-      let post = office.read(mailbox) { $0.letters.first?.post }
+      let post = office.lockAndRead(mailbox) { $0.letters.first?.post }
       if let post, let message = post.anyMessage { note(unsafe post.trace?.delivery ?? 0, message) }
     }
     let isMore: Bool
@@ -56,7 +56,7 @@ extension PostOffice {
   /// Hands a home in which a letter waits over to a scheduler. Returns false if a drain may handle the letter as usual. The
   /// scheduler is asked again for each later letter.
   func handOver(_ mailbox: Mailbox, to scheduler: any LetterScheduler) -> Bool {
-    change(mailbox) { state in
+    lockAndChange(mailbox) { state in
       state.unscheduleDrain()
       return .nothing
     }

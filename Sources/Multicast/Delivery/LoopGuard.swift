@@ -30,8 +30,9 @@ final class LoopGuard: Sendable {
 // MARK: - Beginning
 
 extension LoopGuard {
-  /// Pushes the frame of a `notify` onto the thread's chain; or returns false, because the list is empty, or because the `notify`
-  /// would be a loop, which this reports. If this returns true, remove the frame with ``DeliveryFrame/pop()``, on the same thread.
+  /// Pushes the frame of a `notify` onto the thread's chain; or returns false: the `notify` would be a loop, which this
+  /// reports, or the list of that loop is empty, so that nothing is called. If this returns true, remove the frame with
+  /// ``DeliveryFrame/pop()``, on the same thread.
   @usableFromInline
   func enter(
     _ notify: FramePointer, list: ClientList, _ way: DeliveryEvent.Way

@@ -9,8 +9,8 @@ typealias LetterQueue = WaitingQueue<Letter>
 /// A home with the letters that wait there. Every home of a box is one: an office makes those of actors, queues and tasks, and a
 /// topic that keeps its latest message has one of its own.
 ///
-/// `@unchecked`: only `change` and `read` of `PostOffice.State` access the state, and only the thread that holds the office's lock has
-/// the office's `State`.
+/// `@unchecked`: only `change` and `read` of `PostOffice.State` access the state, and only the thread that holds the office's
+/// lock has the office's `State`.
 @usableFromInline
 final class Mailbox: Home, @unchecked Sendable {
   // Unchecked: the office's lock is held.
@@ -23,6 +23,7 @@ final class Mailbox: Home, @unchecked Sendable {
 }
 
 extension Home {
+  /// This home as a mailbox, which it is, except for ``anyThread`` and ``anyTask``.
   final var mailbox: Mailbox { unsafe unsafeDowncast(self, to: Mailbox.self) }
 }
 
@@ -67,7 +68,7 @@ extension PostOffice.State {
 extension PostOffice {
   /// Takes the lock, and makes a transition of a mailbox. If it needs a drain, the drain has started when this returns.
   @inline(__always) @discardableResult
-  func change(
+  func lockAndChange(
     _ mailbox: Mailbox, _ transition: (inout MailboxState<Letter>) -> MailboxAction
   ) -> MailboxAction {
     withLock { state in state.change(mailbox, transition) }
@@ -75,7 +76,7 @@ extension PostOffice {
 
   /// Takes the lock, and reads the state of a mailbox.
   @inline(__always)
-  func read<Result: Sendable>(
+  func lockAndRead<Result: Sendable>(
     _ mailbox: Mailbox, _ body: (borrowing MailboxState<Letter>) -> Result
   ) -> Result {
     withLock { state in state.read(mailbox, body) }

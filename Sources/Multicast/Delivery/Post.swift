@@ -1,8 +1,8 @@
 /// One post: the listeners that it is for, its call site, and its cause. Subclasses contain the body or the message.
 ///
 /// A post has *parts*: the delivery on the posting thread, and each letter that this leaves. Each part ends with
-/// ``finishPart(of:)``, and with the last one the post is finished. A post that a topic stores as its latest message stays in memory,
-/// but it is finished, too.
+/// ``finishPart(of:)``, and with the last one the post is finished. A post that a topic stores as its latest message stays in
+/// memory, but it is finished, too.
 ///
 /// `@unchecked`, because it has variables. The posting thread sets `number`, `isWithdrawn` and `trace` before it leaves
 /// the first letter, and other threads read them after they have taken a letter or the stored post, with the office's lock.

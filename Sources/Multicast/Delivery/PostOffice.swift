@@ -5,16 +5,16 @@
 /// The mailboxes of a center, and the lock that orders the letters in all of them. A standalone delegate has an office of its
 /// own.
 ///
-/// **Locks.** A thread that holds several takes them in this order: that of a topic registry, the office's, that of one list or
-/// one handler. A thread takes no other lock while it holds any of the rest, such as that of a center's table of registries, or that of
-/// the loops that were printed. No lock is held while client code runs. Code of clients runs when a listener is called, when the last reference
-/// to a client, a post, a handler or an id is released, when ids are compared, and when an executor is asked something.
+/// **Locks.** A thread that holds the office's lock, or that of a topic registry, may take the lock of one list or one handler.
+/// Every other lock is taken alone. No lock is held while client code runs: when a listener is called, when the last reference
+/// to a client, a post, a handler or an id is released, when an id is hashed or compared, and when an executor is asked
+/// something.
 @usableFromInline
 final class PostOffice: Sendable {
   /// The state that the lock protects, with the state of every ``Mailbox`` and ``LatestMessage``.
   struct State {
-    /// The mailboxes of actors and queues, by address, and those of the tasks of awaiting handlers, by their own. Unused ones
-    /// are removed from time to time.
+    /// The mailboxes of actors and queues, by address, and those of the tasks of awaiting handlers, by the mailboxes' own
+    /// addresses. Unused ones are removed from time to time.
     private var mailboxes: [UInt: Mailbox] = [:]
 
     /// The number of mailboxes at which unused ones are removed.
@@ -172,8 +172,8 @@ extension PostOffice {
   /// Calls `body` with the lock held. Then does what `body` has noted for the time after unlocking: it starts drains, resumes tasks
   /// that wait for the center to settle, prints that many letters wait, and releases mailboxes.
   ///
-  /// Call this where client code may run. Starting a drain runs code of an executor, and a drain whose home is the posting thread calls
-  /// its handlers right here.
+  /// Call this where client code may run. Starting a drain runs code of an executor, and a drain whose home is the posting
+  /// thread calls its handlers right here.
   @inline(__always)
   func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
     let (result, afterUnlock) = state.withLock { state in

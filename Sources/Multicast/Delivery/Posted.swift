@@ -11,8 +11,8 @@
 public struct Posted: ~Copyable, Sendable {
   /// The number of clients or handlers that were called or will be.
   ///
-  /// In homes that are elsewhere, listeners that are removed or deallocated before their turn count, too. It is 0 if the post was refused
-  /// because one post has set off more than 1,000 recurring posts: see <doc:Loops>.
+  /// In homes that are elsewhere, listeners that are removed or deallocated before their turn count, too. It is 0 if the post
+  /// was refused because one post has set off more than 1,000 recurring posts: see <doc:Loops>.
   public let clients: Int
 
   /// Nil if the post was refused, or has left no letter and does not follow another post.
@@ -57,7 +57,7 @@ public struct Posted: ~Copyable, Sendable {
     await withCheckedContinuation { continuation in
       let office = unsafe office.takeRetainedValue()
       let waiter = Waiter(in: office) { _ in continuation.resume() }
-      // Released here, so that the post is destroyed where its last part is finished, and not after the wait.
+      // Released here, so that the post is usually destroyed where its last part is finished, and not after the wait.
       unsafe post.takeRetainedValue().setWaiter(waiter)
       office.scheduler?.beginWait(inCall: AwaitedCall.current != nil)
     }

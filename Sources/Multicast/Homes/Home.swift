@@ -1,7 +1,7 @@
 /// Where `post` calls a listener: an actor, a queue, a task for awaited calls, or the posting thread, for one call at a time.
 ///
-/// The home of a box is its mailbox, too: see ``Home/mailbox``. This class is the superclass of mailboxes, so that boxes can have homes
-/// and know nothing of letters.
+/// The home of a box is its mailbox, too: see ``Home/mailbox``. This class is the superclass of mailboxes, so that boxes can
+/// have homes and know nothing of letters.
 ///
 /// `@unchecked`, because `Mailbox` inherits from it. The one property here is a constant.
 @usableFromInline
@@ -30,11 +30,11 @@ class Home: @unchecked Sendable {
 
   init(_ kind: Kind) { self.kind = kind }
 
-  /// The home that reports name for a client without one.
-  static let postingThread = Home(.postingThread)
+  /// Stands for the home of a client without one: in reports, and where a function runs in no actor. It is no mailbox.
+  static let anyThread = Home(.postingThread)
 
-  /// The home that reports name for a client that a post awaits.
-  static let task = Home(.clientTask(0))
+  /// Stands for the tasks of clients that a post awaits, in reports. It is no mailbox.
+  static let anyTask = Home(.clientTask(0))
 }
 
 extension Home {
@@ -55,8 +55,8 @@ extension Home {
     }
   }
 
-  /// Whether a post that is made on this thread calls the listeners of this home before it returns, unless another thread
-  /// is calling there. A task makes its own calls.
+  /// Whether a post that is made on this thread calls the listeners of this home before it returns, unless the home is claimed
+  /// already. A task makes its own calls.
   final func callsHere(in isolation: ObjectIdentifier?) -> Bool {
     !isTask && presence(in: isolation) == .here
   }
@@ -90,7 +90,8 @@ extension Home {
     }
   }
 
-  /// The address of the actor or queue; 0 if there is none. After that has been deallocated, the address may be that of another object.
+  /// The address of the actor or queue; 0 if there is none. After that has been deallocated, the address may be that of another
+  /// object.
   final var address: UInt {
     switch kind {
     case .mainActor: ObjectIdentifier(MainActor.shared).address
@@ -113,8 +114,8 @@ extension Home {
   }
 
   /// Whether this is the home of the actor or queue at an address. The caller holds that object, so the weak load does not drop
-  /// its last reference, and a lock may be held. The actor that this was made for may have been another one at the same address.
-  /// Always false for the main actor, which is found without its address.
+  /// its last reference, and a lock may be held. A deallocated actor may have had this address, so the reference must still
+  /// lead to an actor. Always false for the main actor, which is found without its address.
   final func isAt(_ address: UInt) -> Bool {
     switch kind {
     case .actor(let reference): reference.address == address && reference.actor != nil

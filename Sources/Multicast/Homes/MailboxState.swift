@@ -1,4 +1,4 @@
-/// What the caller of a transition does, once it has released the lock that protects the mailbox.
+/// What follows from a transition of a mailbox.
 enum MailboxAction {
   /// Nothing is left to do: no letter waits, or this thread, the one that has the claim or a drain on its way handles it.
   case nothing
@@ -7,7 +7,8 @@ enum MailboxAction {
   /// wait.
   case proceed
 
-  /// The caller starts a drain in the home.
+  /// A drain is to be started in the home. `PostOffice.State.change` notes that, and `PostOffice.withLock` starts it after it has
+  /// unlocked.
   case startDrain
 }
 
@@ -33,8 +34,8 @@ enum MailboxAction {
 ///
 /// A drain that arrives in an idle or claimed mailbox finds nothing to do, because another thread has handled its letters or is
 /// about to. The thread that has the claim starts another drain if letters wait when it ends its claim.
-struct MailboxState<Letter>: ~Copyable {
-  private(set) var letters = WaitingQueue<Letter>()
+struct MailboxState<Element>: ~Copyable {
+  private(set) var letters = WaitingQueue<Element>()
 
   /// The number of letters in the batch that is being handled.
   private(set) var taken = 0
@@ -55,9 +56,9 @@ extension MailboxState {
   /// Appends a letter.
   ///
   /// - Parameter isHere: Whether the caller runs in this home, so that no drain is needed: after unlocking, the caller handles the
-  ///   letter, or the thread that has the claim does.
+  ///   letter, or the one that has the claim does, or starts a drain.
   @inline(__always)
-  mutating func put(_ letter: consuming Letter, isHere: Bool) -> MailboxAction {
+  mutating func put(_ letter: consuming Element, isHere: Bool) -> MailboxAction {
     letters.append(letter)
     return isHere ? .nothing : scheduleDrain()
   }
@@ -76,7 +77,8 @@ extension MailboxState {
 // MARK: - Handling letters
 
 extension MailboxState {
-  /// Claims the mailbox for a thread that runs in the home. Returns `proceed`, or `nothing` if another thread has claimed it.
+  /// Claims the mailbox for a thread that runs in the home. Returns `proceed`, or `nothing` if it is claimed already, by
+  /// another thread or further out on this stack.
   @inline(__always)
   mutating func claim() -> MailboxAction {
     if isClaimed { return .nothing }
@@ -86,12 +88,12 @@ extension MailboxState {
 
   /// Claims the mailbox for a thread that runs in the home, and takes all letters into an empty batch. What arrives later is for a
   /// drain. If no letter waits, the claim ends at once.
-  mutating func claimAndTakeAll(into batch: inout WaitingQueue<Letter>) -> MailboxAction {
+  mutating func claimAndTakeAll(into batch: inout WaitingQueue<Element>) -> MailboxAction {
     claim() == .nothing ? .nothing : takeNext(.max, into: &batch)
   }
 
   /// Claims the mailbox for a drain that has arrived, and takes its first batch.
-  mutating func claimForDrain(_ limit: Int, into batch: inout WaitingQueue<Letter>)
+  mutating func claimForDrain(_ limit: Int, into batch: inout WaitingQueue<Element>)
     -> MailboxAction
   {
     isDrainScheduled = false
@@ -100,7 +102,7 @@ extension MailboxState {
 
   /// Takes the next letters into an empty batch, or ends the claim if no letter waits. Only the thread that has the claim does
   /// this.
-  mutating func takeNext(_ limit: Int, into batch: inout WaitingQueue<Letter>) -> MailboxAction {
+  mutating func takeNext(_ limit: Int, into batch: inout WaitingQueue<Element>) -> MailboxAction {
     letters.move(limit, to: &batch)
     taken = batch.count
     if !batch.isEmpty { return .proceed }

@@ -33,8 +33,8 @@ struct WaitingQueue<Element>: ~Copyable {
     return elements[next].take()
   }
 
-  /// Moves up to `limit` elements to a queue that is empty, and reuses its memory. If there is nothing to move, this queue keeps the
-  /// larger memory of both.
+  /// Moves up to `limit` elements to a queue that is empty, and reuses its memory. If there is nothing to move, this queue
+  /// keeps the larger memory of both.
   mutating func move(_ limit: Int, to other: inout WaitingQueue) {
     other.reset()
     if isEmpty {

@@ -1,10 +1,10 @@
 /// An existential type, such as `any P` or `any P & AnyObject`, as the runtime stores it.
 ///
-/// The language can cast a value to such a type, and can ask nothing about the type itself. So this reads its metadata, as it is
-/// laid out in include/swift/ABI/Metadata.h (`TargetExistentialTypeMetadata`) and MetadataValues.h (`ExistentialTypeFlags`) of the
-/// Swift sources: the kind, the flags, the number of protocols, a superclass if there is one, and the protocols. On Apple's
-/// systems, the layout is part of the stable ABI. On other systems, the runtime comes with the compiler. Only the protocols, and the
-/// word that a class has in place of a kind, may be signed; that word is only compared.
+/// The language can cast a value to such a type, and can ask nothing about the type itself. So this reads its metadata, as it
+/// is laid out in include/swift/ABI/Metadata.h (`TargetExistentialTypeMetadata`) and MetadataValues.h (`ExistentialTypeFlags`)
+/// of the Swift sources: the kind, the flags, the number of protocols, a superclass if there is one, and the protocols. On
+/// Apple's systems, the layout is part of the stable ABI. On other systems, the runtime comes with the compiler. Only the
+/// protocols, and the word that a class has in place of a kind, may be signed; that word is only compared.
 @safe struct ExistentialType {
   private let metadata: UnsafeRawPointer
 

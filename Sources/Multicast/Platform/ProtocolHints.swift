@@ -1,10 +1,10 @@
 #if DEBUG
   /// A protocol as the runtime stores it, to ask from which protocols it inherits.
   ///
-  /// The language can ask whether a class conforms to a protocol, and not whether a protocol inherits from another one. The compiler
-  /// writes the answer into the protocol's descriptor, as requirements of its `Self`. This reads the descriptor as it is laid out in
-  /// include/swift/ABI/Metadata.h of the Swift sources: see ``ExistentialType``. Pointers may be signed on arm64e, so nothing is
-  /// read there.
+  /// The language can ask whether a class conforms to a protocol, and not whether a protocol inherits from another one. The
+  /// compiler writes the answer into the protocol's descriptor, as requirements of its `Self`. This reads the descriptor as it
+  /// is laid out in include/swift/ABI/Metadata.h of the Swift sources: see ``ExistentialType``. Pointers may be signed on
+  /// arm64e, so nothing is read there.
   @safe struct RuntimeProtocol {
     private let descriptor: UnsafeRawPointer
 

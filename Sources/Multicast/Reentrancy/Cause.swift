@@ -2,7 +2,7 @@ import MulticastPlatform
 
 /// A post as the cause of other posts, with a link to its own cause.
 ///
-/// The links of a chain own each other, from the effect to the first cause. A link keeps the post's call site alive, but not
+/// Each link owns its cause, up to the first one. A link keeps the post's call site alive, but not
 /// the post, so a long chain retains no messages. The word of the first cause of a chain counts the recurring posts of the
 /// chain.
 ///

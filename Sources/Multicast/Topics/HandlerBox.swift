@@ -70,7 +70,8 @@ extension HandlerBox {
     case await(Handler.Awaited, isLast: Bool)
   }
 
-  /// Notes that the handler receives a post, and decides what the caller does with it. A handler that is called once ends with that.
+  /// Notes that the handler receives a post, and decides what the caller does with it. A handler with `once` ends here, before
+  /// its call.
   @inline(__always)
   func receive(_ post: Post) -> Action {
     state.withLock { state in

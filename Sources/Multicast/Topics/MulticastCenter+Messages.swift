@@ -13,10 +13,10 @@ extension MulticastCenter {
   /// task, it misses what is posted before the task runs. Use one loop for each stream, because two loops share
   /// its messages.
   ///
-  /// The loop ends, after the messages that wait, when its task is cancelled, when the topic's handlers are
-  /// removed, and when the center is deallocated and no post to the topic waits in a home. The stream does not
-  /// keep the center alive. It receives messages until its task is cancelled or nothing retains it. A variable that holds the stream after the
-  /// loop keeps it registered.
+  /// The loop ends, after the messages that wait, when its task is cancelled, when the topic's handlers are removed, and when
+  /// the center is deallocated and no post to the topic waits in a home. The stream does not keep the center alive. It receives
+  /// messages until its task is cancelled or nothing retains it. A variable that holds the stream after the loop keeps it
+  /// registered.
   ///
   /// A task whose loop uses `self` keeps that object alive until the loop ends. Capture `[weak self]` and cancel
   /// the task in `deinit`, or observe the topic instead.

@@ -60,8 +60,8 @@
   // MARK: - Posts that no handler receives
 
   extension MulticastCenter {
-    /// Prints a hint if a topic without handlers is posted to, and a topic is observed for which it may be mistaken, or the handlers
-    /// are in another center.
+    /// Prints a hint if a topic without handlers is posted to, and a topic is observed for which it may be mistaken, or the
+    /// handlers are in another center.
     @usableFromInline
     func hintAtUnobserved<Message>(_ topic: Topic<Message>, from site: CallSite) {
       // The search reads the names of all topics.
@@ -185,7 +185,7 @@ extension MulticastCenter {
         // An actor that is its own home would be retained there, and would not be deallocated. An actor may be destroyed
         // anywhere.
         let home = box.type is any Actor.Type ? nil : box.home
-        let leak = await (home ?? .postingThread).run {
+        let leak = await (home ?? .anyThread).run {
           box.handlerBox.endFindingLeak(in: list)
         }
         leaks += leak.map { [$0] } ?? []

@@ -35,9 +35,6 @@ final class TopicList: ClientList, @unchecked Sendable {
   /// Whether a post has an effect, because there are handlers, the topic keeps its latest message, or the post is reported.
   @inlinable var takesPosts: Bool { !isSilent || latest != nil }
 
-  /// Whether the topic has neither handlers nor a stored message.
-  var isUnused: Bool { boxes.registered == 0 && latestPost == nil }
-
   /// The post of the latest message; nil if none is stored. Call this without the office's lock, and release the post without
   /// it.
   var latestPost: Post? { latest.flatMap { latest in office.withLock { latest.storedPost(&$0) } } }
@@ -70,7 +67,7 @@ final class TopicList: ClientList, @unchecked Sendable {
 
   var list: TopicList { unsafe own.takeUnretainedValue() }
 
-  /// Whether nothing but this object refers to the list, and the list has neither handlers nor a stored message.
+  /// Whether nothing but this object refers to the list, and the list has no handlers. A stored message refers to the list, too.
   ///
   /// Call this with the registry's lock held, and only if the registry alone refers to this object. Then no other thread can
   /// begin to use the list, except for a token, which only ends a registration.
@@ -79,6 +76,6 @@ final class TopicList: ClientList, @unchecked Sendable {
     // it back. The property keeps the address meanwhile, because a token may read it.
     var list = unsafe own.takeRetainedValue()
     defer { _ = unsafe Unmanaged.passRetained(list) }
-    return isKnownUniquelyReferenced(&list) && list.isUnused
+    return isKnownUniquelyReferenced(&list) && list.registered == 0
   }
 }

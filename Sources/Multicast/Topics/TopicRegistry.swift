@@ -6,8 +6,8 @@ final class TopicRegistry: Sendable {
   private struct State {
     var topics: [String: TopicEntry] = [:]
 
-    /// The names of the topics, without the first one, that an object observes, by the object's address. They may include topics that it no longer
-    /// observes, and the object may be deallocated.
+    /// The names of the topics, without the first one, that an object observes, by the object's address. They may include
+    /// topics that it no longer observes, and the object may be deallocated.
     ///
     /// Without them, `remove(_:)` would look for the object in every topic.
     var observed: [UInt: Set<String>] = [:]
@@ -57,8 +57,8 @@ final class TopicRegistry: Sendable {
 
   private let state = Locked(State())
 
-  /// A type that stands for the topics of a message type. It is not `Topic<Message>`, because a program may pass `Topic<Message>.self`
-  /// as a listener, and one table finds delegates and topics.
+  /// A type that stands for the topics of a message type. It is not `Topic<Message>`, because a program may pass
+  /// `Topic<Message>.self` as a listener, and one table finds delegates and topics.
   @usableFromInline enum Topics<Message> {}
 
   @inlinable

@@ -23,7 +23,7 @@ extension MulticastCenter {
     return (office.mailboxes + latest).compactMap { mailbox in
       // Only a number and a time leave the lock. A post that left it might be handled meanwhile, and then this thread would be
       // the last one to release its body or message.
-      let (letters, nanoseconds) = office.read(mailbox) { state in
+      let (letters, nanoseconds) = office.lockAndRead(mailbox) { state in
         unsafe (state.letters.count + state.taken, state.letters.first?.post.trace?.age)
       }
       if letters == 0 { return nil }
@@ -60,7 +60,7 @@ extension Wiring.List {
       let messages = stream?.messages
       var group = Wiring.Group(
         type: "\(box.shownType)", id: handlerBox?.id.map { String(describing: $0) },
-        home: (box.home ?? .postingThread).description, site: handlerBox?.site,
+        home: (box.home ?? .anyThread).description, site: handlerBox?.site,
         unread: messages?.unread, dropped: messages?.dropped, count: groups.last?.count ?? 1)
       if group == groups.last {
         groups[groups.count - 1].count += 1
