@@ -153,7 +153,7 @@ extension Carriage {
       if reason == nil { state.refusals[keyPath: way][line.type] = nil }
       let connection = reason.map { CarriageState.Connection.disconnected($0) } ?? .connected
       guard !state.isClosed, state.condition.connection != connection else { return nil }
-      state.condition.connection = connection
+      (state.condition.connection, state.hasAnswered) = (connection, true)
       return reason.map { .disconnected($0) } ?? .connected
     }
     if let news {

@@ -57,6 +57,8 @@ public final class Carriage: Sendable {
     var carried: UInt64 = 0
     var isRunning = false
     var isClosed: Bool { condition.connection == .closed }
+    /// Whether the engine has answered, or could not be reached.
+    var hasAnswered = false
     /// The calls of `close()`, which wait until the outbox is empty or the engine cannot be reached.
     var closing: [Outbox.Turn] = []
     /// The calls of `run()`, which wait for the carriage to end.
@@ -67,7 +69,7 @@ public final class Carriage: Sendable {
 
     /// Returns the callers whose wait is over.
     mutating func takeReady() -> [Outbox.Turn] {
-      let isAway = ![.connected, CarriageState.initial].contains(condition.connection)
+      let isAway = isClosed || hasAnswered && condition.connection != .connected
       let isIdle = outbox.messages == 0 || isAway
       return (isClosed ? outbox.queue.map(\.turn) + running : outbox.admit())
         + (isIdle ? closing : [])

@@ -60,10 +60,7 @@ public struct CarriageState: Sendable, Equatable {
   }
 
   /// Whether the engine can be reached.
-  public internal(set) var connection = CarriageState.initial
-
-  /// The connection before the engine's first answer, when nobody knows whether it can be reached.
-  static let initial = Connection.disconnected("The carriage does not run yet.")
+  public internal(set) var connection = Connection.disconnected("The carriage does not run yet.")
   /// What the engine refuses at the moment, by topic, in its own words.
   public internal(set) var refusals: [String: String] = [:]
   /// The number of messages that wait to leave.
