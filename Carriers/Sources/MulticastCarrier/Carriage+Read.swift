@@ -64,11 +64,7 @@ extension Carriage {
       }
       if records.isEmpty {
         // A carrier may return nothing before the end, and the record that was at the end may have been dropped. So ask again.
-        if reading.end != nil {
-          let end = try await carrier.end(of: line.log)
-          reading.end = end
-          if end <= position { await reachEnd(line, &reading) }
-        }
+        if reading.end != nil { reading.end = try await carrier.end(of: line.log) }
         reading.limit = Reading.limit
         line.meters.lag.record(0)
       }
