@@ -56,11 +56,9 @@ public final class RedisCarrier: Carrier, Registry {
   private let sessions: Sessions<RedisSession>
   /// The server's names of the scripts.
   private let names = Locked<[String: String]>([:])
-  /// The epochs that this carrier will give to logs without a record, by key.
-  private let epochs = Locked<[String: UInt64]>([:])
-
-  /// The epochs of the last records that were read, by key.
-  private let readEpochs = Locked<[String: UInt64]>([:])
+  /// By key, the epoch of the last record that was read, and the one that this carrier will give to the log if it has no
+  /// record.
+  private let epochs = Locked<[String: (read: UInt64?, next: UInt64?)]>([:])
   /// The topics of which records were dropped before they were read.
   private let incomplete = Locked<Set<String>>([])
 
@@ -118,8 +116,7 @@ extension RedisCarrier {
     let length = log.keepsLatest ? configuration.latestRecords : configuration.records
     let expiry = log.keepsLatest ? 0 : Int64(configuration.expiry / .milliseconds(1))
     // The epoch of a log that has none yet. If the log is deleted afterwards, it gets another one.
-    let epoch = newEpoch(log)
-    epochs.withLock { _ = $0.removeValue(forKey: log.key) }
+    let epoch = epochs.withLock { $0[log.key]?.next.take() } ?? RedisCarrier.newEpoch
     let words = ["\(epoch)", log.keepsLatest ? "=" : "~", "\(length)", "\(expiry)"]
     let answer = try await run(RedisCarrier.append, log.key, words, record)
     guard let place = Place(answer.text(0)) else {
@@ -128,14 +125,7 @@ extension RedisCarrier {
     return place.position
   }
 
-  /// Returns the epoch that the log will have if it has no record, and the next one is this carrier's.
-  private func newEpoch(_ log: Log) -> UInt64 {
-    epochs.withLock { epochs in
-      let epoch = epochs[log.key] ?? .random(in: 1 ... .max >> 1)
-      epochs[log.key] = epoch
-      return epoch
-    }
-  }
+  private static var newEpoch: UInt64 { .random(in: 1 ... .max >> 1) }
 
   /// Entries of a stream, and the server's time in milliseconds, which numbers them.
   private typealias Entries = (time: UInt64, isFull: Bool, all: [(place: Place, bytes: [UInt8])])
@@ -159,11 +149,15 @@ extension RedisCarrier {
   /// Returns the end of the topic's stream.
   public func end(of log: Log) async throws -> Position {
     let all = try await ask(log, "XREVRANGE", "+", "-", 16, limit: 0).all
-    // An entry that no carrier has written has no epoch. Many of them do not begin a new one.
-    let read = all.isEmpty ? nil : readEpochs.withLock { $0[log.key] }
-    let epoch =
-      all.first { $0.place.position.epoch > 0 }?.place.position.epoch ?? read ?? newEpoch(log)
     let last = all.first?.place.position
+    let epoch = epochs.withLock { epochs in
+      let known = all.first { $0.place.position.epoch > 0 }?.place.position.epoch
+      // An entry that no carrier has written has no epoch. Many of them do not begin a new one.
+      if let known = known ?? (all.isEmpty ? nil : epochs[log.key]?.read) { return known }
+      let next = epochs[log.key]?.next ?? RedisCarrier.newEpoch
+      epochs[log.key, default: (nil, nil)].next = next
+      return next
+    }
     return Position(epoch: epoch, number: last?.number ?? 0, part: last?.part ?? 0)
   }
 
@@ -186,7 +180,9 @@ extension RedisCarrier {
         return Record(
           position: Position(epoch: epoch, number: own.number, part: own.part), bytes: $0.bytes)
       }
-      if let last = records.last { readEpochs.withLock { $0[log.key] = last.position.epoch } }
+      if let last = records.last?.position.epoch {
+        epochs.withLock { $0[log.key, default: (nil, nil)].read = last }
+      }
       session.follow(log.key, from: isAll ? records.last?.position ?? position : nil)
       if !records.isEmpty { return Array(records) }
     }
@@ -218,7 +214,7 @@ extension RedisCarrier {
 
   /// Stops listening to the topic.
   public func release(_ log: Log) {
-    for epochs in [epochs, readEpochs] { epochs.withLock { _ = $0.removeValue(forKey: log.key) } }
+    epochs.withLock { $0[log.key] = nil }
     incomplete.withLock { _ = $0.remove(log.key) }
     sessions.last?.release(log.key)
   }
