@@ -32,6 +32,8 @@ struct Consumer {
   private var limit = 0
   /// The number of records that the server may still send, and since when.
   private var asked = 0
+  /// Whether the server has sent a record since it was asked.
+  private var hasSent = false
   private var since = ContinuousClock.now
   /// Whether the server has ever answered.
   private var hasWorked = false
@@ -60,7 +62,7 @@ struct Consumer {
     (self.waiter, self.limit) = (waiter, limit)
     if !records.isEmpty { return deliver() }
     if asked > 0 { return .wait }
-    (asked, since, self.end) = (limit, .now, end)
+    (asked, hasSent, since, self.end) = (limit, false, .now, end)
     return .pull(subject: "$JS.API.CONSUMER.MSG.NEXT.\(log.stream).\(name)", name: name, limit)
   }
 
@@ -74,7 +76,7 @@ struct Consumer {
     known = max(known, place)
     let position = Position(epoch: position.epoch, number: place, part: mark(bytes))
     records.append(Record(position: position, bytes: bytes))
-    (self.number, asked, hasWorked) = (number, max(0, asked - 1), true)
+    (self.number, asked, hasSent, hasWorked) = (number, max(0, asked - 1), true, true)
     isLive = pending == 0 && asked > 0
     // More records come immediately.
     return pending > 0 && asked > 0 ? .wait : deliver()
@@ -86,6 +88,9 @@ struct Consumer {
     // There were no records, or fewer than the limit of records or bytes.
     guard ["404", "408", "409 Message Size Exceeds MaxBytes"].contains(status) else {
       return end(status)
+    }
+    if status.hasPrefix("409"), !hasSent {
+      return .end(name: name, .refused("A record is larger than this connection takes."))
     }
     if !status.hasPrefix("409") { known = max(known, end) }
     (asked, isLive, hasWorked) = (0, false, true)

@@ -337,6 +337,51 @@ struct NATSTests {
     try await server.close()
   }
 
+  /// A connection learns the limit of the server when it begins. Later, another process may store a larger record.
+  @Test func aRecordAboveTheLimitOfTheConnectionIsReported() async throws {
+    let engine = try await Engine(.nats, configuration: "max_payload: 1048576")
+    let one = Site(try carrier(engine), "one", carrying: topics)
+    await one.start(topics: 1)
+    one.post(1...1)
+    await one.until { $0.state?.sent == 1 }
+    let larger = engine.program.text("conf").replacing("1048576", with: "8388608")
+    try larger.write(toFile: engine.program.path("conf"), atomically: true, encoding: .utf8)
+    engine.program.signal(SIGHUP)
+    try await eventually("the server has the new limit") {
+      engine.program.text("err").contains("Reloaded server configuration")
+    }
+    let two = Site(try carrier(engine), "two", carrying: topics)
+    await two.start(topics: 1)
+    two.center.post(.note, Note("two", 1, String(repeating: "x", count: 3_000_000)))
+    let seen = await one.until { seen in seen.reports.contains { $0.reason != nil } }
+    #expect(
+      seen.reports.compactMap(\.reason) == ["a record is larger than this connection takes."])
+    #expect(one.carriage.condition.refusals.keys.sorted() == ["note"])
+    for site in [one, two] { await site.stop() }
+  }
+
+  /// The records that came before it have used up what was asked for, so it comes with the next request.
+  @Test func aRecordThatExceedsTheRestOfARequestIsNotRefused() async throws {
+    let log = Log(prefix: "p", type: "note", keepsLatest: false)
+    var consumer = Consumer(log, "name", after: Position(epoch: 1, number: 0), known: 0, first: 1)
+    var ends: [Bool] = []
+    for hasRecord in [true, false] {
+      _ = try await withCheckedThrowingContinuation { done in
+        _ = consumer.read(done, 32, end: 0)
+        guard hasRecord else { return done.resume(returning: []) }
+        if case .deliver(_, let records) = consumer.take([1], 1, 1, 0) {
+          done.resume(returning: records)
+        }
+      }
+      if case .end = consumer.take("409 Message Size Exceeds MaxBytes") {
+        ends.append(true)
+      } else {
+        ends.append(false)
+      }
+    }
+    #expect(ends == [false, true])
+  }
+
   /// Credentials that are not in the URL.
   @Test(arguments: ["password", "token", "file"])
   func usersThatTheServerKnowsCanConnect(_ kind: String) async throws {
