@@ -59,8 +59,9 @@ extension Carriage {
         }
         guard !Task.isCancelled else { return false }
         reading.position = record.position
-        line.own.position.withLock { $0 = record.position }
         if let end = reading.end, end <= record.position { await reachEnd(line, &reading) }
+        // The value that is kept until the end is reached has not been handled.
+        if !reading.isCatchingUp { line.own.position.withLock { $0 = record.position } }
       }
       if records.isEmpty {
         // A carrier may return nothing before the end, and the record that was at the end may have been dropped. So ask again.

@@ -1027,6 +1027,32 @@ private func limits(
     }
   }
 
+  /// A process that is killed before it has delivered the latest value reads it again.
+  @Test func noPositionIsAheadOfTheLatestValue() async throws {
+    let (one, last) = (site("one"), Locked<[Position?]>([]))
+    try await withSites(one) {
+      // More records than a reader asks for at once.
+      for number in 1...40 {
+        one.post(number...number, to: .last)
+        await eventually { one.carriage.condition.sent == number }
+      }
+    }
+    let carriage = Locked<Carriage?>(nil)
+    let read: HookedCarrier.Read = { _ in
+      last.withLock { last in last.append(carriage.withLock { $0?.position(of: "last") }) }
+      return false
+    }
+    let two = Site(HookedCarrier(engine, read: read), "two") { own in
+      own.carry(.last, as: "last")
+      carriage.withLock { $0 = own }
+    }
+    await two.start(topics: 1)
+    await two.until { $0.notes(of: "one", in: "last") == [40] }
+    await eventually { last.withLock { $0.count } == 3 }
+    #expect(last.withLock { $0.map { $0?.number } } == [nil, nil, 40])
+    await two.stop()
+  }
+
   @Test func aTopicThatIsCarriedAgainTakesTheValueOfTheOthers() async throws {
     let (one, two) = (site("one"), site("two"))
     try await withSites(one, two) {
