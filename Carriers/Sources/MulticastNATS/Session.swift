@@ -40,7 +40,7 @@ final class Session: EngineSession {
   private let queue = DispatchQueue(label: "NATSCarrier")
   private let inbox: String
   private let patience: Duration
-  private let secrets: [String]
+  private let configuration: NATSConfiguration
   private let state = Locked(State())
   private let used = Locked<[Used]>([])
   private let messageLimit: Locked<Int>
@@ -57,11 +57,11 @@ final class Session: EngineSession {
   ///   - messageLimit: Receives the size of the largest message from the server.
   init(_ own: NATSConfiguration, isAnother: Bool, patience: Duration, messageLimit: Locked<Int>) {
     inbox = "\(own.inbox).\(UUID())."
-    (self.patience, self.messageLimit, secrets) = (patience, messageLimit, own.secrets)
+    (self.patience, self.messageLimit, configuration) = (patience, messageLimit, own)
     queue.async {
       // Wait, so that many clients that try again do not connect more often. Published messages wait on the queue.
       if isAnother { Thread.sleep(forTimeInterval: 0.2) }
-      do throws(CarrierError) { try self.connect(own) } catch { self.end(error) }
+      do throws(CarrierError) { try self.connect() } catch { self.end(error) }
     }
     repeatedly(every: .seconds(1)) { [weak self] in self?.sweep() }
     repeatedly(every: .seconds(5)) { [weak self] in await self?.askForEnds() }
@@ -69,7 +69,7 @@ final class Session: EngineSession {
 
   deinit { for used in used.withLock({ $0 }) { unsafe natsMsg_Destroy(used.message) } }
 
-  private func connect(_ configuration: NATSConfiguration) throws(CarrierError) {
+  private func connect() throws(CarrierError) {
     var options: OpaquePointer?
     unsafe natsOptions_Create(&options)
     defer { unsafe natsOptions_Destroy(options) }
@@ -109,7 +109,7 @@ final class Session: EngineSession {
   var hasTimedOut: Bool { state.withLock { $0.hasTimedOut } }
 
   func end(_ error: CarrierError) {
-    let error = error.without(secrets)
+    let error = error.without(configuration.secrets)
     let old = state.withLock { state in
       defer {
         let hasTimedOut = state.hasTimedOut || error.description.contains("Stale Connection")
@@ -208,7 +208,7 @@ final class Session: EngineSession {
   }
 
   private func answer(_ key: String, _ answer: Result<Answer, CarrierError>) {
-    let answer = answer.mapError { $0.without(secrets) }
+    let answer = answer.mapError { $0.without(configuration.secrets) }
     if let number = UInt64(key) {
       let request = state.withLock { $0.requests.removeValue(forKey: number) }
       request?.done.resume(with: answer.mapError { $0 })

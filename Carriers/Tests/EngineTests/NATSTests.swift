@@ -327,12 +327,16 @@ struct NATSTests {
     var configuration = try NATSConfiguration(url: "nats://\(address)127.0.0.1:\(port)")
     if user == "" { (configuration.user, configuration.password) = ("me", "hidden") }
     if user == "token" { configuration.token = "hidden" }
-    let one = Site(NATSCarrier(configuration), "one", carrying: topics)
+    let carrier = NATSCarrier(configuration)
+    let one = Site(carrier, "one", carrying: topics)
     one.run()
     let reasons = await one.until { $0.reports.contains { $0.reason != nil } }.reports
       .compactMap(\.reason)
     #expect(reasons.contains { $0.contains("unknown words: connect") && $0.contains("…") })
     #expect(!reasons.contains { $0.contains("hidden") || $0.contains("hid%64en") })
+    var dumped = ""
+    dump(carrier, to: &dumped)
+    #expect(!dumped.contains("hidden") && !dumped.contains("hid%64en"))
     await one.stop()
     try await server.close()
   }

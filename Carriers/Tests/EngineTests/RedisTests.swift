@@ -305,12 +305,16 @@ struct RedisTests {
   @Test(arguments: ["me:top%40secret", "top%40secret"])
   func noReportContainsAPassword(_ user: String) async throws {
     let engine = try await Engine(.redis, configuration: "rename-command AUTH \"\"")
-    let one = Site(try carrier(engine, user: user), "one", carrying: topics)
+    let own = try carrier(engine, user: user)
+    let one = Site(own, "one", carrying: topics)
     one.run()
     let seen = await one.until { $0.reports.contains { $0.reason != nil } }
     let reasons = seen.reports.compactMap(\.reason)
     #expect(reasons.contains { $0.contains("unknown command") && $0.contains("…") })
     #expect(!reasons.contains { $0.contains("top@secret") || $0.contains("top%40secret") })
+    var dumped = ""
+    dump(own, to: &dumped)
+    #expect(!dumped.contains("top@secret") && !dumped.contains("top%40secret"))
     await one.stop()
     withExtendedLifetime(engine) {}
   }
