@@ -62,7 +62,8 @@ extension Carriage {
       return (false, state.isClosed ? .closed : .notCarried)
     }
     if let reason { count(.kept(type: line.type, reason: reason, count: 0)) }
-    if starts { Task(executorPreference: line.home) { await self.send(line) } }
+    guard starts else { return }
+    line.own.sender.withLock { $0 = Task(executorPreference: line.home) { await self.send(line) } }
   }
 
   /// Sends the waiting messages of a topic, one record after the other. Call this in the line's home.

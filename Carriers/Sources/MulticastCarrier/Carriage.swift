@@ -220,6 +220,7 @@ extension Carriage {
     }
     line.own.atEnd { [weak center] in
       observation.cancel()
+      line.own.sender.withLock { $0?.cancel() }
       line.meters.destroy()
       // The latest message may be replaced before the topic is carried again, and would count as new then.
       center?.removeLatest(of: topic)
@@ -242,8 +243,9 @@ extension Carriage {
 
   /// Ends a line. Its waiting messages stay in this process.
   func end(_ line: Line, _ reason: CarrierError) {
-    line.own.end()
+    // First, so that a sender whose pause is cancelled finds no message.
     let kept = change { $0.outbox.forget(line.sender.id) }
+    line.own.end()
     if kept > 0 { count(.kept(type: line.type, reason: reason, count: 0), kept) }
   }
 

@@ -42,6 +42,8 @@ struct Line: Sendable {
     let position = Locked<Position?>(nil)
     /// The epoch of the log, for which the next record is signed; nil before the first one.
     let epoch = Locked<UInt64?>(nil)
+    /// The task that sends, or has sent.
+    let sender = Locked<Task<Void, Never>?>(nil)
     /// The closures that end the line; nil after it has ended.
     private let ends = Locked<[@Sendable () -> Void]?>([])
 

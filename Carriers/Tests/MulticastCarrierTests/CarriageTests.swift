@@ -400,6 +400,24 @@ private func limits(
     gate.open()
   }
 
+  /// A sender that pauses after a failure would keep the carriage for up to 30 seconds.
+  @Test func theEndCancelsTheSenders() async throws {
+    let one = site("one")
+    await one.start()
+    engine.isDown = true
+    one.post(1...3)
+    let line = try #require(one.carriage.state.withLock { $0.lines["note"] })
+    await one.until { seen in
+      seen.reports.contains { if case .disconnected = $0 { true } else { false } }
+    }
+    let sender = try #require(line.own.sender.withLock { $0 })
+    #expect(!sender.isCancelled)
+    await one.stop()
+    #expect(sender.isCancelled)
+    await sender.value
+    #expect(one.seen.reports.contains(.kept(type: "note", reason: .closed, count: 3)))
+  }
+
   // MARK: What cannot be carried
 
   @Test func tooLargeMessagesAreReportedAndTheOthersArrive() async throws {
