@@ -54,8 +54,6 @@ public final class RedisCarrier: Carrier, Registry {
     """
   private let configuration: RedisConfiguration
   private let sessions: Sessions<RedisSession>
-  /// The server's names of the scripts.
-  private let names = Locked<[String: String]>([:])
   /// By key, the epoch of the last record that was read, and the one that this carrier will give to the log if it has no
   /// record.
   private let epochs = Locked<[String: (read: UInt64?, next: UInt64?)]>([:])
@@ -80,19 +78,15 @@ public final class RedisCarrier: Carrier, Registry {
   ) async throws -> Words {
     let session = try sessions.current()
     do {
-      var name = names.withLock { $0[script] } ?? ""
+      var name = session.names.withLock { $0[script] } ?? ""
       if name.isEmpty {
         name = try await session.send(["SCRIPT", "LOAD", script]).text(0)
-        names.withLock { [name] in $0[script] = name }
+        session.names.withLock { [name] in $0[script] = name }
       }
       return try await session.send(["EVALSHA", name, "1", key] + words, last)
     } catch CarrierError.refused(let reason) {
-      if reason.hasPrefix("NOSCRIPT") {
-        names.withLock { $0[script] = nil }
-        return try await run(script, key, words, last)
-      }
-      // Another server may now answer at the same address.
-      if ["READONLY", "LOADING", "MASTERDOWN", "NOAUTH"].contains(where: reason.contains) {
+      // Another server may now answer at the same address, or this one has forgotten the script.
+      if reason.contains(/READONLY|LOADING|MASTERDOWN|NOAUTH|NOSCRIPT/) {
         session.end(.disconnected(reason))
       }
       throw CarrierError.refused(reason)

@@ -27,6 +27,8 @@ final class RedisSession: EngineSession {
   }
 
   private let state = Locked(State())
+  /// The server's names of the scripts.
+  let names = Locked<[String: String]>([:])
 
   /// Connects.
   ///

@@ -3,6 +3,8 @@ import Multicast
 import MulticastCarrier
 import MulticastCarrierTesting
 import MulticastRedis
+import NIOCore
+import NIOPosix
 import Testing
 
 /// Sends a command to the server, as an operator would.
@@ -319,6 +321,24 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
+  /// As behind a proxy that sends each command to another server.
+  @Test func aServerThatForgetsItsScriptsIsReported() async throws {
+    let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(Forgetful())
+        }
+      }
+      .bind(host: "127.0.0.1", port: 0).get()
+    let port = try #require(server.localAddress?.port)
+    let carrier = RedisCarrier(try RedisConfiguration(url: "redis://127.0.0.1:\(port)"))
+    await #expect(throws: CarrierError.refused("NOSCRIPT No matching script.")) {
+      try await carrier.end(of: Log(prefix: "multicast", type: "note", keepsLatest: false))
+    }
+    await carrier.close()
+    try await server.close()
+  }
+
   /// The number of commands that were called outside scripts.
   private func commands(_ engine: Engine) async throws -> Int {
     try await ask(engine, "info", "commandstats").split(whereSeparator: \.isNewline).reduce(0) {
@@ -398,5 +418,17 @@ struct RedisTests {
     }
     await site.stop()
     withExtendedLifetime(engine) {}
+  }
+}
+
+/// A server that takes each script, and knows none.
+private final class Forgetful: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let isCall = String(buffer: unwrapInboundIn(data)).contains("EVALSHA")
+    let answer = isCall ? "-NOSCRIPT No matching script." : "+0"
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer + "\r\n")), promise: nil)
   }
 }
