@@ -199,6 +199,7 @@ extension Carriage {
     return frame
   }
 
+  /// - Parameter reason: A text in one line, because it is logged.
   private func skip(_ line: Line, _ reason: String, _ count: UInt64 = 1) {
     self.count(.skipped(type: line.type, reason: reason, count: 0), count)
   }
@@ -215,7 +216,7 @@ extension Carriage {
           let alone = try codec.decode([body])
           if alone.count == 1 { return alone[0] }
           skip(line, "Its codec does not make one message of it.")
-        } catch { skip(line, "It cannot be decoded: \("\(error)".prefix(200))") }
+        } catch { skip(line, "It cannot be decoded: \("\(error)".prefix(200).debugDescription)") }
         return nil
       }
     }

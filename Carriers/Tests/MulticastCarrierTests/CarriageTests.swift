@@ -461,7 +461,8 @@ private func limits(
     }
   }
 
-  private struct Odd: Error {}
+  /// Contains a line break, as the error about a forged record may.
+  private struct Odd: Error, CustomStringConvertible { let description = "odd\nline" }
   /// Throws if it encodes a 3 or decodes a 5, and returns no message for a 6.
   private struct OddCodec: MessageCodec {
     let seen: @Sendable () -> Void
@@ -511,7 +512,9 @@ private func limits(
         if case .kept("odd", .notEncodable, 1) = $0 { true } else { false }
       }
     }
-    for reason in ["It cannot be decoded: Odd()", "Its codec does not make one message of it."] {
+    for reason in [
+      #"It cannot be decoded: "odd\nline""#, "Its codec does not make one message of it.",
+    ] {
       await two.until { seen in
         seen.reports.contains(.skipped(type: "odd", reason: reason, count: 1))
       }
