@@ -193,12 +193,15 @@ extension RedisCarrier {
     let time = other.number > 0 ? other.number : entries.time
     let age = Int64(clamping: time) - Int64(clamping: position.number)
     let hasExpired = !log.keepsLatest && age >= Int64(configuration.expiry / .milliseconds(1))
-    guard isSame && other > position || hasExpired else {
+    // If the next record followed an earlier one, no record was at the position. Another client has published it, or the
+    // server has lost its end. A record that was stored before the position may be unread.
+    let before = first?.before ?? position
+    let wasThere = before.number == 0 || before.epoch != position.epoch || before >= position
+    guard wasThere, isSame && other > position || hasExpired else {
       throw CarrierError.beganAnew(Position(epoch: other.epoch, number: 0))
     }
-    // Another record was between the two. If not, the server has lost its end in a crash, or has dropped records that
-    // were read.
-    if let first, first.before > position { incomplete.withLock { _ = $0.insert(log.key) } }
+    // Another record was between the two. If not, the server has dropped records that were read.
+    if before > position { incomplete.withLock { _ = $0.insert(log.key) } }
   }
 
   /// Returns whether no record was missing when the stream was read.

@@ -187,6 +187,42 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
+  /// A client that may publish names a position ahead of the log, and honest records are stored before it and after it.
+  @Test func aForgedPositionHidesNoRecord() async throws {
+    let engine = try await Engine(.redis)
+    let (carrier, key) = (try carrier(engine), "multicast:log:note")
+    let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
+    let start = try await carrier.append([1], to: log, id: "1")
+    let beginning = Position(epoch: start.epoch, number: 0)
+    #expect(try await carrier.read(log, after: beginning, limit: 32).map(\.position) == [start])
+    let ids = ([0, 1_000, 2_000, 3_000] as [UInt64]).map {
+      "\(start.number + $0)-\(start.part)"
+    }
+    let taken = Locked<Position?>(nil)
+    let reading = Task {
+      let records = try await carrier.read(log, after: start, limit: 32)
+      taken.withLock { $0 = records.last?.position }
+    }
+    // Until the reader listens.
+    try await eventually("the reader takes the forged position") {
+      try await ask(
+        engine, "publish", key, "\(start.epoch) \(ids[2]) \(ids[0])\nforged")
+      return taken.withLock { $0 != nil }
+    }
+    try await reading.value
+    let forged = try #require(taken.withLock { $0 })
+    #expect(forged.number == start.number + 2_000)
+    for (before, id) in [(ids[0], ids[1]), (ids[1], ids[3])] {
+      try await ask(engine, "xadd", key, id, "r", "x", "e", "\(start.epoch)", "b", before)
+    }
+    try await ask(engine, "publish", key, "\(start.epoch) \(ids[3]) \(ids[1])\nx")
+    await #expect(throws: CarrierError.beganAnew(beginning)) {
+      while try await carrier.read(log, after: forged, limit: 32).isEmpty {}
+    }
+    await carrier.close()
+    withExtendedLifetime(engine) {}
+  }
+
   /// A position that was published before never takes a reader back.
   @Test func aRepublishedPositionLosesNothing() async throws {
     let engine = try await Engine(.redis)
