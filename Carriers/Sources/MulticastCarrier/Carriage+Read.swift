@@ -169,7 +169,7 @@ extension Carriage {
     }
     let isOwn = frame.sender.carriage == id
     let count = UInt64(frame.items.count)
-    let hash = hash(record.bytes)
+    let hash = hash(record.bytes, isSigned: frame.epoch != nil)
     let finding = reading.inflow.take(
       frame.sender, first: frame.first, count: frame.items.count, hash: hash)
     reading.tail = hash

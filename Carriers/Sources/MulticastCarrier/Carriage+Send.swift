@@ -85,7 +85,8 @@ extension Carriage {
       do {
         let (record, epoch) = try await record(packed, of: line)
         if line.log.keepsLatest {
-          line.own.latest.withLock { $0.noteSent(packed.last, hash: hash(record)) }
+          let hash = hash(record, isSigned: epoch != nil)
+          line.own.latest.withLock { $0.noteSent(packed.last, hash: hash) }
         }
         let id = "\(line.sender.id)-\(packed.first)" + (epoch.map { "-\($0)" } ?? "")
         let end = try await carrier.append(record, to: line.log, id: id)

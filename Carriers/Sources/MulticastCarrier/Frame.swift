@@ -126,10 +126,12 @@ struct Frame {
   }
 }
 
-/// Returns a hash of a record. An array would hash byte by byte.
-func hash(_ record: [UInt8]) -> Int {
+/// Returns a hash of a record without its signature, because the same messages may be signed for two logs.
+func hash(_ record: [UInt8], isSigned: Bool) -> Int {
+  let content = record.dropLast(isSigned ? Frame.signatureSize : 0)
   var hasher = Hasher()
-  unsafe record.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+  // An array would hash byte by byte.
+  unsafe content.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
   return hasher.finalize()
 }
 

@@ -791,6 +791,27 @@ private func limits(
     await attacker.close()
   }
 
+  /// The first record in a log that was created again is signed for the earlier log, and then once more.
+  @Test(arguments: [true, false])
+  func aRecordThatIsSignedForTwoLogsIsDeliveredOnce(_ isIntroduced: Bool) async throws {
+    let keys = [SymmetricKey(size: .bits256)] + (isIntroduced ? [nil] : [])
+    let (one, two) = (site("one", keys: keys), site("two", keys: keys))
+    try await withSites(one, two) {
+      one.post(1...3)
+      await two.until { $0.notes(of: "one") == [1, 2, 3] }
+      engine.empty()
+      for site in [one, two] {
+        await site.until { $0.reports.contains(.beganAnew(type: "note")) }
+      }
+      one.post(4...4)
+      await one.until { $0.state?.sent == 4 }
+      one.post(5...5)
+      let seen = await two.until { $0.notes(of: "one").last == 5 }
+      #expect(seen.notes(of: "one") == Array(1...5))
+      #expect(two.carriage.condition.repeated == 1)
+    }
+  }
+
   @Test func metadataAndSenderTravel() async throws {
     let (one, two) = (site("one"), site("two"))
     let found = Locked<[CarriageContext]>([])
