@@ -34,16 +34,18 @@ public final class RedisCarrier: Carrier, Registry {
     end
     return {redis.call('TIME')[1], isFull, all}
     """
-  /// Stores a value in a hash until a time. Returns whether there was one, and all names and values.
+  /// Stores a value in a hash until a time. Returns whether there was one, and all names and values, as long as they fit
+  /// into an answer. More values, or larger ones, are not those of processes.
   private static let register = """
     local time = redis.call('TIME')
-    local now, all, was = time[1] * 1000 + math.floor(time[2] / 1000), {}, 0
+    local now, all, was, size = time[1] * 1000 + math.floor(time[2] / 1000), {}, 0, 0
     local values = redis.call('HGETALL', KEYS[1])
     for index = 1, #values, 2 do
       local name, till, value = values[index], values[index + 1]:match('^(%d+) (.*)$')
+      local sum = size + #name + #(value or '')
       if not till or tonumber(till) <= now then redis.call('HDEL', KEYS[1], name)
       elseif name == ARGV[1] then was = 1
-      else all[#all + 1], all[#all + 2] = name, value end
+      elseif sum < 2097152 and #all < 32768 then size, all[#all + 1], all[#all + 2] = sum, name, value end
     end
     if ARGV[2] == '0' then redis.call('HDEL', KEYS[1], ARGV[1]) else
       redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', now + ARGV[2]) .. ' ' .. ARGV[3])

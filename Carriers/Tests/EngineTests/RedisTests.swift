@@ -296,6 +296,21 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
+  /// A value of 6 MB, or many small ones. The answer to the others would be too large, forever.
+  @Test(arguments: [(1, 6_000_000), (40_000, 10)])
+  func valuesThatNoPresenceHasStoredEndNoConnection(_ count: Int, _ size: Int) async throws {
+    let engine = try await Engine(.redis)
+    let one = try carrier(engine)
+    let script = """
+      for i = 1, ARGV[1] do redis.call('hset', KEYS[1], i, '9999999999999 ' .. string.rep('x', ARGV[2])) end
+      """
+    try await ask(engine, "eval", script, "1", "multicast:here", "\(count)", "\(size)")
+    let (values, _) = try await one.register([1], as: "one", in: "multicast", expiry: .seconds(60))
+    #expect(values["one"] == [1])
+    await one.close()
+    withExtendedLifetime(engine) {}
+  }
+
   /// Only this key is gone, as after an eviction. Then the log contains the value again.
   @Test func aLatestValueWhoseKeyIsGoneIsPostedAgain() async throws {
     let engine = try await Engine(.redis)
