@@ -176,10 +176,9 @@ extension RedisCarrier {
         return Record(
           position: Position(epoch: epoch, number: own.number, part: own.part), bytes: $0.bytes)
       }
-      if let last = records.last?.position.epoch {
-        epochs.withLock { $0[log.key, default: (nil, nil)].read = last }
-      }
-      session.follow(log.key, from: isAll ? records.last?.position ?? position : nil)
+      let last = records.last?.position ?? position
+      epochs.withLock { $0[log.key, default: (nil, nil)].read = last.epoch }
+      session.follow(log.key, from: isAll ? last : nil)
       if !records.isEmpty { return Array(records) }
     }
   }

@@ -28,11 +28,6 @@ protocol RESPConnection: Sendable {
   func close()
 }
 
-extension RESPConnection {
-  @discardableResult
-  func ask(_ command: [String]) async throws -> Words { try await ask(command, nil) }
-}
-
 /// A connection on SwiftNIO, which answers commands in order, with published messages in between.
 final class RedisConnection: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
@@ -149,12 +144,12 @@ final class RedisConnection: ChannelDuplexHandler {
         }
       }
       .connect(host: own.host, port: own.port).get()
-    let connection = Connection(channel: channel)
+    let connection: any RESPConnection = Connection(channel: channel)
     do {
       let credentials = [own.url.user, own.url.password].compactMap(\.self).filter { !$0.isEmpty }
-      if !credentials.isEmpty { try await connection.ask(["AUTH"] + credentials) }
+      if !credentials.isEmpty { try await connection.ask(["AUTH"] + credentials, nil) }
       if own.url.path.count > 1 {
-        try await connection.ask(["SELECT", String(own.url.path.dropFirst())])
+        try await connection.ask(["SELECT", String(own.url.path.dropFirst())], nil)
       }
     } catch CarrierError.refused(let reason) {
       let error = CarrierError.disconnected(reason)

@@ -152,7 +152,7 @@ final class RedisSession: EngineSession {
       (state.connections, state.topics.keys.compactMap { state.topics[$0]?.waiter.take() })
     }
     for waiter in waiters { waiter.resume(returning: []) }
-    for connection in connections { _ = try? await connection.value.ask(["PING"]) }
+    for connection in connections { _ = try? await connection.value.ask(["PING"], nil) }
     return !hasEnded
   }
 
