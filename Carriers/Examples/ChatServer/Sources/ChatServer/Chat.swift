@@ -49,7 +49,7 @@ actor Chat: Service {
   private var rooms: [String: Room]
   private var connections: [ObjectIdentifier: Connection] = [:]
   private var address = ""
-  private var roster = Roster()
+  private var roster: Roster
   private var servers: [Roster.Server] = []
   private var came: Set<Member> = []
   private var gone: Set<Member> = []
@@ -69,6 +69,7 @@ actor Chat: Service {
     self.presence = presence
     self.center = center
     self.carriage = carriage
+    roster = Roster(rooms: Set(rooms))
     self.rooms = Dictionary(
       uniqueKeysWithValues: Set(rooms).map { room in
         (room, Room(center: MulticastCenter(onDelivery: measure)))

@@ -40,6 +40,9 @@ struct Member: Codable, Sendable, Hashable {
   let room: String
   let name: String
   let client: String
+
+  /// Whether a server may have sent it. See ``Said/isSound``.
+  var isSound: Bool { name.utf8.count <= 128 && client.utf8.count <= 64 }
 }
 
 /// The people who have come to a server or left it.

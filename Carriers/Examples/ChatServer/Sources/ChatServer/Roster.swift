@@ -1,4 +1,4 @@
-/// The people of all servers, by room.
+/// The people of all servers in the rooms of this one.
 struct Roster {
   struct Server: Codable, Equatable {
     let name: String
@@ -14,9 +14,11 @@ struct Roster {
   /// The servers that presence did not know at the last call.
   private var doubted: Set<String> = []
   /// The number of connections of each name in a room, and the client that owns the name.
-  private var rooms: [String: [String: (client: String, count: Int)]] = [:]
+  private var rooms: [String: [String: (client: String, count: Int)]]
   /// The names of each room that have come or gone since the last event about them.
   private var changes: [String: Set<String>] = [:]
+
+  init(rooms: Set<String>) { self.rooms = rooms.reduce(into: [:]) { $0[$1] = [:] } }
 
   var servers: [Server] {
     nodes.values.map(\.server).filter { !$0.address.isEmpty }.sorted { $0.address < $1.address }
@@ -63,9 +65,11 @@ struct Roster {
   }
 
   private mutating func add(_ member: Member, to node: String) {
-    guard nodes[node]?.members.insert(member).inserted == true else { return }
-    let count = rooms[member.room]?[member.name]?.count ?? 0
-    rooms[member.room, default: [:]][member.name] = (member.client, count + 1)
+    // Another server may have other rooms.
+    guard member.isSound, let room = rooms[member.room],
+      nodes[node]?.members.insert(member).inserted == true
+    else { return }
+    rooms[member.room]?[member.name] = (member.client, (room[member.name]?.count ?? 0) + 1)
     changes[member.room, default: []].insert(member.name)
   }
 

@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(60))) struct PresenceTests {
   /// Messages of a server may arrive after presence has reported its end.
   @Test func aServerThatPresenceDoesNotKnowIsForgotten() {
-    var roster = Roster()
+    var roster = Roster(rooms: ["lobby"])
     for node in ["here", "ghost"] {
       let member = Member(room: "lobby", name: node, client: "client of \(node)")
       roster.take(Attendance(node: node, server: node, address: "http://\(node)", came: [member]))
@@ -21,6 +21,19 @@ import Testing
     roster.forgetGhosts(["here"])
     #expect(roster.names(in: "lobby") == ["here"])
     #expect(roster.servers.map(\.name) == ["here"])
+  }
+
+  /// A server with other rooms, or any client of the engine, may post them.
+  @Test func peopleOfUnknownRoomsAreNotKept() {
+    var roster = Roster(rooms: ["lobby"])
+    let long = String(repeating: "x", count: 10_000)
+    let came = [("attic", "a"), ("lobby", "b"), ("lobby", long)].map {
+      Member(room: $0, name: $1, client: "client of \($1.prefix(1))")
+    }
+    roster.take(Attendance(node: "n", server: "s", address: "http://s", came: came))
+    #expect(roster.members(of: "n") == [came[1]])
+    #expect(roster.takeChanges(in: "attic").came.isEmpty)
+    #expect(roster.takeChanges(in: "lobby").came == ["b"])
   }
 
   @Test func aServerThatIsFullRefusesStreams() async throws {
