@@ -44,6 +44,7 @@ let package = Package(
           name: "MulticastNATS", package: "Carriers", condition: .when(traits: ["NATS"])),
         .product(name: "MulticastRedis", package: "Carriers"),
         .product(name: "Multicast", package: "Multicast"),
+        .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOEmbedded", package: "swift-nio"),

@@ -57,19 +57,13 @@ func routes(to chat: Chat, origins: Origins) -> Router<BasicRequestContext> {
       client: query["client"].map(String.init) ?? "")
     // A page that has received no message names none.
     let last = request.headers[.lastEventID] ?? query["after"].map(String.init)
-    let connection = try await chat.join(member, after: last == "" ? nil : last)
+    let stay = Stay(try await chat.join(member, after: last == "" ? nil : last), in: chat)
     return Response(
       status: .ok,
       headers: [.contentType: "text/event-stream", .cacheControl: "no-store"],
       body: ResponseBody { writer in
         // The body of the request ends when the browser disconnects, even if nothing is written.
-        do {
-          try await stream(connection, of: request, to: &writer)
-        } catch {
-          await chat.leave(connection)
-          throw error
-        }
-        await chat.leave(connection)
+        try await stream(stay.connection, of: request, to: &writer)
         try await writer.finish(nil)
       })
   }
@@ -135,6 +129,19 @@ extension Router<BasicRequestContext> {
       }
     }
   }
+}
+
+/// Lets a browser leave with the last reference to its answer. The body of the answer is not written if the browser has
+/// disconnected before its head is written.
+private final class Stay: Sendable {
+  let connection: Connection
+  private let chat: Chat
+
+  init(_ connection: Connection, in chat: Chat) {
+    (self.connection, self.chat) = (connection, chat)
+  }
+
+  deinit { Task { [chat, connection] in await chat.leave(connection) } }
 }
 
 private func stream(

@@ -1,8 +1,11 @@
 import Foundation
+import Hummingbird
 import Logging
 import Multicast
 import MulticastCarrier
 import MulticastCarrierTesting
+import NIOCore
+import NIOEmbedded
 import Synchronization
 import Testing
 
@@ -36,13 +39,37 @@ import Testing
     #expect(roster.takeChanges(in: "lobby").came == ["b"])
   }
 
-  @Test func aServerThatIsFullRefusesStreams() async throws {
+  private func chat(streamLimit: Int) -> Chat {
     let center = MulticastCenter(carrying: .carriage)
     let carrier = InMemoryCarrier()
-    let chat = Chat(
+    return Chat(
       name: "small", rooms: ["lobby"], center: center,
       carriage: Carriage(center: center, carrier: carrier, name: "small", prefix: "chat"),
-      presence: Presence(center: center, registry: carrier, name: "small"), streamLimit: 2)
+      presence: Presence(center: center, registry: carrier, name: "small"), streamLimit: streamLimit
+    )
+  }
+
+  /// The server writes no body if the browser has disconnected before the head of the answer is written.
+  @Test func aBrowserThatIsGoneBeforeItsAnswerIsNotHere() async throws {
+    let chat = chat(streamLimit: 1)
+    let routes = routes(to: chat, origins: Origins(host: "localhost", peers: []))
+      .buildResponder()
+    func ask(_ name: String) async throws -> HTTPResponse.Status {
+      let path = "/rooms/lobby/events?name=\(name)&client=12345678"
+      let head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: path)
+      let source = ApplicationRequestContextSource(
+        channel: EmbeddedChannel(), logger: Logger(label: "test"))
+      return try await routes.respond(
+        to: Request(head: head, body: RequestBody(buffer: ByteBuffer())),
+        context: BasicRequestContext(source: source)
+      ).status
+    }
+    #expect(try await ask("a") == .ok)
+    try await eventually("there is room for another one") { try await ask("b") == .ok }
+  }
+
+  @Test func aServerThatIsFullRefusesStreams() async throws {
+    let chat = chat(streamLimit: 2)
     func join(_ name: String) async throws -> Connection {
       try await chat.join(
         Member(room: "lobby", name: name, client: "client of \(name)"), after: nil)
