@@ -55,8 +55,10 @@ extension MulticastCenter {
   /// owner that something else retains is not reported. If several handlers keep an owner alive, the last one
   /// is named.
   ///
-  /// Call it at the end of a test of Swift Testing or XCTest, when nothing else releases owners. A test with
-  /// the trait `.ownCenter` does it by itself. It waits for every home, so none may be blocked or suspended.
+  /// Call it at the end of a test of Swift Testing or XCTest, when the test no longer holds the owners: a local
+  /// variable is another owner, so make the object in a `do` block. Handlers of other owners end, too, so do not
+  /// call it with `MulticastCenter.default`. A test with the trait `.ownCenter` does it by itself. It waits for
+  /// every home, so none may be blocked or suspended.
   ///
   /// A debug build prints the same when any center is deallocated, for handlers whose home is there, and for
   /// handlers without one.

@@ -386,7 +386,7 @@ extension QueueActor {
         text(result) == """
           Multicast: a client of type MainListener conforms to PingProtocol in one actor only, and was called outside of it, from \
           App/A.swift:1:2, because \(place). Give it that actor as its home: add it there without on:, or pass isolation:. Or \
-          make the conformance nonisolated.
+          make the class nonisolated.
 
           """)
     }

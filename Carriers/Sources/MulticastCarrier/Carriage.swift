@@ -162,7 +162,7 @@ extension Carriage {
   ///     carriage reports a refusal.
   ///   - version: The version of the messages that this program writes.
   ///   - oldestReader: The oldest version of a program that can read the messages; nil for `version`.
-  ///   - start: Where this process begins to read.
+  ///   - start: Where this process begins to read. By default, it reads what is stored from then on.
   public func carry<Message: Codable & Sendable>(
     _ topic: Topic<Message>, as type: String, version: UInt16 = 1, oldestReader: UInt16? = nil,
     from start: Start = .end
@@ -180,7 +180,7 @@ extension Carriage {
   ///   - version: The version of the messages that this program writes.
   ///   - oldestReader: The oldest version of a program that can read the messages; nil for `version`.
   ///   - codec: Converts messages to bytes, and bytes to messages.
-  ///   - start: Where this process begins to read.
+  ///   - start: Where this process begins to read. By default, it reads what is stored from then on.
   public func carry<Message>(
     _ topic: Topic<Message>, as type: String, version: UInt16 = 1, oldestReader: UInt16? = nil,
     codec: some MessageCodec<Message>, from start: Start = .end

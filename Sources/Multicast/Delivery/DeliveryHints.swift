@@ -59,7 +59,7 @@
         """
         a client of type \(type) conforms to \(listener) in one actor only, and was called outside of it, from \(site), \
         because \(home.map { "\($0) is its home" } ?? "it has no home"). Give it that actor as its home: add it there without \
-        on:, or pass isolation:. Or make the conformance nonisolated.
+        on:, or pass isolation:. Or make the class nonisolated.
         """)
     }
 
