@@ -72,6 +72,7 @@ let package = Package(
       dependencies: [
         "CNATS", "MulticastCarrierTesting", "MulticastNATS", "MulticastRedis",
         .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ]),
   ],

@@ -37,6 +37,9 @@ final class RedisConnection: ChannelDuplexHandler {
   /// The commands that wait for answers, in order.
   private var waiting: Deque<EventLoopPromise<Words>> = []
   private var buffer = ByteBuffer()
+  /// The part of an answer that has been read. An answer of many words arrives in many parts, and to read it from its
+  /// beginning each time would take the square of its length.
+  private var answer = Answer()
   /// Receives published messages and the end of the connection.
   private weak var session: RedisSession?
   private let patience: Duration
@@ -45,7 +48,15 @@ final class RedisConnection: ChannelDuplexHandler {
   /// The largest number of bytes in an answer: the records that were asked for, or one of the largest size.
   private let limit: Int
 
-  private init(_ session: RedisSession?, _ own: RedisConfiguration, _ patience: Duration) {
+  private struct Answer {
+    var words: Words = []
+    /// The number of words that are missing.
+    var missing = 1
+    /// The number of bytes that were read.
+    var size = 0
+  }
+
+  init(_ session: RedisSession?, _ own: RedisConfiguration, _ patience: Duration) {
     (self.session, self.patience) = (session, patience)
     secrets = own.url.secrets
     limit = own.recordLimit + (4 << 20)
@@ -61,9 +72,7 @@ final class RedisConnection: ChannelDuplexHandler {
     var part = unwrapInboundIn(data)
     buffer.writeBuffer(&part)
     do {
-      var rest = buffer
-      while let answer = try read(&rest) {
-        buffer = rest
+      while let answer = try read() {
         if case .success(let words) = answer, words.count == 3, words.text(0) == "message",
           let channel = words[1], let content = words[2]
         {
@@ -73,7 +82,7 @@ final class RedisConnection: ChannelDuplexHandler {
         }
       }
       buffer.discardReadBytes()
-      if buffer.readableBytes > limit {
+      if answer.size + buffer.readableBytes > limit {
         throw CarrierError.disconnected("The server has answered with more than \(limit) bytes.")
       }
     } catch { errorCaught(context: context, error: error) }
@@ -98,33 +107,37 @@ final class RedisConnection: ChannelDuplexHandler {
     context.close(promise: nil)
   }
 
-  /// Parses an answer; returns nil if it is not complete.
-  private func read(_ bytes: inout ByteBuffer) throws -> Result<Words, any Error>? {
-    var words: Words = []
-    var missing = 1
-    while missing > 0 {
-      missing -= 1
-      let start = bytes.readableBytesView.prefix(1 << 16)
+  /// Reads words from the buffer. Returns an answer that is complete, and nil if words are missing.
+  private func read() throws -> Result<Words, any Error>? {
+    while answer.missing > 0 {
+      // A word stays in the buffer until it has arrived as a whole.
+      var rest = buffer
+      let start = rest.readableBytesView.prefix(1 << 16)
       guard let end = start.firstIndex(of: UInt8(ascii: "\n")) else {
         if start.count < 1 << 16 { return nil }
         throw CarrierError.disconnected("The server has answered without an end.")
       }
-      let line = bytes.readString(length: end + 1 - start.startIndex)?.dropLast() ?? ""
-      let rest = line.dropFirst()
-      switch (line.first, Int(rest)) {
-      case ("-", _) where words.isEmpty && missing == 0:
-        return .failure(CarrierError.refused(String(rest)).without(secrets))
-      case ("+", _), (":", _), ("-", _): words.append(ByteBuffer(substring: rest))
-      case ("$", -1), ("*", -1): words.append(nil)
+      let line = rest.readString(length: end + 1 - start.startIndex)?.dropLast() ?? ""
+      let text = line.dropFirst()
+      switch (line.first, Int(text)) {
+      case ("-", _) where answer.words.isEmpty && answer.missing == 1:
+        (buffer, answer) = (rest, Answer())
+        return .failure(CarrierError.refused(String(text)).without(secrets))
+      case ("+", _), (":", _), ("-", _): answer.words.append(ByteBuffer(substring: text))
+      case ("$", -1), ("*", -1): answer.words.append(nil)
       case ("$", let size?) where (0...limit).contains(size):
-        guard bytes.readableBytes >= size + 2 else { return nil }
-        words.append(bytes.readSlice(length: size))
-        bytes.moveReaderIndex(forwardBy: 2)
-      case ("*", let size?) where (0...1 << 16).contains(size): missing += size
+        guard rest.readableBytes >= size + 2 else { return nil }
+        answer.words.append(rest.readSlice(length: size))
+        rest.moveReaderIndex(forwardBy: 2)
+      case ("*", let size?) where (0...1 << 16).contains(size): answer.missing += size
       default: throw CarrierError.disconnected("The server does not answer as Redis does.")
       }
+      answer.missing -= 1
+      answer.size += buffer.readableBytes - rest.readableBytes
+      buffer = rest
     }
-    return .success(words)
+    defer { answer = Answer() }
+    return .success(answer.words)
   }
 
   /// Connects, and sends the credentials.

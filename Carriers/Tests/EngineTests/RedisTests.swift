@@ -2,8 +2,9 @@ import Foundation
 import Multicast
 import MulticastCarrier
 import MulticastCarrierTesting
-import MulticastRedis
+@testable import MulticastRedis
 import NIOCore
+import NIOEmbedded
 import NIOPosix
 import Testing
 
@@ -295,6 +296,28 @@ struct RedisTests {
     #expect(try await carrier.end(of: log).epoch == end.epoch)
     await carrier.close()
     withExtendedLifetime(engine) {}
+  }
+
+  /// The answer arrives in 120,001 parts. To read it from its beginning each time would take hours.
+  @Test func anAnswerInManyPartsIsReadOnce() throws {
+    let configuration = try RedisConfiguration(url: "redis://127.0.0.1")
+    let channel = EmbeddedChannel(handler: RedisConnection(nil, configuration, .seconds(8)))
+    let promise = channel.eventLoop.makePromise(of: Words.self)
+    try channel.writeOutbound((command: ByteBuffer(), answer: promise))
+    try channel.writeInbound(ByteBuffer(string: "*60000\r\n"))
+    for number in 0..<60_000 {
+      try channel.writeInbound(ByteBuffer(string: "$5\r\n"))
+      try channel.writeInbound(ByteBuffer(string: "\(10_000 + number)\r\n"))
+    }
+    let words = try promise.futureResult.wait()
+    #expect(words.count == 60_000)
+    #expect(words.text(0) == "10000")
+    #expect(words.text(59_999) == "69999")
+    // The next answer begins anew.
+    let next = channel.eventLoop.makePromise(of: Words.self)
+    try channel.writeOutbound((command: ByteBuffer(), answer: next))
+    try channel.writeInbound(ByteBuffer(string: "+OK\r\n"))
+    #expect(try next.futureResult.wait().text(0) == "OK")
   }
 
   /// A value of 6 MB, or many small ones. The answer to the others would be too large, forever.
