@@ -11,7 +11,7 @@
 //     center.add(client, for: P.self)       withMadeDelegate → MulticastDelegate.add → ClientList.register
 //     center.notify(P.self) { … }           withDelegate → notifyEach → LoopGuard.enter, ClientList.forEach → withClient
 //     center.post(P.self) { … }             withDelegate → MulticastDelegate.post → PostOffice.post: see Delivery.swift
-//     center.observe(topic, owner: o) { … } findOrMakeEntry → TopicEntry.observe → registerWithLatest → ClientList.register
+//     center.observe(topic, owner: o) { … } findOrMakeEntry → TopicEntry.observe → registerWithLatest → beginWithLatest
 //     center.post(topic, message)           list(of:) → PostOffice.post: see Delivery.swift
 
 /// Calls every object that is registered for a listener protocol.

@@ -1,7 +1,7 @@
 // Letters in a home that is elsewhere are handled by a *drain*: a task in the actor, a block on the queue, or, for an awaiting
 // listener, a task of its own. A drain claims the mailbox, and handles batches of letters until none waits. One that
-// does not await yields after each turn, so that other work of the actor or the queue can run. The home of a posting thread has no
-// drain of its own: `startDrain` handles its letters right here.
+// does not await yields after each turn, so that other work of the actor or the queue can run. The home `postingThread`
+// has no drain: `startDrain` handles its letters on the thread that calls it, and after 1,000 of them, a task takes over.
 
 extension PostOffice {
   /// The number of letters that a drain handles before it yields.

@@ -9,8 +9,9 @@ extension PostOffice {
     // Before the lock is taken, because client code may run: that of a custom executor, to answer, and the `deinit` of a client
     // whose last owner releases it during the search.
     if case .tasks = post.destination {
-      // No caller of `delivered()` is to wait for a client that has been deallocated. This asks no home whether it is here, because
-      // the homes of these letters are tasks, which never are.
+      // No caller of `delivered()` is to wait for a client that has been deallocated. The search asks each client's home
+      // whether the client may be loaded here. This asks no home whether it is here, because the homes of these letters are
+      // tasks.
       post.list.removeDeallocated(in: post.roster.boxes)
     } else {
       if case .mainActor = post.destination {

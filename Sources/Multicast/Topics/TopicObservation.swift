@@ -1,7 +1,7 @@
 /// A token that can cancel a handler's registration for a topic.
 ///
 /// You can ignore it, because the registration ends with the handler's owner. Releasing the token ends
-/// nothing, and the token keeps nothing alive. The registration ends earlier with ``cancel()``, with the
+/// nothing, and the token keeps no owner alive. The registration ends earlier with ``cancel()``, with the
 /// center's methods for removal, when the owner observes the topic again with the same `id`, and, if it was
 /// made with `once: true`, with the first message.
 public struct TopicObservation: Sendable {

@@ -1,6 +1,6 @@
 /// The topics of one message type in a center, by name.
 ///
-/// Its lock is taken before the office's and before that of a list: see ``PostOffice``.
+/// A thread that holds its lock may take that of a list: see ``PostOffice`` for all locks.
 @usableFromInline
 final class TopicRegistry: Sendable {
   private struct State {
