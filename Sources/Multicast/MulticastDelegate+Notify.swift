@@ -81,7 +81,7 @@ extension MulticastDelegate {
       // Nil for a deallocated client, and for a removed one, whose box is empty already.
       try Self.clientBox(box).withClient { (client) throws(Failure) in try body(client, box) }
         == nil
-        ? .deallocated : .called
+        ? .gone : .called
     }
   }
 

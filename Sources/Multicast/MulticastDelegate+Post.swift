@@ -94,7 +94,7 @@ final class ClientPost<Listener>: Post, @unchecked Sendable {
       #endif
       let post = unsafe unsafeDowncast(post, to: ClientPost<Listener>.self)
       return MulticastDelegate<Listener>.clientBox(box).withClient(post.body) == nil
-        ? .deallocated : .called
+        ? .gone : .called
     }
   }
 }
@@ -151,7 +151,7 @@ private final class AwaitingPost<Listener: Sendable>: Post, @unchecked Sendable 
   override var isolation: (any Actor)? { body.isolation }
 
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome {
-    guard let object = box.load() else { return .deallocated }
+    guard let object = box.load() else { return .gone }
     await body(MulticastDelegate<Listener>.clientBox(box).value)
     extendLifetime(object)
     return .called

@@ -17,7 +17,7 @@ extension ClientList {
       defer { index &+= 1 }
       switch try boxes.borrow(index, body) {
       case .called: called &+= 1
-      case .deallocated: boxes.borrow(index) { box in _ = endRegistration(of: box) }
+      case .gone: boxes.borrow(index) { box in _ = endRegistration(of: box) }
       case .skipped: break
       }
     }
@@ -44,7 +44,7 @@ extension ClientList {
         mayLoad = box.home?.mayLoad(from: current) ?? true
       }
       mayLoadAll = mayLoadAll && mayLoad
-      return mayLoad && box.load() == nil ? .deallocated : .skipped
+      return mayLoad && box.load() == nil ? .gone : .skipped
     }
     return mayLoadAll
   }
@@ -102,8 +102,8 @@ final class Search: Sendable {
 @usableFromInline enum CallOutcome: Sendable {
   case called
 
-  /// The listener has been deallocated, or removed. The walk removes it.
-  case deallocated
+  /// The listener has been deallocated or removed. The walk ends its registration.
+  case gone
 
   /// The listener was not called. If it is registered, it stays so.
   case skipped

@@ -30,13 +30,14 @@
 //
 // | object     | owners                                               | is destroyed                                             |
 // | ---------- | ---------------------------------------------------- | -------------------------------------------------------- |
-// | post       | the thread that delivers it; the frame that it       | where its last part is finished or its successor is      |
-// |            | follows; each letter of it; a topic's LatestMessage; | stored, with no lock held: its body is client code       |
-// |            | the user's `Posted`                                  |                                                          |
-// | roster     | its list, until that changes; each post for it       | with its post, after the calls, or when the list changes |
+// | post       | the thread that delivers it; the frame that it       | where its last part is finished, its successor is stored |
+// |            | follows; each letter of it; a topic's LatestMessage; | or the `Posted` ends, with no lock held: its body is     |
+// |            | the user's `Posted`                                  | client code                                              |
+// | roster     | its list, until that changes; each post for it, so   | with its post, after the calls, or when the list changes |
+// |            | that a stored post keeps that of its moment          |                                                          |
 // | box        | its list, while registered; each roster with it      | with no lock held: an id in it is client code            |
-// | mailbox    | the office; a topic's LatestMessage; the boxes of    | after unlocking                                          |
-// |            | its home; a drain                                    |                                                          |
+// | mailbox    | the office; a topic's LatestMessage; the boxes and   | after unlocking                                          |
+// |            | the rosters with its home; a drain; an AwaitedCall   |                                                          |
 //
 // A frame refers to the post that it is calling for without retaining it, and so does a `DeliveryState` to the mailboxes and
 // groups of the roster. The function that delivers owns the post, and the post its roster. A `DeliveryState` owns a roster that
@@ -59,7 +60,7 @@ extension PostOffice {
       return Posted(nil, clients: 0, of: self)
     }
     if let tracing { unsafe post.trace = tracing.makeTrace(of: post.list, from: post.site) }
-    if !chain.isEmpty, let outermost = unsafe chain.outermostPostFrame(of: ObjectIdentifier(self)) {
+    if let outermost = unsafe chain.outermostPostFrame(of: ObjectIdentifier(self)) {
       let isFromLetter = unsafe outermost.pointee.isFromLetter || !chain.isLed(by: outermost)
       unsafe outermost.pointee.postFrame?.pointee.addFollower(post, isFromLetter: isFromLetter)
       return Posted(post, clients: post.roster.boxes.registered, of: self)

@@ -44,6 +44,10 @@ extension PostOffice {
   }
 
   /// Handles letters in their home for a turn. Returns whether letters wait for another turn.
+  ///
+  /// Not inlined. Frames are found by the address of a variable of the thread, and the tasks that call this repeatedly may be on
+  /// another thread after each `await`.
+  @inline(never)
   func drainTurn(of mailbox: Mailbox, _ turn: Int = turn) -> Bool {
     var batch = LetterQueue()
     var remaining = turn

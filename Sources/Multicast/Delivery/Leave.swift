@@ -8,19 +8,18 @@ extension PostOffice {
   ) {
     // Before the lock is taken, because client code may run: that of a custom executor, to answer, and the `deinit` of a client
     // whose last owner releases it during the search.
-    if case .tasks = post.destination {
+    switch post.destination {
+    case .tasks:
       // No caller of `delivered()` is to wait for a client that has been deallocated. The search asks each client's home
-      // whether the client may be loaded here. This asks no home whether it is here, because the homes of these letters are
+      // whether the client may be loaded here. The homes of these letters are not asked whether they are here, because they are
       // tasks.
       post.list.removeDeallocated(in: post.roster.boxes)
-    } else {
-      if case .mainActor = post.destination {
-        delivery.setRoster(Roster(allOf: post.roster.boxes, in: mainMailbox))
-      }
-      unsafe delivery.roster(of: post)._withUnsafeGuaranteedRef { roster in
-        roster.forEachHome { _, mailbox in
-          if mailbox.callsHere(in: isolation) { delivery.noteHere(mailbox) }
-        }
+    case .mainActor:
+      delivery.setRoster(Roster(allOf: post.roster.boxes, in: mainMailbox))
+      if mainMailbox.callsHere(in: isolation) { delivery.noteHere(mainMailbox) }
+    case .homes:
+      post.roster.forEachHome { _, mailbox in
+        if mailbox.callsHere(in: isolation) { delivery.noteHere(mailbox) }
       }
     }
     withLock { state in

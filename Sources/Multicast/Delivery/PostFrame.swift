@@ -93,6 +93,8 @@ extension FramePointer {
       unsafe postFrame.pointee.post = post
       let result = body(borrowed)
       unsafe postFrame.pointee.post = nil
+      // The list may be destroyed with the post. One that is made then may have its address, and is not nested in this delivery.
+      unsafe pointee.list = postFrame.pointee.office
       unsafe postFrame.pointee.setLastCause(borrowed.knownCause)
       return result
     }

@@ -8,7 +8,8 @@
 /// **Locks.** A thread that holds the office's lock, or that of a topic registry, may take the lock of one list or one handler.
 /// Every other lock is taken alone. No lock is held while client code runs: when a listener is called, when the last reference
 /// to a client, a post, a handler or an id is released, when an id is hashed or compared, and when an executor is asked
-/// something.
+/// something. One exception: a stored message is copied with the office's lock held (`Post.copy(for:)`). Only a message of a C++
+/// type runs code then, its copy constructor.
 @usableFromInline
 final class PostOffice: Sendable {
   /// The state that the lock protects, with the state of every ``Mailbox`` and ``LatestMessage``.
@@ -58,6 +59,8 @@ final class PostOffice: Sendable {
       // The address may have belonged to an object that is deallocated.
       if let old = mailboxes.updateValue(mailbox, forKey: address) {
         makeAfterUnlock().dropped.append(old)
+        // It may be `old`, and a later lookup would release it with the lock held.
+        recent = nil
       }
       if mailboxes.count > limit { dropUnused() }
     }
@@ -197,9 +200,11 @@ extension PostOffice {
 
   @inline(never)
   private func carryOut(_ afterUnlock: AfterUnlock) {
-    for mailbox in afterUnlock.drains { startDrain(of: mailbox) }
     for waiter in afterUnlock.waiters { waiter.resume() }
     for mailbox in afterUnlock.crowded { mailbox.reportCrowd() }
+    for mailbox in afterUnlock.drains where !mailbox.isPostingThread { startDrain(of: mailbox) }
+    // Last, because this calls handlers, which may wait for the other homes.
+    for mailbox in afterUnlock.drains where mailbox.isPostingThread { startDrain(of: mailbox) }
   }
 }
 
@@ -228,6 +233,7 @@ extension PostOffice {
   }
 
   /// The mailboxes of this center, in no order, except those of topics that keep their latest message, which the topics own. A
-  /// mailbox in which letters wait is among them even if its listeners have all been removed.
+  /// mailbox in which letters wait is among them even if its listeners have all been removed; but not if its actor has been
+  /// deallocated and another one at the same address is a home by now.
   var mailboxes: [Mailbox] { withLock { state in state.mailboxesInUse } + [mainMailbox] }
 }

@@ -25,7 +25,7 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
   }
 
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome {
-    guard let owner = box.load() else { return .deallocated }
+    guard let owner = box.load() else { return .gone }
     guard case .await(let call, let isLast) = box.handlerBox.receive(self) else {
       return .skipped
     }
@@ -41,7 +41,7 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
 /// It is a function of the module, because a closure that calls it would be one more call.
 @usableFromInline
 func callHandler(in box: WeakBox, with post: Post) -> CallOutcome {
-  guard let owner = box.load() else { return .deallocated }
+  guard let owner = box.load() else { return .gone }
   guard case .call(let call, let isLast) = box.handlerBox.receive(post) else {
     return .skipped
   }

@@ -157,6 +157,21 @@ import Testing
     #expect(journal.read() == "outer3 inner3")
   }
 
+  /// A handler of the posting thread may wait for the handlers of other homes.
+  @Test func otherHomesBeginBeforeHandlersOfThePostingThreadAreCalled() {
+    center.observe(.login, owner: owner) { [center, topic, homes, journal] owner, _ in
+      center.post(topic, 1)
+      // They register after that post was made, and before it is delivered and stored.
+      center.observe(topic, owner: owner) { _, _ in
+        homes.one.queue.sync {}
+        journal.write("here")
+      }
+      center.observe(topic, owner: owner, on: homes.one.queue) { _, _ in journal.write("queue") }
+    }
+    center.post(.login, Login(id: 1))
+    #expect(journal.read() == "queue here")
+  }
+
   @Test func aHandlerAddedOnAQueueDuringACallReceivesEachMessageOnce() async {
     let adds = Atomic<Int>(0)
     center.post(topic, 1)

@@ -1,3 +1,4 @@
+import Dispatch
 import Multicast
 import TestSupport
 import Testing
@@ -136,6 +137,46 @@ import Testing
     // The calls of this post have returned when the post that follows is delivered.
     center.post(PingProtocol.self) { $0.ping(1) }
     #expect(journal.read() == "ping1 ping2")
+    #expect(reports.all.isEmpty)
+  }
+
+  private enum Carried {
+    @TaskLocal static var probe: Probe?
+  }
+
+  /// Notifies lists that it makes when it is released.
+  private final class Probe: Sendable {
+    let centers: [MulticastCenter]
+    let client = Counter()
+
+    init(_ reports: Reports) {
+      centers = (0..<20).map { _ in
+        MulticastCenter(reentrancy: .refuseNesting, onRecursion: reports.handler)
+      }
+    }
+
+    deinit {
+      for center in centers {
+        center.add(client, for: PingProtocol.self)
+        center.notify(PingProtocol.self) { $0.ping(1) }
+      }
+    }
+  }
+
+  /// The post owns the last reference to its list, and carries a value that is destroyed after that. A list that is made then may
+  /// have the same address.
+  @Test func aListThatIsMadeWhileAPostIsDestroyedIsNotNestedInThePost() async {
+    let home = TestHome()
+    let client = Counter()
+    home.queue.suspend()
+    do {
+      let center = MulticastCenter(carrying: CarriedValue(Carried.$probe))
+      center.add(client, for: PingProtocol.self, on: home.queue)
+      Carried.$probe.withValue(Probe(reports)) { center.post(PingProtocol.self) { $0.ping(1) } }
+    }
+    home.queue.resume()
+    await withCheckedContinuation { called in home.queue.async { called.resume() } }
+    #expect(client.calls == 1)
     #expect(reports.all.isEmpty)
   }
 

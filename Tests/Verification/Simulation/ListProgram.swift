@@ -249,7 +249,7 @@ final class ListProgram: Program, @unchecked Sendable {
       } ?? list.boxes
     let begin = tick()
     list.forEach(in: boxes) { box in
-      guard let client = box.load() as? NamedClient else { return .deallocated }
+      guard let client = box.load() as? NamedClient else { return .gone }
       simulation_point()
       if let client = (box as? ClientBox<AnyObject>)?.withClient({ $0 as? NamedClient }),
         client?.name != nil, ObjectIdentifier(client!).address != box.identity, box.isRegistered

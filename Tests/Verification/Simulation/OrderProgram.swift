@@ -82,7 +82,7 @@ final class OrderProgram: Program, @unchecked Sendable {
 
   private func walk(_ boxes: Boxes) {
     list.forEach(in: boxes) { box in
-      guard let client = box.load() as? NamedClient else { return .deallocated }
+      guard let client = box.load() as? NamedClient else { return .gone }
       // The bits and the home are plain memory.
       let bits = unsafeDowncast(box, to: ClientBox<AnyObject>.self).value
       if bits !== client || box.home !== homes[client.name % 2] {

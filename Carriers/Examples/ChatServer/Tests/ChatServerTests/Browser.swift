@@ -226,7 +226,8 @@ final class Browser: Sendable {
   func say(_ text: String) async throws -> UInt { try await say([text]) }
 }
 
-/// A headless Chromium, controlled over a pair of pipes.
+/// A headless Chromium, controlled over a pair of pipes. It is killed when the test releases this object, and its child processes
+/// then end by themselves.
 actor Chromium {
   private let program: Program
   private let input: Int32
@@ -265,13 +266,6 @@ actor Chromium {
   deinit {
     close(input)
     close(output)
-  }
-
-  /// Ends the browser with all of its processes.
-  func quit() async throws {
-    _ = try? await call("Browser.close")
-    // Its processes end with it. Some versions leave the main process running.
-    try await program.kill9()
   }
 
   func show(_ address: String) async throws -> String {
