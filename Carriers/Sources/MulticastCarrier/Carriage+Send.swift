@@ -12,6 +12,9 @@ extension Carriage {
     if let service = ServiceContext.current {
       InstrumentationSystem.instrument.inject(service, into: &metadata, using: MetadataAccess())
     }
+    guard metadata.keys.allSatisfy({ $0.utf8.count <= Frame.keyLimit }) else {
+      throw .notEncodable("A key of its metadata is longer than \(Frame.keyLimit) bytes.")
+    }
     let item: [UInt8]
     do {
       item = try Frame.item(hops: context.hops, metadata) {

@@ -28,7 +28,8 @@ public struct CarriageContext: Sendable {
   /// The message that a carriage posts with this context.
   var mark: Mark?
 
-  /// Returns the task's service context with other metadata for the messages that are posted in it.
+  /// Returns the task's service context with other metadata for the messages that are posted in it. A message with a key of more
+  /// than 256 bytes is not sent, and reported as ``CarriageReport/kept(type:reason:count:)``.
   ///
   /// ```swift
   /// ServiceContext.withValue(CarriageContext.with(metadata: ["tenant": id])) { center.post(.price, price) }

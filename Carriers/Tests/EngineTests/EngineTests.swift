@@ -4,6 +4,8 @@ import MulticastCarrier
 import MulticastCarrierTesting
 import MulticastNATS
 import MulticastRedis
+import NIOCore
+import NIOPosix
 import Testing
 
 /// A carrier of the engine that a test has started, at its port or the port of a relay.
@@ -533,4 +535,18 @@ func checkThatDroppedRecordsAreReported(_ sites: [Site]) async {
         """
     }
   }
+}
+
+/// Starts a server that answers each connection with a handler, as no honest engine would.
+func falseServer(
+  _ makeHandler: @escaping @Sendable () -> some ChannelHandler
+) async throws -> (server: any Channel, port: Int) {
+  let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    .childChannelInitializer { channel in
+      channel.eventLoop.makeCompletedFuture {
+        try channel.pipeline.syncOperations.addHandler(makeHandler())
+      }
+    }
+    .bind(host: "127.0.0.1", port: 0).get()
+  return (server, try #require(server.localAddress?.port))
 }

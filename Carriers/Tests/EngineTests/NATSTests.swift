@@ -4,7 +4,6 @@ import Multicast
 import MulticastCarrier
 import MulticastCarrierTesting
 import NIOCore
-import NIOPosix
 import Testing
 
 @testable import MulticastNATS
@@ -315,14 +314,7 @@ struct NATSTests {
   /// The server may repeat what the client says to it: here, with a password, or a token in the place of the user.
   @Test(arguments: ["me:hidden@", "me:hid%64en@", "hidden@", "", "token"])
   func noReportContainsASecret(_ user: String) async throws {
-    let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(Parrot())
-        }
-      }
-      .bind(host: "127.0.0.1", port: 0).get()
-    let port = try #require(server.localAddress?.port)
+    let (server, port) = try await falseServer { Parrot() }
     let address = user.hasSuffix("@") ? user : ""
     var configuration = try NATSConfiguration(url: "nats://\(address)127.0.0.1:\(port)")
     if user == "" { (configuration.user, configuration.password) = ("me", "hidden") }

@@ -5,7 +5,6 @@ import MulticastCarrierTesting
 @testable import MulticastRedis
 import NIOCore
 import NIOEmbedded
-import NIOPosix
 import Testing
 
 /// Sends a command to the server, as an operator would.
@@ -398,14 +397,7 @@ struct RedisTests {
 
   /// As behind a proxy that sends each command to another server.
   @Test func aServerThatForgetsItsScriptsIsReported() async throws {
-    let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-      .childChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(Forgetful())
-        }
-      }
-      .bind(host: "127.0.0.1", port: 0).get()
-    let port = try #require(server.localAddress?.port)
+    let (server, port) = try await falseServer { Forgetful() }
     let carrier = RedisCarrier(try RedisConfiguration(url: "redis://127.0.0.1:\(port)"))
     await #expect(throws: CarrierError.refused("NOSCRIPT No matching script.")) {
       try await carrier.end(of: Log(prefix: "multicast", type: "note", keepsLatest: false))

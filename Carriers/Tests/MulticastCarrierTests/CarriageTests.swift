@@ -461,6 +461,21 @@ private func limits(
     }
   }
 
+  @Test func aMessageWithALongKeyOfMetadataIsReportedAndTheOthersArrive() async throws {
+    let (one, two) = (site("one"), site("two"))
+    try await withSites(one, two) {
+      let metadata = [String(repeating: "k", count: 257): ""]
+      ServiceContext.withValue(CarriageContext.with(metadata: metadata)) { one.post(1...1) }
+      one.post(2...3)
+      await two.until { $0.notes(of: "one") == [2, 3] }
+      await one.until { seen in
+        seen.reports.contains {
+          if case .kept("note", .notEncodable, 1) = $0 { true } else { false }
+        }
+      }
+    }
+  }
+
   /// Contains a line break, as the error about a forged record may.
   private struct Odd: Error, CustomStringConvertible { let description = "odd\nline" }
   /// Throws if it encodes a 3 or decodes a 5, and returns no message for a 6.

@@ -277,6 +277,12 @@ private let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
     }
     #expect(throws: Frame.Malformed.self) { try Frame(record + [0], from: log) }
     #expect(throws: Frame.Malformed.self) { try Frame(record, from: log, limit: record.count - 1) }
+    for (size, isFine) in [(256, true), (257, false)] {
+      let item = Frame.item(hops: 0, [String(repeating: "k", count: size): ""]) { _ in }
+      let long = Frame.write(
+        sender, version: 1, oldest: 1, Outbox.Packed(first: 1, items: [item]))
+      #expect(((try? Frame(long, from: log)) != nil) == isFine, "A key of \(size) bytes")
+    }
     // Arbitrary bytes become a frame or throw an error.
     var random = SplitMix(seed: 1)
     for _ in 0..<20_000 {

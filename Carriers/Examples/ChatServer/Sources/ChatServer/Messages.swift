@@ -18,7 +18,7 @@ struct Said: Codable, Sendable {
   }
   /// Whether a server may have sent it. Any client of the engine can publish anything.
   var isSound: Bool {
-    Said.isID(id) && text.utf8.count <= 4 * Said.textLimit && name.utf8.count <= 128
+    Said.isID(id) && text.utf8.count <= 4 * Said.textLimit && Member.isName(name)
   }
 }
 
@@ -31,7 +31,7 @@ struct RoomTopic: Codable, Sendable {
   static let textLimit = 200
   /// Whether a server may have sent it for a room. See ``Said/isSound``.
   func isSound(in room: String) -> Bool {
-    self.room == room && text.utf8.count <= 4 * RoomTopic.textLimit && name.utf8.count <= 128
+    self.room == room && text.utf8.count <= 4 * RoomTopic.textLimit && Member.isName(name)
   }
 }
 
@@ -41,8 +41,17 @@ struct Member: Codable, Sendable, Hashable {
   let name: String
   let client: String
 
+  /// Whether a person can have this name: 1 to 32 characters, none of which is a control character.
+  static func isName(_ name: String) -> Bool {
+    // First, because a long character takes long to find.
+    guard name.utf8.count <= 128, (1...32).contains(name.count) else { return false }
+    return name.unicodeScalars.allSatisfy {
+      $0.properties.generalCategory != .control && $0 != "\u{FFFD}"
+    }
+  }
+  static func isClient(_ client: String) -> Bool { (8...64).contains(client.utf8.count) }
   /// Whether a server may have sent it. See ``Said/isSound``.
-  var isSound: Bool { name.utf8.count <= 128 && client.utf8.count <= 64 }
+  var isSound: Bool { Member.isName(name) && Member.isClient(client) }
 }
 
 /// The people who have come to a server or left it.

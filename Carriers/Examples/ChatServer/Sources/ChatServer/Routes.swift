@@ -185,12 +185,10 @@ private func sent(
 private func member(in context: BasicRequestContext, name: String, client: String) throws -> Member
 {
   let name = name.trimmingCharacters(in: .whitespaces)
-  guard (1...32).contains(name.count), name.utf8.count <= 128,
-    !name.unicodeScalars.contains(where: {
-      $0.properties.generalCategory == .control || $0 == "\u{FFFD}"
-    })
-  else { throw HTTPError(.badRequest, message: "A name has 1 to 32 characters.") }
-  guard (8...64).contains(client.utf8.count) else {
+  guard Member.isName(name) else {
+    throw HTTPError(.badRequest, message: "A name has 1 to 32 characters.")
+  }
+  guard Member.isClient(client) else {
     throw HTTPError(.badRequest, message: "A client has 8 to 64 bytes.")
   }
   return Member(room: try context.parameters.require("room"), name: name, client: client)
