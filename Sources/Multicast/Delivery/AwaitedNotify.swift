@@ -33,7 +33,6 @@ final class AwaitedNotify: Sendable {
     var outer = Self.innermost
     while let frame = outer, !frame.isDelivering(in: task) { outer = frame.outer }
     self.outer = outer
-    multicast_count_awaiting(1)
   }
 
   /// Calls `body` once, in the caller's actor, with this frame as the task's innermost one.
@@ -42,6 +41,7 @@ final class AwaitedNotify: Sendable {
     in isolation: isolated (any Actor)? = #isolation,
     _ body: nonisolated(nonsending) () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
+    multicast_count_awaiting(1)
     defer {
       isDelivering.store(false, ordering: .releasing)
       multicast_count_awaiting(-1)
