@@ -19,15 +19,11 @@ extension MulticastCenter {
     // The caller holds the object, so it is not deallocated with the lock held.
     attachments.withLock { $0[ObjectIdentifier(object)] = nil }
   }
-}
 
-extension MulticastCenter {
   /// Returns an attached object of a type; nil if there is none.
   ///
   /// - Complexity: O(*n*).
-  package func attachment<Object: AnyObject & Sendable>(of type: Object.Type = Object.self)
-    -> Object?
-  {
+  package func attachment<Object: AnyObject & Sendable>() -> Object? {
     attachments.withLock { attachments in
       attachments.values.lazy.compactMap { $0 as? Object }.first
     }

@@ -112,13 +112,16 @@ extension MulticastCenter {
   /// thread for this protocol, not even for a post that was made before. A call that is already running on
   /// another thread finishes. You may call this in the client's `deinit`, but do not have to.
   ///
+  /// - Parameters:
+  ///   - client: A class instance or an actor. A value stops the program.
+  ///   - listener: The protocol.
   /// - Returns: Whether it was a client. False while the client is being deinitialized.
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func remove<Listener>(_ client: Listener, for listener: Listener.Type) -> Bool {
     // A value stops the program even if there are no clients.
     withObject(of: client) { object in
-      withDelegate(for: listener) { $0.remove(object: object) } ?? false
+      withDelegate(for: listener) { $0.clientList.remove(object) } ?? false
     }
   }
 
@@ -138,6 +141,7 @@ extension MulticastCenter {
 
   /// Removes all clients of a listener protocol. Active deliveries call no further client.
   ///
+  /// - Parameter listener: The protocol.
   /// - Complexity: O(*n*).
   public func removeAll<Listener>(for listener: Listener.Type) {
     _ = withDelegate(for: listener) { $0.removeAll() }
@@ -145,7 +149,8 @@ extension MulticastCenter {
 
   /// Removes all clients of all listener protocols, and all handlers of all topics.
   ///
-  /// It releases the handlers on this thread.
+  /// Active deliveries call no further client or handler. This releases the handlers on this thread. It does not
+  /// remove the latest messages of topics: see ``removeLatest(of:)``.
   ///
   /// - Complexity: O(*n*) in the number of clients and handlers.
   public func removeAll() {

@@ -181,9 +181,7 @@ extension MulticastDelegate: ClientRegistry {
 
   var lists: [ClientList] { [clientList] }
 
-  var delegateList: ClientList? { clientList }
-
-  func removeClient(_ client: AnyObject) -> Int { remove(object: client) ? 1 : 0 }
+  func removeClient(_ client: AnyObject) -> Int { clientList.remove(client) ? 1 : 0 }
 }
 
 extension MulticastCenter {

@@ -9,9 +9,11 @@ extension MulticastDelegate {
   /// Use it for actors and asynchronous methods. The protocol must be `Sendable`, or its methods
   /// `nonisolated(nonsending)`.
   ///
-  /// `body` runs in the caller's actor and task. The first error ends the call. Cancellation does not, so let
-  /// `body` throw. The center keeps a client alive until its call returns. A loop through the same task is
-  /// refused and reported. A task that a client starts is not part of the call.
+  /// `body` runs in the caller's actor and task. Call this in the home of all clients that are not actors: a
+  /// debug build stops if such a client has another home. Use `post` then, with `awaiting:` if the protocol is
+  /// `Sendable`. The first error ends the call. Cancellation does not, so let `body` throw. The delegate keeps a
+  /// client alive until its call returns. A loop through the same task is refused and reported. A task that a
+  /// client starts is not part of the call.
   ///
   /// - Parameters:
   ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
@@ -82,11 +84,10 @@ extension MulticastDelegate {
             box.checkHome(as: Listener.self, from: site)
           #endif
           let call = pass?.beginCall(of: box)
-          defer { call.map { pass?.endCall($0) } }
-          called += 1
+          defer { if let call { pass?.endCall(call) } }
           try await body(client)
         })
-      if wasCalled == nil { clientList.endRegistration(of: box) }
+      if wasCalled == nil { clientList.endRegistration(of: box) } else { called += 1 }
     }
     return called
   }

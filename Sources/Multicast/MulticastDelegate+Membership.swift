@@ -138,11 +138,8 @@ extension MulticastDelegate {
   /// - Complexity: Amortized O(1).
   @discardableResult
   public func remove(_ client: Listener) -> Bool {
-    withObject(of: client) { object in remove(object: object) }
+    withObject(of: client) { object in clientList.remove(object) }
   }
-
-  /// Removes the client that is this object.
-  func remove(object: AnyObject) -> Bool { clientList.remove(object) }
 
   /// Removes all clients. Active deliveries call no further client.
   ///

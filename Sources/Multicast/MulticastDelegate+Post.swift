@@ -77,7 +77,7 @@ extension MulticastDelegate {
 
 /// A post to the clients of a listener protocol.
 ///
-/// `@unchecked` like its superclass. It adds a constant, which is `Sendable`.
+/// `@unchecked`, because the superclass is. The one property that it adds is constant and `Sendable`.
 @usableFromInline
 final class ClientPost<Listener>: Post, @unchecked Sendable {
   @usableFromInline let body: @Sendable (Listener) -> Void
@@ -136,7 +136,7 @@ extension MulticastDelegate where Listener: Sendable {
 
 /// A post that calls and awaits the clients of a listener protocol, each in a task.
 ///
-/// `@unchecked` like its superclass. It adds a constant, which is `Sendable`.
+/// `@unchecked`, because the superclass is. The one property that it adds is constant and `Sendable`.
 private final class AwaitingPost<Listener: Sendable>: Post, @unchecked Sendable {
   private let body: @isolated(any) @Sendable (Listener) async -> Void
 
@@ -151,9 +151,8 @@ private final class AwaitingPost<Listener: Sendable>: Post, @unchecked Sendable 
   override var isolation: (any Actor)? { body.isolation }
 
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome {
-    guard let object = box.load() else { return .gone }
-    await body(MulticastDelegate<Listener>.clientBox(box).value)
-    extendLifetime(object)
-    return .called
+    let called: Void? = await MulticastDelegate<Listener>.clientBox(box).withClient(
+      awaiting: { client in await body(client) })
+    return called == nil ? .gone : .called
   }
 }

@@ -45,9 +45,11 @@ public final class MulticastDelegate<Listener>: Sendable {
   ///     the program.
   ///   - onRecursion: Receives a report of each refused `notify`, and, for each chain of recurring posts, of
   ///     the first `post` that is refused. It runs on the thread of the refused call, with no lock held. If
-  ///     nil, each refused call site prints one report on standard error.
+  ///     nil, each refused call site prints one report on standard error. So does a call site that is refused
+  ///     while `onRecursion` runs.
   ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock held: see
-  ///     <doc:SeeingDeliveries>. If nil, nothing is measured.
+  ///     <doc:SeeingDeliveries>. If nil, nothing is measured. Deliveries that it causes are not reported, by any
+  ///     center or delegate, except those of an `isolated deinit`.
   ///   - carried: A task-local value that clients see where they are called.
   public convenience init(
     reentrancy: ReentrancyPolicy = .refuseLoops,
@@ -62,7 +64,6 @@ public final class MulticastDelegate<Listener>: Sendable {
   }
 
   /// Creates a delegate that shares an office with the other delegates and the topics of a center.
-  @usableFromInline
   init(office: PostOffice) {
     self.office = office
     loopGuard = office.loopGuard

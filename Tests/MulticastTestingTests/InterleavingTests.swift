@@ -302,6 +302,25 @@ import Testing
     }
   }
 
+  /// An exploration counts the awaited calls of its own center only.
+  @Test func aCallOfAnotherCenterCanWaitForThisOne() async throws {
+    try await Interleavings.explore(3) { center in
+      let (other, home) = (MulticastCenter(), DispatchQueue(label: "home"))
+      let (owner, numbers) = (Resident(), Numbers())
+      center.observe(Topic<Int>(), owner: owner, on: home) { _, number in numbers.add(number) }
+      other.observe(.login, owner: owner) { @Sendable _, _ in
+        center.post(Topic<Int>(), 1)
+        await center.settled()
+        numbers.add(2)
+      }
+      await other.post(.login, Login(id: 1)).delivered()
+      center.post(Topic<Int>(), 3)
+      await center.settled()
+      extendLifetime(owner)
+      #expect(numbers.all == [1, 2, 3])
+    }
+  }
+
   /// A handler on one queue posts, and a handler on another queue enters the first one with `sync`.
   @Test func aHandlerCanBlockAnotherHomeWithSync() async throws {
     try await Interleavings.explore(3) { center in

@@ -384,7 +384,7 @@ extension QueueActor {
       let place = home == "queue" ? "queue App.queue is its home" : "it has no home"
       #expect(
         text(result) == """
-          Multicast: a client of type MainListener conforms to PingProtocol in one actor only, and was called outside of it, from \
+          Multicast: a client of type MainListener conforms to PingProtocol in one actor only, and was called outside it, from \
           App/A.swift:1:2, because \(place). Give it that actor as its home: add it there without on:, or pass isolation:. Or \
           make the class nonisolated.
 

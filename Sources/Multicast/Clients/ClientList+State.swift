@@ -48,6 +48,8 @@ extension ClientList {
     }
 
     /// The box of a client that the caller holds. Ends the registrations of deallocated clients that had the same address.
+    ///
+    /// Use this only for clients of listener protocols. The box of a handler holds the handler, which this would not release.
     mutating func findAlive(_ identity: UInt) -> WeakBox? {
       while let box = byClient.last(identity, in: boxes) {
         if box.isAlive { return box }

@@ -12,7 +12,7 @@ extension ClientList {
   ) throws(Failure) -> Int {
     var called = 0
     var index = 0
-    // A `for` loop over the indices would compare each index twice.
+    // A `while` loop, because a `for` loop over the indices would compare each index twice.
     while index < boxes.count {
       defer { index &+= 1 }
       switch try boxes.borrow(index, body) {
@@ -31,7 +31,7 @@ extension ClientList {
   /// destroying a client runs client code.
   ///
   /// - Parameter current: A home in which this thread is known to run.
-  @discardableResult
+  @inline(never) @discardableResult
   final func removeDeallocated(in boxes: Boxes, from current: Home? = nil) -> Bool {
     // Neighbors usually have the same home, so this asks the home again only where it changes.
     var home: ObjectIdentifier?
@@ -69,12 +69,17 @@ extension ClientList {
     }
   }
 
+  /// The number of boxes up to which `observe` and `removeAll` search a list for deallocated clients.
+  static var largestCountToSearch: Int { 32 }
+
   /// Removes the deallocated clients of a short list. Those of a longer list are removed by the next delivery, or when the
   /// list is full.
   ///
   /// Relaxed, because the number is only a limit for the time that this takes.
   final func removeDeallocatedIfShort() {
-    if count.load(ordering: .relaxed) <= 32 { removeDeallocated(in: boxes) }
+    if countWithReports.load(ordering: .relaxed) <= Self.largestCountToSearch {
+      removeDeallocated(in: boxes)
+    }
   }
 }
 

@@ -35,7 +35,7 @@
 @usableFromInline
 class ClientList: @unchecked Sendable {
   /// The protocol or the topic, for reports.
-  @usableFromInline final let subject: DeliverySubject
+  final let subject: DeliverySubject
 
   private final let state = Locked(State())
 
@@ -44,25 +44,27 @@ class ClientList: @unchecked Sendable {
   ///
   /// It is stored with the lock held and with release ordering, and loaded with acquire ordering. So a thread that has learned
   /// of a client, by any synchronization, sees a number that includes the client.
-  @usableFromInline final let count = Atomic<Int>(0)
+  @usableFromInline final let countWithReports = Atomic<Int>(0)
 
-  /// What ``count`` counts in addition to the boxes, so that a delivery without clients does not return early.
+  /// What ``countWithReports`` counts in addition to the boxes, so that a delivery without clients does not return early.
   private final let reports: Int
 
   init(_ subject: DeliverySubject, isReported: Bool = false) {
     self.subject = subject
     reports = isReported ? 1 : 0
-    count.store(reports, ordering: .relaxed)
+    countWithReports.store(reports, ordering: .relaxed)
   }
 
   deinit { for box in boxes { box.releaseContents() } }
 
   /// Whether a delivery has nothing to do: no client is registered, alive or deallocated, and deliveries are not reported. Takes
   /// no lock.
-  @inlinable final var isSilent: Bool { count.load(ordering: .acquiring) == 0 }
+  @inlinable final var isSilent: Bool { countWithReports.load(ordering: .acquiring) == 0 }
 
   /// Whether no client is registered, alive or deallocated. Takes no lock.
-  @usableFromInline final var isEmpty: Bool { count.load(ordering: .acquiring) == reports }
+  @usableFromInline final var isEmpty: Bool {
+    countWithReports.load(ordering: .acquiring) == reports
+  }
 }
 
 // MARK: - Membership
@@ -89,8 +91,8 @@ extension ClientList {
   /// Appends a box. The caller may hold the office's lock. Amortized O(1).
   ///
   /// - Parameters:
-  ///   - known: The boxes with the same `idHash`, as ``boxes(withID:)`` returned them. If another one has been registered since, this
-  ///     registers nothing and returns `changed`. Nil for a box that may be registered beside any other.
+  ///   - known: The boxes with the same `idHash`, as ``boxes(withID:)`` returned them. If another one has been registered since,
+  ///     this registers nothing and returns `changed`. Nil for a box that may be registered beside any other.
   ///   - old: The one of the known boxes to remove at the same moment. Pass it to ``finishReplacement(of:)`` afterwards.
   final func register(_ box: WeakBox, among known: Boxes?, replacing old: WeakBox?)
     -> Registration
@@ -125,7 +127,7 @@ extension ClientList {
       let registration = decide(&state)
       if registration == .registered {
         state.append(box)
-        count.store(state.boxes.count + reports, ordering: .releasing)
+        countWithReports.store(state.boxes.count + reports, ordering: .releasing)
       }
       return registration
     }
@@ -163,7 +165,7 @@ extension ClientList {
   /// O(*k*) for *k* registrations.
   @discardableResult
   final func removeAll(of client: AnyObject? = nil) -> Int {
-    removeDeallocatedIfShort()
+    if client == nil { removeDeallocated(in: boxes) } else { removeDeallocatedIfShort() }
     let ended = removing { state in
       let boxes = client.map { state.boxes(of: ObjectIdentifier($0).address) } ?? state.boxes
       return boxes.filter { box in (client == nil || box.isAlive) && state.empty(box) }
@@ -186,7 +188,7 @@ extension ClientList {
     let (result, old) = state.withLock { state in
       let result = body(&state)
       let old = state.compactIfSparse()
-      count.store(state.boxes.count + reports, ordering: .releasing)
+      countWithReports.store(state.boxes.count + reports, ordering: .releasing)
       return (result, old)
     }
     extendLifetime(old)
@@ -206,7 +208,7 @@ extension ClientList {
   final func makeRoom() -> Bool {
     let mayLoadAll = removeDeallocated(in: boxes)
     let old = state.withLock { state in
-      defer { count.store(state.boxes.count + reports, ordering: .releasing) }
+      defer { countWithReports.store(state.boxes.count + reports, ordering: .releasing) }
       return state.compact()
     }
     extendLifetime(old)

@@ -10,7 +10,8 @@ func withObject<Listener, Result>(
   of client: Listener, file: StaticString = #fileID, line: Int = #line,
   _ body: (AnyObject) -> Result
 ) -> Result {
-  // A weak reference would refer to the box.
+  // The existential `any Error` refers to an object that the runtime has made around the value. A weak reference would refer to
+  // that object.
   if ExistentialType(Listener.self)?.isBoxed == true {
     fatalError(
       """

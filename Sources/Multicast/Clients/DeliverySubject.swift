@@ -1,10 +1,10 @@
 /// The listener protocol or the topic of a delivery, for reports. The description is made when it is read, because most
 /// deliveries are not reported.
-@usableFromInline enum DeliverySubject: Sendable, CustomStringConvertible {
+enum DeliverySubject: Sendable, CustomStringConvertible {
   case listener(any Any.Type)
   case topic(name: String, keepsLatest: Bool, message: any Any.Type)
 
-  @usableFromInline var description: String {
+  var description: String {
     switch self {
     case .listener(let type): return "\(type)"
     case .topic(let name, let keepsLatest, let message):

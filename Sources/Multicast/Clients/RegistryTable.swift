@@ -5,15 +5,8 @@ protocol ClientRegistry: AnyObject, Sendable {
   /// The lists of clients, in order.
   var lists: [ClientList] { get }
 
-  var delegateList: ClientList? { get }
-
   /// Removes the registrations of a client. Returns their number.
   func removeClient(_ client: AnyObject) -> Int
-}
-
-extension ClientRegistry {
-  /// The clients of a listener protocol; nil for the topics of a message type, whose lists take time to collect.
-  var delegateList: ClientList? { nil }
 }
 
 /// Finds a center's registries by type, without a lock: a hash table whose buckets are linked lists of nodes.
@@ -22,7 +15,8 @@ extension ClientRegistry {
 /// nothing. That is safe, because nodes are only added, each as the first one of its bucket, and stay until the table is
 /// deallocated with its center. A node never changes, and it is complete before a store with release ordering makes it the
 /// first one. So a thread that loads the first node with acquire ordering can walk the whole bucket. A thread that looks too
-/// early can only miss a newer registry. It looks again with the lock held before it adds one. The nodes own the registries.
+/// early can only miss a newer registry. It looks again with the lock held before it adds one. The nodes and the array own
+/// the registries.
 ///
 /// Tests/Verification/Simulation checks both orderings: see OrderProgram.swift and RegistryProgram.swift.
 ///

@@ -111,7 +111,6 @@ package protocol LibraryOwner {
 @usableFromInline struct WeakReference: ~Copyable {
   @usableFromInline weak var client: AnyObject?
 
-  @usableFromInline
   init(_ client: AnyObject) {
     self.client = client
   }
@@ -125,7 +124,7 @@ package protocol LibraryOwner {
 /// reference, loaded from the weak one, keeps the client alive, and they are borrowed where they are. A call costs one weak
 /// load and one release.
 ///
-/// `@unchecked` like its superclass. The bits are a constant, and they are read only where the client may be called.
+/// `@unchecked`, because the superclass is. The bits are a constant, and they are read only where the client may be called.
 @usableFromInline
 final class ClientBox<Listener>: WeakBox, @unchecked Sendable {
   @usableFromInline let bits: Bits
@@ -187,7 +186,7 @@ struct Bits {
     var words: Words = (0, 0, 0, 0, 0)
     unsafe withUnsafeMutableBytes(of: &words) { words in
       unsafe withUnsafeBytes(of: value) { bits in
-        if Self.fit(Value.self) { return unsafe words.copyMemory(from: bits) }
+        if Self.fits(Value.self) { return unsafe words.copyMemory(from: bits) }
         let memory = UnsafeMutableRawBufferPointer.allocate(
           byteCount: bits.count, alignment: MemoryLayout<Value>.alignment)
         unsafe memory.copyMemory(from: bits)
@@ -200,7 +199,7 @@ struct Bits {
   /// Frees the memory of a value that does not fit in the words. Call this once.
   @inlinable
   func deallocate<Value>(as type: Value.Type) {
-    if !Self.fit(type) { unsafe UnsafeMutableRawPointer(bitPattern: words.0)?.deallocate() }
+    if !Self.fits(type) { unsafe UnsafeMutableRawPointer(bitPattern: words.0)?.deallocate() }
   }
 
   /// Calls `body` with the value, without copying it. Hold the object that the bits refer to until this returns.
@@ -210,7 +209,7 @@ struct Bits {
   ) throws(Failure) -> Result {
     try unsafe withUnsafeBytes(of: words) { (bits) throws(Failure) in
       let address =
-        unsafe Self.fit(Value.self)
+        unsafe Self.fits(Value.self)
         ? bits.baseAddress : UnsafeRawPointer(bitPattern: words.0)
       return unsafe try address.unsafelyUnwrapped.assumingMemoryBound(to: Borrowed<Value>.self)
         .pointee.borrow(body)
@@ -219,7 +218,7 @@ struct Bits {
 
   /// Whether the bits of a type fit in the words.
   @inlinable
-  static func fit<Value>(_ type: Value.Type) -> Bool {
+  static func fits<Value>(_ type: Value.Type) -> Bool {
     MemoryLayout<Value>.size <= MemoryLayout<Words>.size
   }
 }

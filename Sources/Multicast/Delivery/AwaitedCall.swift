@@ -4,8 +4,8 @@ import MulticastPlatform
 ///
 /// A task may move between threads, so its call is a task-local value, and not a frame of a thread. Child
 /// tasks are part of the call: it cannot return before them. Tasks that it starts in another way inherit the value, too, and
-/// are not part of it. See ``isOfThisTask`` for how these two are distinguished, and ``AwaitedNotify`` for the scope of a
-/// `notify` that awaits: the frame of a loop, which counts in one task only.
+/// are not part of it. See ``isOfThisTask`` for how these two are distinguished, and ``AwaitedNotify`` for the frame of a
+/// `notify` that awaits, which counts only in the task that made it.
 final class AwaitedCall: Sendable {
   @TaskLocal private static var innermost: AwaitedCall?
 
@@ -26,14 +26,12 @@ final class AwaitedCall: Sendable {
   /// Where the call's task stores its task-local value.
   private let storage = Atomic<UInt>(0)
 
-  private init(
-    of post: Unmanaged<Post>, in mailbox: Mailbox, by office: PostOffice, cause: Cause
-  ) {
+  private init(of post: Unmanaged<Post>, in mailbox: Mailbox, by office: PostOffice) {
     self.office = office
     self.mailbox = mailbox
     self.post = unsafe ObjectIdentifier(post.takeUnretainedValue())
     reported = unsafe post._withUnsafeGuaranteedRef { unsafe $0.trace?.reported } ?? .init()
-    self.cause = cause
+    cause = unsafe post._withUnsafeGuaranteedRef(\.cause)
   }
 
   /// The call that this code is part of, in its task or in a child task of that; nil if there is none.
@@ -47,9 +45,9 @@ final class AwaitedCall: Sendable {
 
   /// Whether this task, which has inherited the call, is the call's or a child task of it.
   ///
-  /// A child task reads the value where its parent stores it. Any other task has a copy in storage of its own. So the address
-  /// tells, as long as the call is under way and its storage is in use. No public function does: to those, two tasks that
-  /// inherit the same value look alike, and a task does not know its parent.
+  /// A child task reads the value where its parent stores it. Any other task has a copy in storage of its own. So while
+  /// the call is under way, and its storage is in use, the address distinguishes the two. No public function does, because a
+  /// task does not know its parent, and two tasks that inherit the same value look alike.
   private var isOfThisTask: Bool {
     isUnderWay.load(ordering: .acquiring)
       && storage.load(ordering: .relaxed) == Self.storageOfThisTask
@@ -61,10 +59,10 @@ final class AwaitedCall: Sendable {
 
   /// Runs `body` as a call, in the caller's actor.
   nonisolated(nonsending) static func run(
-    of post: Unmanaged<Post>, in mailbox: Mailbox, by office: PostOffice, cause: Cause,
+    of post: Unmanaged<Post>, in mailbox: Mailbox, by office: PostOffice,
     _ body: nonisolated(nonsending) () async -> Void
   ) async {
-    let call = unsafe AwaitedCall(of: post, in: mailbox, by: office, cause: cause)
+    let call = unsafe AwaitedCall(of: post, in: mailbox, by: office)
     multicast_count_awaiting(1)
     await $innermost.bind(call) {
       call.storage.store(storageOfThisTask, ordering: .relaxed)

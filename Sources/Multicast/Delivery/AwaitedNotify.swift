@@ -23,7 +23,6 @@ final class AwaitedNotify: Sendable {
   /// The delivery, if it is reported. Only the task that has made the frame uses it.
   nonisolated(unsafe) private(set) var reported = ReportedDelivery()
 
-  @usableFromInline
   init(list: ClientList, site: CallSite) {
     self.list = ObjectIdentifier(list)
     self.site = site

@@ -2,7 +2,7 @@
 //
 // A *listener* (a client of a protocol, or a handler of a topic) may have a home: an actor or a queue, and in a few cases a task or
 // the posting thread (see `Home.Kind`). Each home has a mailbox. A *letter* in a mailbox is one post that waits for the listeners
-// there. A home is *here* if this thread runs in it, and if it is no task. A post takes four steps:
+// there. A home is *here* if this thread runs in it, and if it is not a task. A post takes four steps:
 //
 // 1. Call.    Call the listeners without a home, on this thread, in the order of registration.
 // 2. Leave.   In one critical section of the office's lock, store the post if its topic keeps the latest message, and put one letter

@@ -4,34 +4,34 @@
   extension WeakBox {
     /// Stops the program if a client is notified outside its home.
     ///
-    /// The compiler cannot see this mistake, because the client was added in one isolation and is notified in
-    /// another. The test is where the program runs. So a helper that notifies inside the actor passes without
-    /// saying so.
+    /// The compiler cannot see this mistake, because the client was added in one isolation and is notified in another. This
+    /// checks where the thread runs, and not how the caller is annotated. So a nonisolated helper that is called in the actor
+    /// passes.
     @usableFromInline
     final func checkHome<Listener>(as listener: Listener.Type, from site: CallSite?) {
       guard let home, !isActor, home.presence() == .elsewhere else {
-        if let site { checkPlace(as: listener, from: site) }
+        if let site { hintAtMissingHome(as: listener, from: site) }
         return
       }
       fatalError(
         """
         Multicast: a client of type \(type), added for \(listener), has \(home) as its home and is \
-        \(site.map { "notified outside of it, at \($0)" } ?? "read outside of it, from `clients`"). Post \
+        \(site.map { "notified outside it, at \($0)" } ?? "read outside it, from `clients`"). Post \
         instead: a post calls each client at home. If \(type) may be called on any thread, add it with \
         on: nil.
         """, file: site?.file ?? #fileID, line: site.map { UInt(clamping: $0.line) } ?? #line)
     }
 
-    /// Whether the client is an actor. Its methods may be called anywhere, because they are nonisolated, or stop the program
-    /// themselves. The type of a distributed actor is no `Actor`, so this recognizes one that is its own home.
+    /// Whether the client is an actor. Each of its methods is either nonisolated, or stops the program itself if it is called
+    /// outside the actor. The type of a distributed actor is not an `Actor`, so this recognizes one that is its own home.
     private var isActor: Bool { type is any Actor.Type || home?.address == identity }
 
     /// Prints once that a client is called where it may not expect that: on another thread than the main one, without a home, after
     /// it was added on the main thread, or outside the actor in which it conforms.
-    private func checkPlace<Listener>(as listener: Listener.Type, from site: CallSite) {
+    private func hintAtMissingHome<Listener>(as listener: Listener.Type, from site: CallSite) {
       if isActor || MainActor.presence() == .here { return }
       guard let added = addedOnMain?.site else {
-        return checkConformance(to: listener, from: site)
+        return hintAtConformance(to: listener, from: site)
       }
       StandardError.hint(
         at: added,
@@ -42,13 +42,13 @@
         """)
     }
 
-    /// Prints once for a call site that a client which conforms in one actor, as `@MainActor P`, was called outside of it.
+    /// Prints once for a call site that a client which conforms in one actor, as `@MainActor P`, was called outside it.
     ///
     /// The compiler allows the conformance to be used in that actor, and does not know that the client is called elsewhere.
     /// Outside the actor, a cast to the protocol fails, except on Apple's platforms before macOS 26 and the other systems of that
     /// year. A client at home in an actor is not cast, because the runtime may not recognize an actor with a custom executor. For
     /// the same reason, this is wrong about a client whose queue is the executor of the actor in which it conforms.
-    private func checkConformance<Listener>(to listener: Listener.Type, from site: CallSite) {
+    private func hintAtConformance<Listener>(to listener: Listener.Type, from site: CallSite) {
       switch home?.kind {
       case nil, .queue: break
       default: return
@@ -57,18 +57,18 @@
       StandardError.hint(
         at: site,
         """
-        a client of type \(type) conforms to \(listener) in one actor only, and was called outside of it, from \(site), \
+        a client of type \(type) conforms to \(listener) in one actor only, and was called outside it, from \(site), \
         because \(home.map { "\($0) is its home" } ?? "it has no home"). Give it that actor as its home: add it there without \
         on:, or pass isolation:. Or make the class nonisolated.
         """)
     }
 
-    /// Stops the program if a post to the main actor reaches a client with another home. Prints what `checkPlace` finds.
+    /// Stops the program if a post to the main actor reaches a client with another home. Prints what `hintAtMissingHome` finds.
     @usableFromInline
     final func checkHome<Listener>(in post: Post, as listener: Listener.Type) {
       if load() == nil { return }
       guard case .mainActor = post.destination, let home else {
-        return checkPlace(as: listener, from: post.site)
+        return hintAtMissingHome(as: listener, from: post.site)
       }
       if case .mainActor = home.kind { return }
       if isActor { return }
@@ -90,8 +90,8 @@ extension Post {
       StandardError.hint(
         at: site,
         """
-        delivered() returned immediately for the post at \(site), because the post goes to the handler that awaits it. \
-        To wait, start a Task { } in the handler and await delivered() there.
+        delivered() returned immediately for the post at \(site), because the post goes to the client or handler that awaits \
+        it. To wait, start a Task { } there, and await delivered() in the task.
         """)
     #endif
   }
@@ -139,7 +139,7 @@ extension PostOffice.State {
       if unsafe mailbox.isCrowdNoted { return }
       if read(mailbox, { $0.letters.count }) < Mailbox.crowd { return }
       unsafe mailbox.isCrowdNoted = true
-      reportCrowd(in: mailbox)
+      makeAfterUnlock().crowded.append(mailbox)
     #endif
   }
 }
@@ -148,7 +148,7 @@ extension Mailbox {
   /// The number of waiting letters that is reported.
   static var crowd: Int { 10_000 }
 
-  /// Prints that the letters are not handled. Called with no lock held.
+  /// Prints that the letters are not handled. Call this with no lock held.
   func reportCrowd() {
     #if DEBUG
       StandardError.print(

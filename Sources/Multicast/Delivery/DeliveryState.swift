@@ -75,7 +75,7 @@ extension DeliveryState {
     unsafe ownRoster ?? .passUnretained(post.roster)
   }
 
-  /// Notes a home that is here. Called with no lock held.
+  /// Notes a home that is here. Call this with no lock held.
   @inline(__always)
   mutating func noteHere(_ mailbox: Mailbox) {
     if unsafe firstHere == nil { return unsafe firstHere = .passUnretained(mailbox) }

@@ -10,8 +10,8 @@ extension PostOffice {
   /// The number of letters that a posting thread handles before a task takes over. Usually other threads have left them.
   private static var postingThreadTurn: Int { 1_000 }
 
-  /// Starts a drain in a home. Called with no lock held, because it may run code of an executor, and calls the handlers right here
-  /// if the home is the posting thread.
+  /// Starts a drain in a home. Call this with no lock held, because it may run code of an executor, and calls the handlers right
+  /// here if the home is the posting thread.
   @inline(never)
   func startDrain(of mailbox: Mailbox) {
     if mailbox.isPostingThread {
@@ -73,10 +73,8 @@ extension PostOffice {
     var action = lockAndChange(mailbox) { $0.claimForDrain(1, into: &batch) }
     while action == .proceed {
       if let letter = batch.popFirst() {
-        // A handler's task has the handler's actor. A client's task has none: then it is the client's home, else the actor of
-        // `body`.
-        let isolation =
-          mailbox.actor ?? letter.group.boxes.first?.home?.actor ?? letter.post.isolation
+        // The actor of the listener's home: for a handler's task, the actor in which that runs. Otherwise the actor of `body`.
+        let isolation = letter.group.boxes.first?.home?.actor ?? letter.post.isolation
         await handleAwaiting(consume letter, in: mailbox, isolation: isolation)
       }
       remaining -= 1
@@ -92,10 +90,9 @@ extension PostOffice {
     _ letter: consuming Letter, in mailbox: Mailbox, isolation: isolated (any Actor)?
   ) async {
     let box = letter.group.boxes.first
-    let cause = letter.post.cause
     let post = unsafe Unmanaged.passRetained(letter.post)
     _ = consume letter
-    await unsafe AwaitedCall.run(of: post, in: mailbox, by: self, cause: cause) {
+    await unsafe AwaitedCall.run(of: post, in: mailbox, by: self) {
       if let box {
         let post = unsafe post.takeUnretainedValue()
         if let trace = unsafe post.trace {

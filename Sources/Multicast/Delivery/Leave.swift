@@ -10,9 +10,8 @@ extension PostOffice {
     // whose last owner releases it during the search.
     switch post.destination {
     case .tasks:
-      // No caller of `delivered()` is to wait for a client that has been deallocated. The search asks each client's home
-      // whether the client may be loaded here. The homes of these letters are not asked whether they are here, because they are
-      // tasks.
+      // So that `delivered()` does not wait for the letters of deallocated clients. A client is loaded only where its home allows
+      // it. The homes of these letters are tasks, which are never here.
       post.list.removeDeallocated(in: post.roster.boxes)
     case .mainActor:
       delivery.setRoster(Roster(allOf: post.roster.boxes, in: mainMailbox))

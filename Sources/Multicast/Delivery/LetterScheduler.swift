@@ -4,7 +4,7 @@ package protocol LetterScheduler: AnyObject, Sendable {
   /// handle the letter as usual.
   func hold(_ home: HeldHome) -> Bool
 
-  /// A task begins to wait until letters have been handled.
+  /// A task or a thread begins to wait until letters have been handled.
   ///
   /// - Parameter isInCall: Whether the task is part of an awaited call.
   func beginWait(inCall isInCall: Bool)
@@ -24,8 +24,8 @@ package struct HeldHome: Sendable {
   /// Whether a letter waits and no thread is calling there.
   package var isReady: Bool { office.lockAndRead(mailbox) { $0.isReady } }
 
-  /// Lets a drain handle all letters as usual.
-  package func handleAll() { office.startDrain(of: mailbox) }
+  /// Offers the home to the scheduler again. If the scheduler does not hold it, a drain handles all letters.
+  package func startDrain() { office.startDrain(of: mailbox) }
 
   /// Handles the next letter in its home. Returns when its calls have returned, including awaited ones.
   ///
@@ -48,7 +48,7 @@ package struct HeldHome: Sendable {
         return office.drainTurn(of: mailbox, 1)
       }
     }
-    if isMore { handleAll() }
+    if isMore { startDrain() }
   }
 }
 

@@ -57,7 +57,7 @@ extension LoopGuard {
     _ way: DeliveryEvent.Way, _ list: ClientList, _ site: CallSite, in chain: DeliveryChain
   ) -> Bool {
     if countAndAllow(list: list, site: site, in: chain) { return true }
-    // An empty list has no listener that could notify again, so this is no loop. It is refused nevertheless, because another
+    // An empty list has no listener that could notify again, so this is not a loop. It is refused nevertheless, because another
     // thread may register a listener before the list is walked over.
     if list.isEmpty {
       tracing?.reportUnheard(way, list, from: site)
@@ -84,18 +84,18 @@ extension LoopGuard {
   /// Returns whether the policy allows a `notify`, and counts it under the deliveries that it is nested in.
   private func countAndAllow(list: ClientList, site: CallSite, in chain: DeliveryChain) -> Bool {
     let list = ObjectIdentifier(list)
-    var sitesInList = 0
+    var deliveriesOfList = 0
     var sameSite = 0
     forEachActive(in: chain) { activeList, activeSite, _ in
       guard activeList == list else { return }
-      sitesInList += 1
+      deliveriesOfList += 1
       if activeSite == site { sameSite += 1 }
     }
     switch policy {
-    case .refuseNesting: return sitesInList == 0
+    case .refuseNesting: return deliveriesOfList == 0
     case .allow(let depth) where depth > 0: return sameSite <= depth
     case .refuseLoops, .allow:
-      if sameSite > 0 || sitesInList < 2 { return sameSite == 0 }
+      if sameSite > 0 || deliveriesOfList < 2 { return sameSite == 0 }
       // Count under each active delivery. The last one is the outermost.
       var count: Int32 = 0
       forEachActive(in: chain) { activeList, _, nested in

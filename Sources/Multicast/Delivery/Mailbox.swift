@@ -1,4 +1,4 @@
-/// A post that waits in a home for its listeners there. Those that are removed or deallocated meanwhile are not called.
+/// A post that waits in a home for its listeners there. A listener that is removed or deallocated meanwhile is not called.
 struct Letter {
   let post: Post
   let group: Roster.Group
@@ -11,7 +11,6 @@ typealias LetterQueue = WaitingQueue<Letter>
 ///
 /// `@unchecked`: only `change` and `read` of `PostOffice.State` access the state, and only the thread that holds the office's
 /// lock has the office's `State`.
-@usableFromInline
 final class Mailbox: Home, @unchecked Sendable {
   // Unchecked: the office's lock is held.
   @exclusivity(unchecked) fileprivate var state = MailboxState<Letter>()

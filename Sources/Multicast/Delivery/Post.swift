@@ -34,7 +34,6 @@ class Post: ReferenceAndCount, @unchecked Sendable {
 
   final let destination: Destination
 
-  /// Calls the listener in a box.
   final let callListener: Call
 
   final let site: CallSite
@@ -45,7 +44,8 @@ class Post: ReferenceAndCount, @unchecked Sendable {
   /// Whether the topic's latest message was removed on the posting thread while this post waited to be stored.
   @exclusivity(unchecked) final var isWithdrawn = false
 
-  /// The place of the post among those to topics that keep their latest message; 0 if it has none.
+  /// Orders the posts to topics that keep their latest message. 0 before the post is stored, and for other topics. A withdrawn
+  /// post has the number of the newest stored post, or 0.
   @exclusivity(unchecked) final var number: UInt64 = 0
 
   /// Reports the post and carries a value; nil if the center does neither.
@@ -116,7 +116,8 @@ extension Post {
   /// A bit of the count of unfinished parts: a task waits.
   private static var hasWaiter: UInt64 { 1 << 63 }
 
-  /// Adds a part for each letter. Called before another thread can take one, because the office's lock is held.
+  /// Adds a part for each letter. Call this with the office's lock held, so that no other thread can take a letter before its
+  /// part is counted.
   @inline(__always)
   final func addParts(_ letters: Int) { _ = addToCount(UInt64(letters)) }
 
@@ -138,7 +139,7 @@ extension Post {
     waiter?.resume()
   }
 
-  /// Lets a waiter resume its task when the post is finished. Called once at most, because ``Posted`` is not copyable.
+  /// Lets a waiter resume its task when the post is finished. Call this at most once; ``Posted`` is not copyable.
   ///
   /// Setting the bit publishes the waiter to the thread that finishes the last part. If all parts are finished by then, no
   /// thread will look at it.

@@ -17,15 +17,14 @@ extension PostOffice {
     var limit: TimeLimit?
     let hasSettled = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        addWaiter(
-          Waiter(in: self) { hasSettled in continuation.resume(returning: hasSettled) },
-          number: number)
+        let waiter = Waiter(in: self) { hasSettled in continuation.resume(returning: hasSettled) }
+        addWaiter(waiter, number: number)
         // A cancellation that came before has found no waiter. A limit of 0 asks only whether the center has settled.
         if Task.isCancelled || seconds <= 0 { stopWaiting(number) }
         if seconds < .infinity {
           limit = TimeLimit(seconds: seconds) { [self] in stopWaiting(number) }
         }
-        scheduler?.beginWait(inCall: false)
+        waiter.begin()
       }
     } onCancel: {
       stopWaiting(number)
@@ -53,8 +52,9 @@ extension PostOffice {
       }
       let number = nextWaiter()
       let settled = DispatchSemaphore(value: 0)
-      addWaiter(Waiter(in: self) { _ in settled.signal() }, number: number)
-      scheduler?.beginWait(inCall: false)
+      let waiter = Waiter(in: self) { _ in settled.signal() }
+      addWaiter(waiter, number: number)
+      waiter.begin()
       if settled.wait(timeout: .now() + seconds) == .success { return true }
       stopWaiting(number)
       if seconds > 0 { hintAtLettersHere(at: site) }

@@ -59,7 +59,7 @@ final class PostOffice: Sendable {
       // The address may have belonged to an object that is deallocated.
       if let old = mailboxes.updateValue(mailbox, forKey: address) {
         makeAfterUnlock().dropped.append(old)
-        // It may be `old`, and a later lookup would release it with the lock held.
+        // `recent` may be `old`, and a later lookup would release that with the lock held.
         recent = nil
       }
       if mailboxes.count > limit { dropUnused() }
@@ -109,9 +109,6 @@ final class PostOffice: Sendable {
       Array(mailboxes.values) + Array(clientMailboxes.values)
     }
 
-    /// Reports after unlocking that many letters wait in a mailbox.
-    mutating func reportCrowd(in mailbox: Mailbox) { makeAfterUnlock().crowded.append(mailbox) }
-
     /// Returns what is to be done after unlocking. Makes it if there is nothing yet.
     @inline(never)
     mutating func makeAfterUnlock() -> AfterUnlock {
@@ -139,7 +136,7 @@ final class PostOffice: Sendable {
     var dropped: [Mailbox] = []
   }
 
-  @usableFromInline let loopGuard: LoopGuard
+  let loopGuard: LoopGuard
 
   /// Reports posts and carries values; nil if there is nothing to do.
   let tracing: Tracing?
@@ -150,7 +147,8 @@ final class PostOffice: Sendable {
   let mainMailbox = Mailbox(.mainActor)
 
   /// The number of frames in which threads deliver posts: an outermost `post` has one while it delivers, and so has each batch of
-  /// letters that are not awaited, and `observe`. It is marked while a task waits in ``settled(within:from:)``.
+  /// letters that are not awaited, and an `observe` whose handler begins with the latest message. It is marked while a task or a
+  /// thread waits for the center to settle.
   ///
   /// It is not in the state, because a post to listeners without a home does not take the office's lock.
   let activeFrames = StripedCounter()

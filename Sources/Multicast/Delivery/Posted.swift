@@ -11,8 +11,9 @@
 public struct Posted: ~Copyable, Sendable {
   /// The number of clients or handlers that were called or will be.
   ///
-  /// In homes that are elsewhere, listeners that are removed or deallocated before their turn count, too. It is 0 if the post
-  /// was refused because one post has set off more than 1,000 recurring posts: see <doc:Loops>.
+  /// Listeners that are removed or deallocated before their turn count, too, if their home is elsewhere, or if `post` is
+  /// calling the client or handler that posts. It is 0 if the post was refused because one post has set off more than
+  /// 1,000 recurring posts: see <doc:Loops>.
   public let clients: Int
 
   /// Nil if the post was refused, or has left no letter and does not follow another post.
@@ -20,7 +21,6 @@ public struct Posted: ~Copyable, Sendable {
   private let office: PostOffice?
 
   /// - Parameter post: Nil if there is nothing to wait for.
-  @usableFromInline
   init(_ post: Post?, clients: Int, of office: PostOffice) {
     self.clients = clients
     self.post = post
@@ -43,8 +43,9 @@ public struct Posted: ~Copyable, Sendable {
   ///
   /// If the post has left a letter for the handler or client that awaits this, directly or in a child task of
   /// its call, it would wait for itself. Then it returns immediately, and a debug build prints a warning.
-  /// Handlers that wait for each other wait forever, as with locks. So does one that awaits a post to itself
-  /// which another post of the same thread still precedes, because that has not left its letters yet.
+  /// Handlers that wait for each other wait forever, as with locks. So does a handler that awaits a post to
+  /// itself while an earlier post of the same thread is still being delivered, because its own post has not left
+  /// its letters yet.
   ///
   /// A post costs no more for this if you do not call it.
   ///
@@ -59,7 +60,7 @@ public struct Posted: ~Copyable, Sendable {
       let waiter = Waiter(in: office) { _ in continuation.resume() }
       // Released here, so that the post is usually destroyed where its last part is finished, and not after the wait.
       unsafe post.takeRetainedValue().setWaiter(waiter)
-      office.scheduler?.beginWait(inCall: AwaitedCall.current != nil)
+      waiter.begin()
     }
     return clients
   }

@@ -14,10 +14,14 @@ final class Waiter: Sendable {
   init(in office: PostOffice, _ goOn: @escaping @Sendable (_ hasHappened: Bool) -> Void) {
     self.goOn = goOn
     scheduler = office.scheduler
-    isInCall = scheduler != nil && AwaitedCall.current != nil
+    // A scheduler counts only the calls of its own center.
+    isInCall = scheduler != nil && AwaitedCall.current?.isMade(by: office) == true
   }
 
-  /// Ends the wait. Called once, with no lock held.
+  /// Tells the scheduler that the wait begins. Call this once, after ``resume(hasHappened:)`` can be called.
+  func begin() { scheduler?.beginWait(inCall: isInCall) }
+
+  /// Ends the wait. Call this once, with no lock held.
   ///
   /// - Parameter hasHappened: False if the wait ends early, because of a cancellation or a time limit.
   func resume(hasHappened: Bool = true) {

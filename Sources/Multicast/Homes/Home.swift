@@ -30,10 +30,10 @@ class Home: @unchecked Sendable {
 
   init(_ kind: Kind) { self.kind = kind }
 
-  /// Stands for the home of a client without one: in reports, and where a function runs in no actor. It is no mailbox.
+  /// Stands for the home of a client without one: in reports, and where a function runs in no actor. It is not a mailbox.
   static let anyThread = Home(.postingThread)
 
-  /// Stands for the tasks of clients that a post awaits, in reports. It is no mailbox.
+  /// Stands for the tasks of clients that a post awaits, in reports. It is not a mailbox.
   static let anyTask = Home(.clientTask(0))
 }
 
@@ -50,7 +50,6 @@ extension Home {
     case .actor(let reference), .handlerTask(let reference?):
       reference.actor?.presence(in: isolation) ?? .ended
     case .queue(let queue): queue.presence
-    // Any thread may load there. Whether a post calls there: see `callsHere(in:)`.
     case .clientTask, .handlerTask, .postingThread: .here
     }
   }

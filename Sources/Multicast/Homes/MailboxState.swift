@@ -87,7 +87,7 @@ extension MailboxState {
   }
 
   /// Claims the mailbox for a thread that runs in the home, and takes all letters into an empty batch. What arrives later is for a
-  /// drain. If no letter waits, the claim ends at once.
+  /// drain. If no letter waits, the claim ends immediately.
   mutating func claimAndTakeAll(into batch: inout WaitingQueue<Element>) -> MailboxAction {
     claim() == .nothing ? .nothing : takeNext(.max, into: &batch)
   }

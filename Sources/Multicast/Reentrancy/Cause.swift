@@ -6,7 +6,7 @@ import MulticastPlatform
 /// the post, so a long chain retains no messages. The word of the first cause of a chain counts the recurring posts of the
 /// chain.
 ///
-/// `@unchecked` like its superclass. It adds constants, which are `Sendable`.
+/// `@unchecked`, because the superclass is. The properties that it adds are constant and `Sendable`.
 @usableFromInline
 final class Cause: AtomicWord, @unchecked Sendable {
   /// The number of recurring posts that one post may set off. A post *recurs* if its call site is among its causes.

@@ -3,7 +3,7 @@
 /// If the owner observes again with the same id and in the same home, the new handler replaces the old one in this box. So it
 /// has the same position in the order, and receives the letters that wait in the home.
 ///
-/// `@unchecked` like its superclass. What it adds is constant, or protected by a lock.
+/// `@unchecked`, because the superclass is. What it adds is constant, or protected by a lock.
 final class HandlerBox: WeakBox, @unchecked Sendable {
   private struct State {
     var handler: Handler

@@ -3,7 +3,8 @@
 #endif
 
 extension MulticastCenter {
-  /// Observes a topic with a closure. Written on the main actor, it is called there.
+  /// Observes a topic with a closure. A closure that you write in a global actor, such as the main actor, is
+  /// called there.
   ///
   /// <!-- example: in Observer -->
   /// ```swift
@@ -12,10 +13,10 @@ extension MulticastCenter {
   /// }
   /// ```
   ///
-  /// A closure written in a global actor runs there. Any other closure runs on the posting thread. In an
-  /// actor, take the owner isolated, and the closure runs in the actor:
-  /// `{ (me: isolated Store, login) in me.add(login) }`. A closure that uses the state of the actor around it
-  /// without that runs there, too, but keeps the actor alive forever.
+  /// Any other closure runs on the posting thread. In an actor, take the owner isolated, and the closure runs in
+  /// the actor: `{ (me: isolated Store, login) in me.add(login) }`. A closure that uses the state of the
+  /// surrounding actor, but does not take its owner isolated, runs in that actor, too. It keeps the actor alive
+  /// forever.
   ///
   /// Do not use `self` in the closure: a closure that captures its owner keeps it alive forever. Use the
   /// parameter, or a method, which cannot capture anything: `observe(.userLogin, owner: self, Screen.show)`.
@@ -66,7 +67,8 @@ extension MulticastCenter {
   ) -> TopicObservation {
     let body = Handler.erasingTypes(of: IsolatedHandler(handler).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, newestOnly, site, body, in: handler.isolation)
+    return observe(
+      topic, owner, id, once: once, newestOnly: newestOnly, at: site, body, in: handler.isolation)
   }
 
   /// Observes a topic with a closure, called in its owner, an actor.
@@ -111,7 +113,7 @@ extension MulticastCenter {
     // that does not isolate its owner. There is no public way to order them.
     let body = Handler.erasingTypes(of: ActorHandler(handler).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, newestOnly, site, body, in: owner)
+    return observe(topic, owner, id, once: once, newestOnly: newestOnly, at: site, body, in: owner)
   }
 
   /// Observes a topic with a closure that awaits, called in a task.
@@ -160,7 +162,8 @@ extension MulticastCenter {
         unsafe unsafeDowncast(post, to: TopicPost<Message>.self).message)
     }
     let site = CallSite(fileID: fileID, line: line, column: column)
-    return observe(topic, owner, id, once, newestOnly, site, body, in: handler.isolation)
+    return observe(
+      topic, owner, id, once: once, newestOnly: newestOnly, at: site, body, in: handler.isolation)
   }
 
   /// Observes a topic with a closure, called on a dispatch queue.
@@ -210,13 +213,13 @@ extension MulticastCenter {
   ) -> TopicObservation {
     let site = CallSite(fileID: fileID, line: line, column: column)
     let body = Handler.erasingTypes(of: handler)
-    return observe(topic, owner, id, once, newestOnly, site, body, on: queue)
+    return observe(topic, owner, id, once: once, newestOnly: newestOnly, at: site, body, on: queue)
   }
 
   @usableFromInline
   func observe<Message>(
     _ topic: Topic<Message>, _ owner: AnyObject & Sendable, _ id: (any Hashable & Sendable)?,
-    _ once: Bool, _ newestOnly: Bool, _ site: CallSite, _ body: Handler.Body,
+    once: Bool, newestOnly: Bool, at site: CallSite, _ body: Handler.Body,
     in isolation: (any Actor)? = nil, on queue: DispatchQueue? = nil
   ) -> TopicObservation {
     let home =

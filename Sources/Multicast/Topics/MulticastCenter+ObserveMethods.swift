@@ -20,8 +20,8 @@ extension MulticastCenter {
   /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for
   /// the topic. If the topic keeps its latest message, the handler receives that first.
   ///
-  /// In language mode 5 with complete concurrency checking, the compiler takes a method for something that
-  /// may capture, and warns, unless the upcoming feature `InferSendableFromCaptures` is enabled.
+  /// In language mode 5 with complete concurrency checking, the compiler assumes that a method may capture
+  /// something, and warns, unless the upcoming feature `InferSendableFromCaptures` is enabled.
   ///
   /// - Parameters:
   ///   - topic: The topic.
@@ -48,15 +48,16 @@ extension MulticastCenter {
     let call = Handler.erasingTypes(of: IsolatedMethod(method).callable)
     let site = CallSite(fileID: fileID, line: line, column: column)
     return observe(
-      topic, owner, id, once, newestOnly, site, call, in: method(owner).isolation)
+      topic, owner, id, once: once, newestOnly: newestOnly, at: site, call,
+      in: method(owner).isolation)
   }
 
   /// Observes a topic with a method of its owner, in language mode 5.
   ///
   /// Language mode 5 does not know that a method is `Sendable`, and takes this overload. It does the same as
-  /// the one for language mode 6, with one difference: if you call it on the main actor, a method without an
-  /// actor runs there. The compiler does not pass on an actor that is not written, as with the default
-  /// isolation `MainActor`. This overload takes no closure that captures what several threads must not use.
+  /// the one for language mode 6, with one difference: if you call it on the main actor, a method without a
+  /// declared actor runs there, because the compiler does not pass an inferred isolation, such as the default
+  /// isolation `MainActor`, to this overload. This overload takes no closure that captures what several threads must not use.
   ///
   /// - Parameters:
   ///   - topic: The topic.
@@ -84,7 +85,7 @@ extension MulticastCenter {
     let site = CallSite(fileID: fileID, line: line, column: column)
     let context = isolation === MainActor.shared ? isolation : nil
     return observe(
-      topic, owner, id, once, newestOnly, site, call,
+      topic, owner, id, once: once, newestOnly: newestOnly, at: site, call,
       in: method(owner).isolation ?? context)
   }
 }

@@ -10,9 +10,9 @@ extension MulticastCenter {
   ///
   /// When `post` returns, it has called all handlers without a home, and those whose home is the actor or
   /// queue that you post from, after everything that was already waiting there. It calls the others after it
-  /// returns. Handlers without a home of a topic that keeps its latest message are among the others while
-  /// another thread calls one of them. If `post` is calling the handler or client that posts, this returns
-  /// immediately, and what it posts follows in every home.
+  /// returns. If the topic keeps its latest message and another thread is calling one of its handlers without a
+  /// home, that thread calls these handlers, perhaps after `post` has returned. If `post` is calling the handler
+  /// or client that posts, this returns immediately, and what it posts follows in every home.
   ///
   /// What one thread or task posts arrives in every home in that order, across protocols and topics. You may
   /// call this on any thread, in a handler, and in a `deinit`. The topic does not have to have handlers.
@@ -69,8 +69,8 @@ extension MulticastCenter {
 extension MulticastCenter {
   /// Returns the latest message of a topic made with `keepsLatest: true`.
   ///
-  /// While a handler is called with the latest message, this returns that message or a later one. You may
-  /// call it on any thread.
+  /// While a handler is called with the latest message, this returns that message or a later one, unless the
+  /// message has been removed. You may call it on any thread.
   ///
   /// - Returns: The message; nil if there is none. If the message type is optional, `if let` finds a message
   ///   even if that is nil.

@@ -8,8 +8,9 @@
       if keepsLatest == (latest != nil) { return }
       fatalError(
         """
-        Multicast: two topics disagree: \(subject), which was used at \(site), and the one used at \(other), which \
-        \(keepsLatest ? "keeps" : "does not keep") its latest message. Declare the topic once, or give one of them another name.
+        Multicast: two topics have the same name and message type: \(subject), used at \(site), \
+        \(keepsLatest ? "does not keep" : "keeps") its latest message, and the one used at \(other) \
+        \(keepsLatest ? "does" : "does not"). Declare the topic once, or rename one of them.
         """, file: other.file, line: UInt(clamping: other.line))
     }
 
@@ -89,7 +90,7 @@
       if topic.name.isEmpty { return nil }
       for case let topics as TopicRegistry in registries.all {
         if let namesake = topics.find(topic.name), !namesake.isEmpty { return namesake }
-        let lists = topics.topics
+        let lists = topics.topicLists
         guard case .topic(_, _, let message)? = lists.first?.subject, message == Message.self
         else { continue }
         let similar = lists.first { list in

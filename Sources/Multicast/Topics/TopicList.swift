@@ -1,6 +1,6 @@
 /// The handlers of one topic. A list does not know the message type: see ``Handler``.
 ///
-/// `@unchecked` like its superclass. It adds constants, which are `Sendable`.
+/// `@unchecked`, because the superclass is. The properties that it adds are constant and `Sendable`.
 @usableFromInline
 final class TopicList: ClientList, @unchecked Sendable {
   let name: String
@@ -8,7 +8,7 @@ final class TopicList: ClientList, @unchecked Sendable {
   /// Stores the latest message; nil for a topic that does not keep it.
   @usableFromInline let latest: LatestMessage?
 
-  @usableFromInline let office: PostOffice
+  let office: PostOffice
 
   /// The call site of the first use of the topic.
   let site: CallSite

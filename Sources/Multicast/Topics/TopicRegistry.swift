@@ -102,18 +102,20 @@ final class TopicRegistry: Sendable {
   var observedCount: Int { state.withLock { $0.observed.count } }
 
   /// The lists of all topics, beginning with the first one.
-  var topics: [TopicList] { [firstList] + state.withLock { $0.topics.values.map(\.list) } }
+  var topicLists: [TopicList] { [firstList] + state.withLock { $0.topics.values.map(\.list) } }
 
   /// Removes the topics that are not in use. Call this with no lock held.
   private func dropUnused() {
     // Handlers whose owners are deallocated keep a topic in use, so they are removed first. This is done without the lock,
-    // because a search may destroy an owner. A long list is searched only up to the first owner that is alive, because that one
-    // keeps the topic in use anyway. Only its home can find out whether it is alive.
+    // because a search may destroy an owner. A long list is searched only up to the first owner that is alive or may be. An owner
+    // that is alive keeps the topic in use anyway, and if the owner's home is elsewhere, only that home can find out.
     var hidden: [TopicList] = []
-    for list in topics {
+    for list in topicLists {
       var boxes = list.boxes
       var isSearched = true
-      if boxes.count > 32, let first = boxes.firstIndex(where: { $0.mayBeAlive }) {
+      if boxes.count > ClientList.largestCountToSearch,
+        let first = boxes.firstIndex(where: { $0.mayBeAlive })
+      {
         isSearched = boxes[first].mayBeLoaded
         boxes = Boxes(boxes[..<first])
       }
@@ -127,7 +129,7 @@ final class TopicRegistry: Sendable {
 }
 
 extension TopicRegistry: ClientRegistry {
-  var lists: [ClientList] { topics.sorted { $0.name < $1.name } }
+  var lists: [ClientList] { topicLists.sorted { $0.name < $1.name } }
 
   func removeClient(_ client: AnyObject) -> Int {
     let address = ObjectIdentifier(client).address

@@ -1,4 +1,4 @@
-// Calls that people write. The compiler says what there is.
+// Calls that users try, and that do not exist. Each is declared as unavailable, so that the compiler says what to write instead.
 
 extension MulticastCenter {
   /// Unavailable. Read `clients` of the protocol's delegate.

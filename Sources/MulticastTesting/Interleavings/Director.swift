@@ -76,7 +76,7 @@ final class Director: LetterScheduler {
       return (state.homes, state.ready.map(\.resume) + state.steps)
     }
     for resume in tasks { resume() }
-    for home in homes { home.handleAll() }
+    for home in homes { home.startDrain() }
   }
 }
 

@@ -43,7 +43,7 @@ import Testing
         center.post(Topic<Int>("state", keepsLatest: !keepsLatest), 1)
       }
       let text = text(result)
-      #expect(text.contains("two topics disagree: Topic<Int>(\"state\""))
+      #expect(text.contains("two topics have the same name and message type: Topic<Int>(\"state\""))
       #expect(text.components(separatedBy: "LatestTests.swift:").count >= 3)
     }
   #endif

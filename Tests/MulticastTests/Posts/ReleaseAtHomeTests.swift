@@ -297,7 +297,9 @@ extension MulticastCenter {
     case .mainActor: return observe(topic, owner: owner, on: .main) { _, _ in }
     case .actor:
       let handler: Handler.Called = { _, _ in }
-      return observe(topic, owner, nil, false, false, CallSite(), .called(handler), in: home.actor)
+      return observe(
+        topic, owner, nil, once: false, newestOnly: false, at: CallSite(), .called(handler),
+        in: home.actor)
     case .queue: return observe(topic, owner: owner, on: home.testHome.queue) { _, _ in }
     }
   }

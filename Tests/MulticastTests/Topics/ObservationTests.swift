@@ -316,6 +316,17 @@ private final class Model: Sendable {
     #expect(center.removeObservers(of: .login, owner: others[50]) == 1)
   }
 
+  /// So many that `removeObservers` with an owner would not search for deallocated ones.
+  @Test func handlersOfDeallocatedOwnersAreNotCountedAsRemoved() {
+    do {
+      let owners = (0..<100).map { _ in Owner() }
+      for owner in owners { center.observe(.login, owner: owner) { _, _ in } }
+    }
+    let owner = kept(Owner())
+    center.observe(.login, owner: owner) { _, _ in }
+    #expect(center.removeObservers(of: .login) == 1)
+  }
+
   @Test func anOwnerCanBeDeallocatedWhileItsHandlerIsCancelled() {
     for _ in 0..<Process.rounds(2000, quick: 200) {
       let owner = Locked<Model?>(

@@ -172,7 +172,7 @@ import Testing
       }
     }
     #expect(registry.observedCount <= 64)
-    #expect(registry.topics.count <= 64)
+    #expect(registry.topicLists.count <= 64)
   }
 
   /// Only the home of its handlers can find out that their owners have been deallocated, so it is searched there.

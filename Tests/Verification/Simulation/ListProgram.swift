@@ -347,7 +347,7 @@ final class ListProgram: Program, @unchecked Sendable {
     count()
     if areNoted { moveOften() }
     let all = list.boxes
-    if all.count != list.count.load(ordering: .relaxed) {
+    if all.count != list.countWithReports.load(ordering: .relaxed) {
       fault("\(all.count) boxes are not counted")
     }
     if all.registered != staying.count { fault("\(all.registered) are registered, not \(staying)") }
