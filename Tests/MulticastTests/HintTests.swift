@@ -293,6 +293,9 @@ import Testing
         for _ in 0..<2 { center.postHinted(Topic("speed", keepsLatest: keepsLatest), 1.5) }
         center.postHinted(Topic("speed"), 1)
         center.postHinted(Topic(), 1.5)
+        // As if the handler had been added while a post looked for topics with the same name.
+        let site = CallSite(fileID: "App/A.swift", line: 5, column: 6)
+        center.hintAtUnobserved(Topic<Int>("speed"), from: site)
         extendLifetime(owner)
       }
       let topic = keepsLatest ? #""speed", keepsLatest: true"# : #""speed""#

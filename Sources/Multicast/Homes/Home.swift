@@ -48,7 +48,12 @@ extension Home {
     switch kind {
     case .mainActor: MainActor.presence(in: isolation)
     case .actor(let reference), .handlerTask(let reference?):
-      reference.actor?.presence(in: isolation) ?? .ended
+      // First, because in the actor's own `isolated deinit`, the weak reference is nil.
+      if let isolation, isolation.address == reference.address {
+        .here
+      } else {
+        reference.actor?.presence(in: isolation) ?? .ended
+      }
     case .queue(let queue): queue.presence
     case .clientTask, .handlerTask, .postingThread: .here
     }

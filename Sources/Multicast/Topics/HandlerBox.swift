@@ -153,11 +153,16 @@ extension HandlerBox {
   /// - Returns: Whether the handler was active.
   @discardableResult
   func cancel(version: UInt32? = nil) -> Bool {
-    let old: Handler? = state.withLock { state in
+    takeHandler(version: version)?.isActive ?? false
+  }
+
+  /// Ends the registration. Returns the handler that it had, to release with no lock held; nil if another one has replaced the
+  /// version to end.
+  func takeHandler(version: UInt32? = nil) -> Handler? {
+    state.withLock { state in
       if let version, version != state.version { return nil }
       defer { state.handler.body = .ended }
       return state.handler
     }
-    return old?.isActive ?? false
   }
 }

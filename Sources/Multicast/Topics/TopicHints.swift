@@ -89,10 +89,12 @@
     private func observedTopic<Message>(insteadOf topic: Topic<Message>) -> TopicList? {
       if topic.name.isEmpty { return nil }
       for case let topics as TopicRegistry in registries.all {
-        if let namesake = topics.find(topic.name), !namesake.isEmpty { return namesake }
         let lists = topics.topicLists
-        guard case .topic(_, _, let message)? = lists.first?.subject, message == Message.self
-        else { continue }
+        guard case .topic(_, _, let message)? = lists.first?.subject else { continue }
+        if message != Message.self {
+          if let namesake = topics.find(topic.name), !namesake.isEmpty { return namesake }
+          continue
+        }
         let similar = lists.first { list in
           !list.isEmpty && !list.isPosted.load(ordering: .relaxed)
             && topic.name.isMisspelling(of: list.name)
@@ -162,8 +164,11 @@ extension HandlerBox {
   /// deallocated in this call. Call this in the owner's home.
   func endFindingLeak(in list: TopicList) -> String? {
     let site = site
-    let wasAlive = isAlive
+    let handler = takeHandler()
     list.endRegistration(of: self)
+    // Immediately before and after the release of the handler, because another thread may release the owner at any moment.
+    let wasAlive = isAlive
+    _ = consume handler
     guard wasAlive, !isAlive, !(type is any LibraryOwner.Type) else { return nil }
     let advice =
       type is any Actor.Type
@@ -172,7 +177,7 @@ extension HandlerBox {
     return """
       \(type) was kept alive by its own handler for \(list.subject)\(site.map { ", observed at \($0)" } ?? ""). Use the \
       closure's parameter instead of self, \(advice). If the closure captures an object that owns \(type), make that \
-      object the owner.
+      object the owner. If another thread may have released \(type) at this moment, ignore this message.
       """
   }
 }

@@ -23,6 +23,35 @@ import Testing
     #expect(journal.read() == "a a")
   }
 
+  /// A weak reference to an actor is nil from the beginning of its `deinit` on.
+  @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
+  @Test func aPostInAnIsolatedDeinitOfAnActorCallsTheClientsThere() async {
+    actor Home {
+      let client: Client
+      let center: MulticastCenter
+      let journal: Journal
+      let ended: AsyncStream<Never>.Continuation
+
+      init(_ center: MulticastCenter, _ journal: Journal, _ ended: AsyncStream<Never>.Continuation)
+      {
+        client = Client("called", journal)
+        (self.center, self.journal, self.ended) = (center, journal, ended)
+      }
+
+      func addClient() { center.add(client, for: PingProtocol.self) }
+
+      isolated deinit {
+        center.post(PingProtocol.self) { $0.ping(1) }
+        journal.write("returned")
+        ended.finish()
+      }
+    }
+    let (ends, ended) = AsyncStream<Never>.makeStream()
+    await Home(center, journal, ended).addClient()
+    for await _ in ends {}
+    #expect(journal.read() == "called returned")
+  }
+
   @Test func aClientAddedInAnActorIsCalledThere() async {
     actor Home {
       let client: Client

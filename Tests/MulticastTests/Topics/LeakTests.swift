@@ -70,7 +70,8 @@ private final class Sound: Sendable {
     return """
       Leaking was kept alive by its own handler for Topic<Int>("leak")\(place). Use the closure's parameter instead of \
       self, or observe with a method: observe(topic, owner: self, Leaking.method). If the closure captures an object that \
-      owns Leaking, make that object the owner.
+      owns Leaking, make that object the owner. If another thread may have released Leaking at this moment, ignore this \
+      message.
       """
   }
 
