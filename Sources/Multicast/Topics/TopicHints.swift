@@ -168,6 +168,7 @@ extension HandlerBox {
     list.endRegistration(of: self)
     // Immediately before and after the release of the handler, because another thread may release the owner at any moment.
     let wasAlive = isAlive
+    extendLifetime(handler)
     _ = consume handler
     guard wasAlive, !isAlive, !(type is any LibraryOwner.Type) else { return nil }
     let advice =

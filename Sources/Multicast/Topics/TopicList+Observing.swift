@@ -61,10 +61,15 @@ extension TopicList {
   ///
   /// The new handler receives the messages that wait for the old one. If the topic has stored a message, it receives at least
   /// that one.
+  ///
+  /// The lifetimes are extended so that the old handler is released here, with no lock held, because that may run client code. An
+  /// optimized build would otherwise release it as soon as it is replaced.
   fileprivate func replaceHandler(of box: HandlerBox, with handler: Handler) -> UInt32? {
     guard box.isRegistered else { return nil }
     guard let latest, let mailbox = box.home?.mailbox else {
-      return box.replaceHandler(with: handler, latest: nil)?.version
+      let replacement = box.replaceHandler(with: handler, latest: nil)
+      defer { extendLifetime(replacement) }
+      return replacement?.version
     }
     var replacement: HandlerBox.Replacement?
     office.beginWithLatest(box, in: mailbox) { state in
@@ -72,7 +77,6 @@ extension TopicList {
       replacement = box.replaceHandler(with: handler, latest: unsafe stored?.number)
       return replacement?.mustReceiveLatest == true ? stored : nil
     }
-    // Releases the old handler here, with no lock held, because that may run client code.
     defer { extendLifetime(replacement) }
     return replacement?.version
   }
