@@ -62,7 +62,10 @@ final class TopicList: ClientList, @unchecked Sendable {
 
   deinit {
     let list = unsafe own.takeRetainedValue()
-    if let latest = list.latest { _ = list.office.withLock { latest.end(&$0) } }
+    let stored = list.latest.flatMap { latest in list.office.withLock { latest.end(&$0) } }
+    // Released with no lock held, because a message is client code. An optimized build would otherwise release it as soon as it is
+    // returned, inside the lock.
+    extendLifetime(stored)
   }
 
   var list: TopicList { unsafe own.takeUnretainedValue() }
