@@ -37,8 +37,7 @@
     /// Names a client that was added for another key than a listener protocol, and belongs to the protocol.
     private func otherKey<Listener>(than listener: Listener.Type) -> String? {
       let called = RuntimeProtocol(Listener.self)
-      // Not the lists of topics, which take time to collect. They belong to no listener protocol.
-      for list in registries.all.lazy.filter({ !($0 is TopicRegistry) }).flatMap(\.lists) {
+      for list in registries.all.flatMap(\.lists) {
         guard case .listener(let key) = list.subject, key != Listener.self else { continue }
         var relation = ""
         if key is AnyClass {
