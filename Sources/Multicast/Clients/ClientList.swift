@@ -185,13 +185,12 @@ extension ClientList {
 
   /// Calls `body` with the lock held, to end registrations. Then drops empty boxes if they are the majority.
   private final func removing<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
-    let (result, old) = state.withLock { state in
+    let (result, _) = state.withLock { state in
       let result = body(&state)
       let old = state.compactIfSparse()
       countWithReports.store(state.boxes.count + reports, ordering: .releasing)
       return (result, old)
     }
-    extendLifetime(old)
     return result
   }
 
@@ -207,11 +206,10 @@ extension ClientList {
   /// O(1).
   final func makeRoom() -> Bool {
     let mayLoadAll = removeDeallocated(in: boxes)
-    let old = state.withLock { state in
+    _ = state.withLock { state in
       defer { countWithReports.store(state.boxes.count + reports, ordering: .releasing) }
       return state.compact()
     }
-    extendLifetime(old)
     return mayLoadAll
   }
 }

@@ -63,18 +63,23 @@ extension PostOffice {
   /// The letter belongs to a copy of the stored post: no task that awaits the post waits for this handler, and an
   /// `onDelivery` callback that observes is not the cause of an event.
   ///
-  /// - Parameter register: Changes the registration, with the office's lock held. Returns the stored post if the handler begins
-  ///   with it.
-  func beginWithLatest(_ box: WeakBox, in mailbox: Mailbox, _ register: (inout State) -> Post?) {
+  /// - Parameter register: Changes the registration, with the office's lock held. Returns what has become of it, and the stored
+  ///   post if the handler begins with it.
+  /// - Returns: What has become of the registration.
+  func beginWithLatest<Result: Sendable>(
+    _ box: WeakBox, in mailbox: Mailbox, _ register: (inout State) -> (Result, Post?)
+  ) -> Result {
     var delivery = DeliveryState()
     if mailbox.callsHere(in: nil) { delivery.noteHere(mailbox) }
     let roster = Roster(allOf: [box], in: mailbox)
-    let post = withLock { state in
-      guard let post = register(&state)?.copy(for: roster) else { return nil as Post? }
-      state.claimOrPut(post, for: roster, &delivery)
-      return post
+    let (result, post) = withLock { state in
+      let (result, stored) = register(&state)
+      let post = stored?.copy(for: roster)
+      if let post { state.claimOrPut(post, for: roster, &delivery) }
+      return (result, post)
     }
     if let post { deliverLatestHere(post, delivery, in: mailbox) }
+    return result
   }
 
   /// Calls the handler with the latest message if this thread has claimed the mailbox for that. Finishes this thread's part of the

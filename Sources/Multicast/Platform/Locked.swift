@@ -36,7 +36,12 @@ package struct Locked<State: ~Copyable>: ~Copyable, @unchecked Sendable {
       - MemoryLayout<State>.size).assumingMemoryBound(to: State.self)
   }
 
-  // Otherwise the optimizer copies the result of `body` once more.
+  /// Calls `body` with the lock held. Returns what it returns.
+  ///
+  /// The whole result lives until the lock is free, even if the caller uses only a part of it. So `body` may return what must
+  /// not be released with the lock held, as a client, a message or a handler: its last release may run code of the user, which
+  /// may need the same lock.
+  // `@_transparent`, because otherwise the optimizer copies the result of `body` once more.
   @_transparent
   package borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
@@ -44,8 +49,14 @@ package struct Locked<State: ~Copyable>: ~Copyable, @unchecked Sendable {
     // Only the thread that holds the lock uses the pointer.
     nonisolated(unsafe) let state = unsafe state
     let lock = unsafe UnsafeMutableRawPointer(contents).assumingMemoryBound(to: multicast_lock.self)
-    unsafe multicast_acquire(lock)
-    defer { unsafe multicast_release(lock) }
-    return try unsafe body(&state.pointee)
+    let result: Result
+    do {
+      unsafe multicast_acquire(lock)
+      defer { unsafe multicast_release(lock) }
+      result = try unsafe body(&state.pointee)
+    }
+    // Otherwise an optimized build would release the result after its last use, which may be in `body`.
+    extendLifetime(result)
+    return result
   }
 }

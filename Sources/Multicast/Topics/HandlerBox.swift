@@ -153,14 +153,11 @@ extension HandlerBox {
   /// - Returns: Whether the handler was active.
   @discardableResult
   func cancel(version: UInt32? = nil) -> Bool {
-    let handler = takeHandler(version: version)
-    // Otherwise an optimized build may release it as soon as it is taken, with the lock held.
-    defer { extendLifetime(handler) }
-    return handler?.isActive ?? false
+    takeHandler(version: version)?.isActive ?? false
   }
 
-  /// Ends the registration. Returns the handler that it had; nil if another one has replaced the version to end. Extend the
-  /// lifetime of the handler, so that it is released here, with no lock held.
+  /// Ends the registration. Returns the handler that it had, to release with no lock held; nil if another one has replaced the
+  /// version to end.
   func takeHandler(version: UInt32? = nil) -> Handler? {
     state.withLock { state in
       if let version, version != state.version { return nil }

@@ -216,26 +216,6 @@ extension MulticastCenter {
     return observe(topic, owner, id, once: once, newestOnly: newestOnly, at: site, body, on: queue)
   }
 
-  @usableFromInline
-  func observe<Message>(
-    _ topic: Topic<Message>, _ owner: AnyObject & Sendable, _ id: (any Hashable & Sendable)?,
-    once: Bool, newestOnly: Bool, at site: CallSite, _ body: Handler.Body,
-    in isolation: (any Actor)? = nil, on queue: DispatchQueue? = nil
-  ) -> TopicObservation {
-    let home =
-      switch body {
-      case .awaited: office.makeMailbox(ofTaskIn: isolation)
-      default: isolation.map { office.mailbox(of: $0) } ?? queue.map { office.mailbox(of: $0) }
-      }
-    let handler = Handler(body, once: once, newestOnly: newestOnly, at: site)
-    let entry = findOrMakeEntry(of: topic, for: owner, from: site)
-    #if DEBUG
-      entry.list.hintAtMistakes(
-        in: handler, of: owner, hasID: id != nil, at: home, from: site)
-    #endif
-    return entry.observe(owner, id, handler, at: home)
-  }
-
   /// Removes the handlers that an owner has for a topic, or all handlers of the topic.
   ///
   /// Posts that were made before no longer call them. The handlers are released on this thread, with

@@ -1,3 +1,7 @@
+#if canImport(Dispatch)
+  import Dispatch
+#endif
+
 extension MulticastCenter {
   /// Returns the entry of a topic. Makes it, with an empty list, if there is none.
   func findOrMakeEntry<Message: Sendable>(
@@ -41,5 +45,30 @@ extension MulticastCenter {
   @usableFromInline
   func makeList<Message>(of topic: Topic<Message>, from site: CallSite) -> TopicList {
     findOrMakeEntry(of: topic, from: site).list
+  }
+
+  /// Registers a handler. All public `observe` methods use this one.
+  ///
+  /// - Parameters:
+  ///   - isolation: The actor in which the handler is called.
+  ///   - queue: The queue on which it is called. Without both, it is called on the posting thread; an awaiting handler, in a task.
+  @usableFromInline
+  func observe<Message>(
+    _ topic: Topic<Message>, _ owner: AnyObject & Sendable, _ id: (any Hashable & Sendable)?,
+    once: Bool, newestOnly: Bool, at site: CallSite, _ body: Handler.Body,
+    in isolation: (any Actor)? = nil, on queue: DispatchQueue? = nil
+  ) -> TopicObservation {
+    let home =
+      switch body {
+      case .awaited: office.makeMailbox(ofTaskIn: isolation)
+      default: isolation.map { office.mailbox(of: $0) } ?? queue.map { office.mailbox(of: $0) }
+      }
+    let handler = Handler(body, once: once, newestOnly: newestOnly, at: site)
+    let entry = findOrMakeEntry(of: topic, for: owner, from: site)
+    #if DEBUG
+      entry.list.hintAtMistakes(
+        in: handler, of: owner, hasID: id != nil, at: home, from: site)
+    #endif
+    return entry.observe(owner, id, handler, at: home)
   }
 }

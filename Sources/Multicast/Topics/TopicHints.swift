@@ -166,7 +166,8 @@ extension HandlerBox {
     let site = site
     let handler = takeHandler()
     list.endRegistration(of: self)
-    // Immediately before and after the release of the handler, because another thread may release the owner at any moment.
+    // Immediately before and after the release of the handler, because another thread may release the owner at any moment. The
+    // first line that uses the handler keeps it alive until there, and the second one releases it there.
     let wasAlive = isAlive
     extendLifetime(handler)
     _ = consume handler

@@ -48,12 +48,10 @@ extension TopicList {
     guard let latest, let mailbox = box.home?.mailbox else {
       return register(box, among: known, replacing: old)
     }
-    var registration = Registration.refused
-    office.beginWithLatest(box, in: mailbox) { state in
-      registration = register(box, among: known, replacing: old)
-      return registration == .registered ? latest.storedPost(&state) : nil
+    return office.beginWithLatest(box, in: mailbox) { state in
+      let registration = register(box, among: known, replacing: old)
+      return (registration, registration == .registered ? latest.storedPost(&state) : nil)
     }
-    return registration
   }
 
   /// Replaces the handler in a box, which stays where it is in the order. Returns the version of the new handler; nil if the
@@ -61,23 +59,16 @@ extension TopicList {
   ///
   /// The new handler receives the messages that wait for the old one. If the topic has stored a message, it receives at least
   /// that one.
-  ///
-  /// The lifetimes are extended so that the old handler is released here, with no lock held, because that may run client code. An
-  /// optimized build would otherwise release it as soon as it is replaced.
   fileprivate func replaceHandler(of box: HandlerBox, with handler: Handler) -> UInt32? {
     guard box.isRegistered else { return nil }
     guard let latest, let mailbox = box.home?.mailbox else {
-      let replacement = box.replaceHandler(with: handler, latest: nil)
-      defer { extendLifetime(replacement) }
-      return replacement?.version
+      return box.replaceHandler(with: handler, latest: nil)?.version
     }
-    var replacement: HandlerBox.Replacement?
-    office.beginWithLatest(box, in: mailbox) { state in
+    let replacement = office.beginWithLatest(box, in: mailbox) { state in
       let stored = latest.storedPost(&state)
-      replacement = box.replaceHandler(with: handler, latest: unsafe stored?.number)
-      return replacement?.mustReceiveLatest == true ? stored : nil
+      let replacement = box.replaceHandler(with: handler, latest: unsafe stored?.number)
+      return (replacement, replacement?.mustReceiveLatest == true ? stored : nil)
     }
-    defer { extendLifetime(replacement) }
     return replacement?.version
   }
 }

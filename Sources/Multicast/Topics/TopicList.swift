@@ -62,10 +62,8 @@ final class TopicList: ClientList, @unchecked Sendable {
 
   deinit {
     let list = unsafe own.takeRetainedValue()
-    let stored = list.latest.flatMap { latest in list.office.withLock { latest.end(&$0) } }
-    // Released with no lock held, because a message is client code. An optimized build would otherwise release it as soon as it is
-    // returned, inside the lock.
-    extendLifetime(stored)
+    // The stored post is released after the lock, because its message is client code.
+    _ = list.latest.flatMap { latest in list.office.withLock { latest.end(&$0) } }
   }
 
   var list: TopicList { unsafe own.takeUnretainedValue() }

@@ -123,8 +123,7 @@ final class TopicRegistry: Sendable {
       if !isSearched { hidden.append(list) }
     }
     ClientList.removeDeallocatedElsewhere(in: hidden)
-    let dropped = state.withLock { state in state.dropUnused() }
-    extendLifetime(dropped)
+    _ = state.withLock { state in state.dropUnused() }
   }
 }
 
