@@ -186,7 +186,11 @@ extension HandlerBox {
 
 extension MulticastCenter {
   /// Ends all handlers of topics, each in its home. Returns a message for each owner that only its own handler kept alive.
+  ///
+  /// First, it waits until the center has settled, because a handler that awaits keeps its owner alive while it runs. It waits for
+  /// ten seconds at most, because such a handler may run forever.
   package func endHandlers() async -> [String] {
+    await settled(within: 10)
     var leaks: [String] = []
     for case let list as TopicList in registries.all.flatMap(\.lists) {
       for box in list.boxes where box.isRegistered {
