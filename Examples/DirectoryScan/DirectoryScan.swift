@@ -105,7 +105,9 @@ var isInterrupted: Bool {
   private static func write(_ text: String, to path: String) -> Bool {
     let file = path == "-" ? fdopen(dup(STDOUT_FILENO), "w") : fopen(path, "w")
     // The reader of a pipe may close it.
-    if let file, fputs(text, file) >= 0, fclose(file) == 0 || errno == EPIPE { return true }
+    if let file, fputs(text, file) >= 0 || errno == EPIPE, fclose(file) == 0 || errno == EPIPE {
+      return true
+    }
     let problem =
       "cannot be written (\(String(cString: strerror(errno)))); check that its folder exists"
     complain("\(path == "-" ? "standard output" : path): \(problem) and has room for it")

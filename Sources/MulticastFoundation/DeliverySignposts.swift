@@ -11,7 +11,8 @@
   ///
   /// While Instruments does not record, the callback does nothing.
   ///
-  /// - Parameter signposter: By default, the points of interest of a subsystem named Multicast.
+  /// - Parameter signposter: One for each center, because passes of two centers have the same numbers. By
+  ///   default, the points of interest of a subsystem named Multicast.
   /// - Returns: A callback for `onDelivery`.
   @available(macOS 12, iOS 15, tvOS 15, watchOS 8, *)
   public func deliverySignposts(

@@ -25,13 +25,15 @@ public final class DeliveryTimeline: Sendable {
   /// Creates an empty timeline.
   ///
   /// - Parameter limit: The number of calls and deliveries that are kept. Later ones replace the oldest ones.
-  ///   100,000 take about 30 MB.
+  ///   100,000 take about 30 MB. Less than 1 stops the program.
   public init(limit: Int = 100_000) {
     if limit < 1 { fatalError("Multicast: DeliveryTimeline(limit: \(limit)); use 1 or more") }
     state = Locked(State(limit: limit))
   }
 
   /// Records an event. Pass this method as the `onDelivery` of a center.
+  ///
+  /// - Complexity: O(*t*) in the number of tracks.
   @Sendable public func record(_ event: DeliveryEvent) {
     let (thread, isMain) = (ObjectIdentifier(Thread.current), MainActor.isHere)
     state.withLock { $0.record(event, on: thread, isMain) }
@@ -39,8 +41,8 @@ public final class DeliveryTimeline: Sendable {
 
   /// What was recorded, as a file in the trace event format of Chromium.
   ///
-  /// Deliveries that are still calling are left out, and stay recorded. So are all others: you may write the
-  /// file again later.
+  /// Deliveries that are still calling are not in the file. Nothing is removed, so you may write the file again
+  /// later.
   ///
   /// - Complexity: O(*n* log *n*) for *n* calls and deliveries. Deliveries do not wait while the file is made; the
   ///   next one copies what was recorded, in O(*n*).

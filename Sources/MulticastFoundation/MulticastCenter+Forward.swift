@@ -14,9 +14,10 @@ extension MulticastCenter {
   /// ```
   ///
   /// The forward is a handler of the topic. At its turn, on the posting thread, it calls `userInfo` with the
-  /// message and posts the notification, which has no object. The forward ends with its token's `cancel()`,
-  /// with the center, or with the center's methods that remove all handlers. It keeps `target` and `userInfo`
-  /// alive. Two forwards of one topic post two notifications.
+  /// message and posts the notification, which has no object. If the topic keeps its latest message, one thread
+  /// may do so for what another one posts, after that `post` has returned. The forward ends with its token's
+  /// `cancel()`, with the center, or with the center's methods that remove all handlers. It keeps `target` and
+  /// `userInfo` alive. Two forwards of one topic post two notifications.
   ///
   /// A forward and a relay of the same notification to the same topic form a loop, which is refused after
   /// 1,000 rounds. You may call this on any thread.
@@ -141,8 +142,9 @@ extension MulticastCenter {
 
   /// Posts a typed message of the main actor of a subject whenever a message is posted to a topic.
   ///
-  /// If `transform` returns nil, for a message that is not the subject's, the forward posts nothing. The
-  /// forward holds the subject weakly and ends with it. In the subject's `deinit`, this registers nothing. Otherwise it does the same as a forward without a subject.
+  /// To skip a message of another subject, return nil from `transform`. The forward holds the subject weakly and
+  /// ends with it. In the subject's `deinit`, this registers nothing. Otherwise it does the same as a forward
+  /// without a subject.
   ///
   /// - Parameters:
   ///   - topic: The topic.
@@ -218,8 +220,9 @@ extension MulticastCenter {
 
   /// Posts an asynchronous typed message of a subject whenever a message is posted to a topic.
   ///
-  /// If `transform` returns nil, for a message that is not the subject's, the forward posts nothing. The
-  /// forward holds the subject weakly and ends with it. In the subject's `deinit`, this registers nothing. Otherwise it does the same as a forward without a subject.
+  /// To skip a message of another subject, return nil from `transform`. The forward holds the subject weakly and
+  /// ends with it. In the subject's `deinit`, this registers nothing. Otherwise it does the same as a forward
+  /// without a subject.
   ///
   /// - Parameters:
   ///   - topic: The topic.

@@ -39,7 +39,8 @@ extension MulticastCenter {
   ///     caller's.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
-  ///   - body: Receives each client. It names no actor, or the main actor.
+  ///   - body: Receives each client. It names no actor, or the main actor; a body of another actor stops the
+  ///     program.
   /// - Returns: A token that can end the relay. You can ignore it.
   /// - Complexity: A few instructions for each notification of this name, and a `post` for each relayed one.
   @discardableResult
@@ -85,8 +86,10 @@ extension MulticastCenter {
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   ///   - transform: Returns the value for a notification; nil to drop it.
-  ///   - body: Receives each client with the value.
+  ///   - body: Receives each client with the value. It names no actor, or the main actor; a body of another
+  ///     actor stops the program.
   /// - Returns: A token that can end the relay. You can ignore it.
+  /// - Complexity: A few instructions for each notification of this name, and a `post` for each relayed one.
   @discardableResult
   public func relay<Listener, Value: Sendable>(
     _ name: Notification.Name, from source: NotificationCenter = .default,
@@ -105,7 +108,7 @@ extension MulticastCenter {
   }
 }
 
-// MARK: - To observers
+// MARK: - To a topic
 
 extension MulticastCenter {
   /// Posts a message to a topic whenever a notification is posted.
@@ -137,6 +140,7 @@ extension MulticastCenter {
   ///   - column: The column of the call site.
   ///   - transform: Returns the message for a notification; nil to drop it.
   /// - Returns: A token that can end the relay. You can ignore it.
+  /// - Complexity: A few instructions for each notification of this name, and a `post` for each relayed one.
   @discardableResult
   public func relay<Message>(
     _ name: Notification.Name, from source: NotificationCenter = .default,
@@ -156,11 +160,11 @@ extension MulticastCenter {
 
 extension MulticastCenter {
   /// Posts what a notification becomes. Returns false if the notification was dropped.
-  private typealias Delivery = @Sendable (MulticastCenter, Notification) -> Bool
+  private typealias Action = @Sendable (MulticastCenter, Notification) -> Bool
 
   private func relay(
     _ name: Notification.Name, from source: NotificationCenter, object sender: AnyObject?,
-    deliver: @escaping Delivery
+    deliver: @escaping Action
   ) -> NotificationRelay {
     makeRelay(sender: sender, deliver) { observer in
       // Foundation is not asked to filter by sender, because it compares addresses: see `receive`.
@@ -181,13 +185,13 @@ extension MulticastCenter {
   ///
   /// - Parameters:
   ///   - sender: The object whose notifications are relayed; nil for those of all objects.
-  ///   - delivery: What the observer does with a notification.
+  ///   - action: What the observer does with a notification.
   ///   - observe: Adds an observer to the `NotificationCenter`, and returns a closure that removes it.
-  func makeRelay<Delivery>(
-    sender: AnyObject? = nil, _ delivery: Delivery,
-    observe: (RelayObserver<Delivery>) -> () -> Void
+  func makeRelay<Action>(
+    sender: AnyObject? = nil, _ action: Action,
+    observe: (RelayObserver<Action>) -> () -> Void
   ) -> NotificationRelay {
-    let observer = RelayObserver(sender: sender, to: self, delivery)
+    let observer = RelayObserver(sender: sender, to: self, action)
     attach(observer)
     observer.start { observe(observer) }
     return NotificationRelay(observer)

@@ -133,7 +133,8 @@ extension MulticastCenter {
   ///     caller's.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
-  ///   - body: Receives each client with the message.
+  ///   - body: Receives each client with the message. It names no actor, or the main
+  ///     actor; a body of another actor stops the program.
   /// - Returns: A token that can end the relay. You can ignore it.
   /// - Complexity: That of `post` and of waking a task.
   @discardableResult
@@ -191,8 +192,9 @@ extension MulticastCenter {
   /// Calls the clients of a listener protocol whenever an asynchronous typed message of one subject is
   /// posted.
   ///
-  /// The relay retains the subject as long as Foundation's sequence of messages does. Otherwise it does the
-  /// same as a relay of the messages of all subjects.
+  /// The relay neither retains the subject nor ends with it. Keep the subject alive until you cancel the relay:
+  /// Foundation compares addresses, so a relay that is left would relay the messages of a new object there.
+  /// Otherwise it does the same as a relay of the messages of all subjects.
   ///
   /// - Parameters:
   ///   - message: The type of the message.
@@ -203,7 +205,8 @@ extension MulticastCenter {
   ///     caller's.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
-  ///   - body: Receives each client with the message.
+  ///   - body: Receives each client with the message. It names no actor, or the main
+  ///     actor; a body of another actor stops the program.
   /// - Returns: A token that can end the relay. You can ignore it.
   /// - Complexity: That of `post` and of waking a task.
   @discardableResult
@@ -284,7 +287,9 @@ extension MulticastCenter {
       nonisolated(unsafe) let iterator = messages.makeAsyncIterator()
       let task = Task.detached { [status = observer.status, weak observer] in
         var messages = unsafe iterator
-        // Checks the status first, because `next` of Foundation's iterator never returns in a task that is cancelled.
+        // Checks the status first, because `next` of Foundation's iterator never returns in a task that is cancelled. If the
+        // cancellation comes between this check and the wait, the task stays suspended forever. It retains the iterator, and
+        // nothing of `deliver`.
         while status.isActive, let message = await messages.next(isolation: nil) {
           observer?.receive { deliver, center in deliver(center, message) }
         }

@@ -12,7 +12,7 @@ protocol RelayEnding: AnyObject, Sendable {
 /// Foundation may release a block with a lock held. If the block retained this object, the `deinit` of an object of the user
 /// could run then, and call the `NotificationCenter` with that lock held. So the block refers to this object weakly, and
 /// retains only the status, which is two numbers.
-final class RelayObserver<Delivery: Sendable>: RelayEnding, @unchecked Sendable {
+final class RelayObserver<Action: Sendable>: RelayEnding, @unchecked Sendable {
   // `@unchecked` for three variables. Only `init` assigns the weak references, and any thread may load them. The center is
   // `Sendable`, and the sender is only compared. `remove` is written once, before `status` publishes it, and is read by the one
   // caller to which `status.end()` returns true.
@@ -24,15 +24,15 @@ final class RelayObserver<Delivery: Sendable>: RelayEnding, @unchecked Sendable 
   private let hasSender: Bool
   private weak var sender: AnyObject?
   private weak var center: MulticastCenter?
-  private let delivery: Delivery
+  private let action: Action
   private var remove: (() -> Void)?
 
-  /// - Parameter delivery: What to do with a notification. It retains what the closures of the user capture.
-  init(sender: AnyObject?, to center: MulticastCenter, _ delivery: Delivery) {
+  /// - Parameter action: What to do with a notification. It retains what the closures of the user capture.
+  init(sender: AnyObject?, to center: MulticastCenter, _ action: Action) {
     hasSender = sender != nil
     self.sender = sender
     self.center = center
-    self.delivery = delivery
+    self.action = action
   }
 
   /// Starts to observe. Call this once.
@@ -75,14 +75,14 @@ final class RelayObserver<Delivery: Sendable>: RelayEnding, @unchecked Sendable 
   ///   - deliver: Returns false if it dropped the notification.
   func receive(
     where isSender: (AnyObject) -> Bool = { _ in true },
-    _ deliver: (Delivery, MulticastCenter) -> Bool
+    _ deliver: (Action, MulticastCenter) -> Bool
   ) {
     guard let center else { return }
     if hasSender {
       guard let sender else { return cancel() }
       guard isSender(sender) else { return }
     }
-    if !deliver(delivery, center) { status.countDropped() }
+    if !deliver(action, center) { status.countDropped() }
   }
 }
 
@@ -94,7 +94,7 @@ public struct NotificationRelay: Sendable {
   let status: RelayStatus
   private weak var observer: (any RelayEnding)?
 
-  init<Delivery>(_ observer: RelayObserver<Delivery>) {
+  init<Action>(_ observer: RelayObserver<Action>) {
     status = observer.status
     self.observer = observer
   }
@@ -144,5 +144,6 @@ struct RelayStatus: Sendable {
 
   var dropped: Int { drops.load(ordering: .relaxed) }
 
+  // Relaxed, because the number orders nothing else.
   func countDropped() { drops.wrappingAdd(1, ordering: .relaxed) }
 }

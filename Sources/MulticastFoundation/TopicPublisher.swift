@@ -1,5 +1,4 @@
-// Combine exists on Apple's systems only. The machines that test each change run another system, where this file is not
-// compiled.
+// Combine exists on Apple's systems only, so only a gate on macOS compiles and tests this file.
 
 #if canImport(Combine)
   import Combine
@@ -17,10 +16,10 @@
     ///   .store(in: &cancellables)
     /// ```
     ///
-    /// A subscriber receives messages on the thread that posts, one at a time, from its first demand on. It
-    /// begins with the latest message if the topic keeps one. A message that arrives without demand is
-    /// dropped, as by a `PassthroughSubject`: add `buffer(size:prefetch:whenFull:)` to keep it. The publisher
-    /// never completes.
+    /// A subscriber receives messages on the thread that posts, one at a time, from its first demand on. If the
+    /// topic keeps its latest message, the subscriber begins with that, and one thread may pass it what another
+    /// one posts, after that `post` has returned. A message that arrives without demand is dropped, as by a
+    /// `PassthroughSubject`: add `buffer(size:prefetch:whenFull:)` to keep it. The publisher never completes.
     ///
     /// - Parameters:
     ///   - topic: The topic. It does not have to have handlers.

@@ -1,7 +1,7 @@
 import Multicast
 import Testing
 
-/// One call of `notify`, `map` or `post`.
+/// Records the deliveries of a center: the calls of `notify`, `map` and `post`, in the order in which they are made.
 public struct DeliveryRecorder: Sendable {
   /// A call of `notify`, `map`, `post` and their relatives.
   public struct Delivery: Sendable {
@@ -41,9 +41,10 @@ public struct DeliveryRecorder: Sendable {
   /// Begins to record.
   ///
   /// - Parameters:
-  ///   - center: A center that can be recorded. Another one fails the test.
+  ///   - center: A center that can be recorded. Another one fails the test. Outside a test of Swift Testing, as
+  ///     in XCTest, the program stops.
   ///   - isExhaustive: Whether a delivery that the test has not taken with ``next()`` fails it at its end.
-  ///     The test needs the trait `.ownCenter`.
+  ///     The test needs the trait `.ownCenter`. Outside a test of Swift Testing, the program stops.
   ///   - sourceLocation: The source location that a failure names.
   public init(
     _ center: MulticastCenter = .current, exhaustive isExhaustive: Bool = false,
@@ -72,7 +73,7 @@ public struct DeliveryRecorder: Sendable {
   /// - Returns: The delivery.
   /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
   ///   limit.
-  public func next() async throws -> Delivery {
+  nonisolated(nonsending) public func next() async throws -> Delivery {
     try await next("a delivery") { _ in true }
   }
 
@@ -81,7 +82,9 @@ public struct DeliveryRecorder: Sendable {
   /// - Returns: The delivery.
   /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
   ///   limit.
-  public func next<Listener>(_ listener: Listener.Type) async throws -> Delivery {
+  nonisolated(nonsending) public func next<Listener>(
+    _ listener: Listener.Type
+  ) async throws -> Delivery {
     try await next("a delivery to \(Listener.self)") { $0.event.isDelivery(to: Listener.self) }
   }
 
@@ -90,11 +93,13 @@ public struct DeliveryRecorder: Sendable {
   /// - Returns: The delivery.
   /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
   ///   limit.
-  public func next<Message>(_ topic: Topic<Message>) async throws -> Delivery {
+  nonisolated(nonsending) public func next<Message>(
+    _ topic: Topic<Message>
+  ) async throws -> Delivery {
     try await next("a delivery to \(topic)") { $0.event.isDelivery(to: topic) }
   }
 
-  private func next(
+  nonisolated(nonsending) private func next(
     _ wanted: String, where matches: @escaping @Sendable (Delivery) -> Bool
   ) async throws -> Delivery {
     guard let delivery = await recording.next(where: matches) else {

@@ -57,8 +57,11 @@ extension MulticastCenter {
   ///
   /// Call it at the end of a test of Swift Testing or XCTest, when the test no longer holds the owners: a local
   /// variable is another owner, so make the object in a `do` block. Handlers of other owners end, too, so do not
-  /// call it with `MulticastCenter.default`. A test with the trait `.ownCenter` does it by itself. It waits for
-  /// every home, so none may be blocked or suspended.
+  /// call it with `MulticastCenter.default`. A test with the trait `.ownCenter` does it by itself.
+  ///
+  /// First, it waits until the center has settled, for ten seconds at most, because a handler that awaits keeps
+  /// its owner alive while it runs. Then it waits for every home, so none may be blocked or suspended. If a task
+  /// or a thread releases an owner at that moment, it may report that owner, too.
   ///
   /// A debug build prints the same when any center is deallocated, for handlers whose home is there, and for
   /// handlers without one.

@@ -12,7 +12,8 @@ import Testing
 /// ```
 ///
 /// A recorder has no home: it records on the thread that posts. If the topic keeps its latest message, it
-/// records that first. It records as long as something retains it.
+/// records that first, and one thread may record what another one posts, after that `post` has returned. It
+/// records as long as something retains it.
 public struct TopicRecorder<Message: Sendable>: Sendable {
   private let topic: Topic<Message>
   private let recording = Recording<Message>()
@@ -23,7 +24,7 @@ public struct TopicRecorder<Message: Sendable>: Sendable {
   ///   - center: The center.
   ///   - topic: The topic. It does not have to have handlers.
   ///   - isExhaustive: Whether a message that the test has not taken with ``next()`` fails it at its end. The
-  ///     test needs the trait `.ownCenter`.
+  ///     test needs the trait `.ownCenter`. Outside a test of Swift Testing, as in XCTest, the program stops.
   ///   - sourceLocation: The source location that such a failure names.
   public init(
     _ center: MulticastCenter, _ topic: Topic<Message>, exhaustive isExhaustive: Bool = false,
@@ -44,7 +45,7 @@ public struct TopicRecorder<Message: Sendable>: Sendable {
   /// - Returns: The message.
   /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
   ///   limit.
-  public func next() async throws -> Message {
+  nonisolated(nonsending) public func next() async throws -> Message {
     guard let message = await recording.next(where: { _ in true }) else {
       throw NothingRecorded("a message of \(topic)", in: recording)
     }

@@ -53,7 +53,7 @@ final class TopicStress: Sendable {
   }
 
   private func topic(_ number: Int) -> Topic<StressMessage> {
-    Topic("\(round.load(ordering: .relaxed) + number)")
+    Topic("\(round.load(ordering: .relaxed) * Self.topics + number)")
   }
 
   /// A topic that keeps its latest message. Some of its handlers observe with `newestOnly`.
@@ -107,7 +107,7 @@ private final class Follower: Sendable {
   /// Returns a fault unless the messages are a part of another follower's, in the same order, and include its last one.
   func fault(beside other: Follower) -> String? {
     let (all, some) = (other.taken, taken)
-    let positions = Dictionary(uniqueKeysWithValues: zip(all, 0...))
+    let positions = Dictionary(zip(all, 0...)) { first, _ in first }
     let found = some.map { positions[$0] ?? -1 }
     if found.contains(-1) { return "\(name) had a message that \(other.name) had not" }
     if !zip(found, found.dropFirst()).allSatisfy({ $0 < $1 }) {
@@ -147,16 +147,23 @@ extension TopicStress {
         while !isOver.load(ordering: .relaxed) { work(self, &generator) }
       }
     }
-    posters.wait()
+    guard posters.waitForEnd() else { return fault("the posters do not end") }
     isOver.store(true, ordering: .relaxed)
-    others.wait()
+    guard others.waitForEnd() else { return fault("the other threads do not end") }
     center.removeLatest(of: state)
     waitForEnd(of: messages, "messages")
+    let counts = posted.withLock { $0 }
+    for poster in 0..<Self.posters {
+      let heard = followers[0].taken.filter { $0[0] == poster }.map { $0[1] }
+      let count = counts.map { $0[poster] }.reduce(0, +)
+      if heard != Array(1...count) {
+        fault("\(followers[0].name) had \(heard) of poster \(poster)'s \(count) messages")
+      }
+    }
     for follower in followers.dropFirst() {
       if let text = follower.fault(beside: followers[0]) { fault(text) }
     }
     center.removeObservers(of: state)
-    let counts = posted.withLock { $0 }
     for (topic, owners) in owners.enumerated() {
       for owner in owners where owner.taken != counts[topic] && faults.isEmpty {
         fault("\(owner.name) has taken \(owner.taken) messages of \(counts[topic])")
@@ -289,7 +296,7 @@ extension TopicStress {
       }
     }
     center.remove(owner)
-    // With more topics, the center searches for topics without observers.
+    // With more topics, the center searches for topics without handlers.
     for number in 0..<20 {
       let topic = Topic<StressMessage>("\(name), \(number)")
       center.observe(topic, owner: owner, id: 0) { _, _ in }.cancel()

@@ -213,6 +213,14 @@ import Testing
     }
   }
 
+  /// A child task of the body that was cancelled throws one, and the test itself is not cancelled.
+  @Test func aCancellationErrorOfTheBodyIsThrownWithItsSeed() async {
+    let failure = await #expect(throws: Interleavings.Failure.self) {
+      try await Interleavings.explore(1) { _ in throw CancellationError() }
+    }
+    #expect(failure?.underlying is CancellationError)
+  }
+
   @Test func anErrorOutsideATestIsThrown() async {
     await #expect(processExitsWith: .success) {
       struct Odd: Error {}

@@ -5,6 +5,14 @@ import Testing
 
 @testable import MulticastTesting
 
+private protocol PageProtocol {
+  func page()
+}
+
+private final class Paged: PageProtocol {
+  func page() {}
+}
+
 @Suite(.ownCenter) struct DeliveryRecorderTests {
   let center = MulticastCenter.current
   let deliveries = DeliveryRecorder()
@@ -72,6 +80,16 @@ import Testing
     Task { center.post(PingProtocol.self) { $0.ping(1) } }
     #expect(try await deliveries.next(PingProtocol.self).key == "PingProtocol")
     #expect(try await deliveries.next(.login).clients == 1)
+  }
+
+  /// The type of a protocol that is not `Sendable` must not leave the actor, so `next` stays there. Otherwise this does not
+  /// compile.
+  @MainActor @Test func aTestInTheMainActorTakesADeliveryOfAProtocol() async throws {
+    let client = Paged()
+    center.add(client, for: PageProtocol.self)
+    center.notify(PageProtocol.self) { $0.page() }
+    #expect(try await deliveries.next(PageProtocol.self).clients == 1)
+    extendLifetime(client)
   }
 
   @Test func aNestedNotifyIsRecordedAfterTheOuterOne() async throws {
@@ -407,6 +425,8 @@ private final class LeakingWhileAwaiting: Sendable {
       }
     }
     #expect(issues.count == 1)
+    // A method that awaits cannot be a handler, so the report does not suggest one.
+    #expect(issues[0].comments[0].rawValue.contains("parameter instead of self. If"))
   }
 
   @Test func anOwnerThatAnotherObjectRetainsIsNotALeak() async throws {

@@ -6,11 +6,11 @@ import Systems
 /// numbers of events differ only in these deliveries. It does not link Foundation, which valgrind cannot read.
 @main
 enum Probe {
-  @MainActor static func main() async {
+  @MainActor static func main() {
     let arguments = CommandLine.arguments
     if arguments.count == 4, let cost = Cost(rawValue: arguments[1]), let events = Int(arguments[3])
     {
-      return await cost.run(events)
+      return cost.run(events)
     }
     guard arguments.count == 4, let clientCount = Int(arguments[2]), let events = Int(arguments[3]),
       let contender = (Contender.basic + [.post]).first(where: { $0.title == arguments[1] })
@@ -23,7 +23,7 @@ enum Probe {
 }
 
 /// The operations that are counted without a comparison: posts with one client or handler in different homes, and adds.
-enum Cost: String, CaseIterable {
+enum Cost: String {
   case postHere = "post, 1 client here"
   case topicHere = "topic, 1 handler here"
   case postInMain = "post, at home in the main actor"
@@ -32,18 +32,15 @@ enum Cost: String, CaseIterable {
   case topicOnQueue = "topic, at home on a queue"
   case latePost = "post, late on a queue"
   case lateTopic = "topic, late on a queue"
-  case latePostInMain = "post, late in the main actor"
-  case lateTopicInMain = "topic, late in the main actor"
   case keptHere = "kept topic, 1 handler here"
   case lateKept = "kept topic, late on a queue"
   case async = "queue.async"
-  case task = "task on the main actor"
   case add = "add, outside actors"
   case addInMain = "add, in the main actor"
   case addOnQueue = "add, on a queue"
 
   @MainActor
-  func run(_ events: Int) async {
+  func run(_ events: Int) {
     let center = MulticastCenter()
     let queue = DispatchQueue(label: "home")
     let client = Counted()
@@ -76,18 +73,6 @@ enum Cost: String, CaseIterable {
         center.observe(.kept, owner: client, on: queue) { $0.count($1) }
       }
       Self.perform(events, self == .lateKept ? .late : .here, queue) { center.post(.kept, $0) }
-    case .latePostInMain:
-      center.add(client, for: CountedProtocol.self, isolation: MainActor.shared)
-      await Self.performLateInMain(events, queue, client) { event in
-        center.post(CountedProtocol.self) { $0.count(event) }
-      }
-    case .lateTopicInMain:
-      center.observe(.event, owner: client, on: .main) { $0.count($1) }
-      await Self.performLateInMain(events, queue, client) { center.post(.event, $0) }
-    case .task:
-      await Self.performLateInMain(events, queue, client) { _ in
-        Task { @MainActor in client.count() }
-      }
     case .async:
       Self.perform(events, .late, queue) { _ in queue.async { client.count() } }
     case .add, .addInMain, .addOnQueue:
@@ -110,14 +95,14 @@ enum Cost: String, CaseIterable {
     precondition(client.calls == events, "not every event arrived")
   }
 
-  private enum Way { case here, home, late }
+  private enum Moment { case here, home, late }
 
   /// Calls `body` for each event on this thread, on the queue that is the home, or on this thread while that queue is
   /// blocked.
   private static func perform(
-    _ events: Int, _ way: Way, _ queue: DispatchQueue, _ body: @Sendable (Int) -> Void
+    _ events: Int, _ moment: Moment, _ queue: DispatchQueue, _ body: @Sendable (Int) -> Void
   ) {
-    switch way {
+    switch moment {
     case .here: for event in 0..<events { body(event) }
     case .home: queue.sync { for event in 0..<events { body(event) } }
     case .late:
@@ -130,28 +115,6 @@ enum Cost: String, CaseIterable {
         queue.sync {}
       }
     }
-  }
-
-  /// Calls `body` for each event on another thread while the main actor waits.
-  @MainActor
-  private static func performLateInMain(
-    _ events: Int, _ queue: DispatchQueue, _ client: Counted,
-    _ body: @escaping @Sendable (Int) -> Void
-  ) async {
-    for start in stride(from: 0, to: events, by: batch) {
-      let end = min(start + batch, events)
-      wait(for: queue) { for event in start..<end { body(event) } }
-      while client.calls < end { await Task.yield() }
-    }
-  }
-
-  private static func wait(for queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
-    let done = DispatchSemaphore(value: 0)
-    queue.async {
-      body()
-      done.signal()
-    }
-    done.wait()
   }
 
   private static let batch = 50

@@ -17,7 +17,6 @@ package protocol BoundListener: AnyObject, Sendable {
 
 /// Where a client or a closure is called.
 package enum Place: Sendable {
-  case here
   case queue(DispatchQueue)
   case mainActor
 }
@@ -116,7 +115,6 @@ private final class Recipient: Worker {
 
   func observe(_ topic: Topic<Int>, in center: MulticastCenter) -> TopicObservation {
     switch place {
-    case .here: center.observe(topic, owner: self) { $0.event($1) }
     case .queue(let queue): center.observe(topic, owner: self, on: queue) { $0.event($1) }
     case .mainActor: center.observe(topic, owner: self) { @MainActor in $0.event($1) }
     }
@@ -144,6 +142,7 @@ package final class Countdown: Sendable {
     if clients > 0 { done.wait() }
   }
 
+  // Relaxed, because `send` hands the events over by a queue or a task, which orders the stores of `wait` before this.
   package func note(_ number: Int) {
     if number == last.load(ordering: .relaxed),
       outstanding.subtract(1, ordering: .acquiringAndReleasing).newValue == 0

@@ -59,7 +59,7 @@ public enum Interleavings {
   ///   - body: Creates everything, posts, and checks the outcome. It receives a center of its own, whose
   ///     deliveries can be recorded.
   /// - Throws: ``Failure`` for the first run whose body throws or whose center refuses a loop, or, in XCTest,
-  ///   whose body records an issue.
+  ///   whose body records an issue. `CancellationError` if the task is cancelled.
   public static func explore(
     _ count: Int = 100,
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
@@ -76,7 +76,8 @@ public enum Interleavings {
   /// - Parameters:
   ///   - seed: The seed that a failure has named.
   ///   - body: The body of ``explore(_:_:)``.
-  /// - Throws: ``Failure`` if the body throws, if the center refuses a loop, or, in XCTest, if the body records an issue.
+  /// - Throws: ``Failure`` if the body throws, if the center refuses a loop, or, in XCTest, if the body records
+  ///   an issue. `CancellationError` if the task is cancelled.
   public static func replay(
     _ seed: UInt64,
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
@@ -127,7 +128,7 @@ public enum Interleavings {
     @Sendable func runBody() async throws {
       do {
         try await run(director, body)
-      } catch let error as CancellationError {
+      } catch let error as CancellationError where Task.isCancelled {
         throw error
       } catch {
         throw Failure(seed: seed, underlying: error, letters: director.letters)

@@ -1,7 +1,7 @@
 import Dispatch
 import Multicast
 
-final class WeakSynchronizedSet<Element>: Sendable {
+nonisolated final class WeakSynchronizedSet<Element>: Sendable {
   private let delegates = MulticastDelegate<Element>()
 
   func insert(_ element: Element, queue: DispatchQueue) {

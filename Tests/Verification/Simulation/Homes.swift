@@ -4,6 +4,8 @@ import MulticastPlatform
 // These replace declarations of Dispatch and of the runtime, because a module's own names hide imported ones.
 
 /// A dispatch queue whose blocks run on simulated threads.
+///
+/// `@unchecked`, because only the thread that has the baton uses the variables.
 public final class DispatchQueue: @unchecked Sendable {
   /// The main queue.
   public static let main = DispatchQueue(label: "com.apple.main-thread")

@@ -8,6 +8,8 @@ final class NamedClient: Sendable {
 }
 
 /// A box like a handler's: it has its own key, and holds an object until the handler ends.
+///
+/// `@unchecked`, because only the thread that has the baton uses the variables.
 final class NotedBox: WeakBox, @unchecked Sendable {
   private unowned let program: ListProgram
   private let number: UInt
@@ -128,9 +130,7 @@ final class ListProgram: Program, @unchecked Sendable {
 
   private func makeBox(_ client: NamedClient, at home: Int?) -> WeakBox {
     if areNoted { return NotedBox(client, at: self.home(home), self) }
-    return home == nil
-      ? ClientBox<AnyObject>(client, client, at: nil)
-      : ClientBox<AnyObject>(client, client, at: self.home(home))
+    return ClientBox<AnyObject>(client, client, at: self.home(home))
   }
 
   private func place(_ index: Int, replacing old: WeakBox? = nil) -> Bool {

@@ -54,6 +54,7 @@ final class PostProgram: Program, @unchecked Sendable {
     case ended
   }
 
+  /// `@unchecked`, because only the thread that has the baton uses the variables.
   final class Receiver: Plain, Awaiting, @unchecked Sendable {
     let number: Int
     let list: List
@@ -418,7 +419,7 @@ final class PostProgram: Program, @unchecked Sendable {
     waiting -= 1
   }
 
-  /// A post that a child task waits for.
+  /// A post that a child task waits for. `@unchecked`, because only the thread that has the baton uses the variable.
   private final class Wait: @unchecked Sendable {
     private var posted: Posted?
     init(_ posted: consuming Posted) { self.posted = .some(posted) }

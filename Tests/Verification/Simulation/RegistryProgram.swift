@@ -142,7 +142,7 @@ final class RegistryProgram: Program, @unchecked Sendable {
     }
   }
 
-  /// Keeps a message that no handler receives, and looks up other topics, so that the center drops the topics without observers.
+  /// Keeps a message that no handler receives, and looks up other topics, so that the center drops the topics without handlers.
   private func keep(_ number: Int) {
     let topic = Topic<UInt>("kept \(number)", keepsLatest: true)
     let message = tick()

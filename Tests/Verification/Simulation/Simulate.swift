@@ -21,8 +21,7 @@ class Program: @unchecked Sendable {
   deinit { lock.deallocate() }
 
   /// Orders `body` after all bodies of earlier calls of this function. Without it, a thread may not have learned of the operations
-  /// of
-  /// another one.
+  /// of another one.
   func synchronized<Result>(_ body: () -> Result) -> Result {
     multicast_acquire(lock)
     defer { multicast_release(lock) }
@@ -110,6 +109,7 @@ extension Plan: CustomStringConvertible {
 
 @main
 enum Simulate {
+  // `main` writes these before it starts the first process, and from then on they are only read.
   nonisolated(unsafe) private static var (kind, seed, programs) = ("", UInt64(1), 100)
   nonisolated(unsafe) private static var (schedules, seconds) = (10, Double.infinity)
   nonisolated(unsafe) private static var kept: [Int]?
@@ -155,6 +155,10 @@ enum Simulate {
       for place in running.indices where running[place].process == 0 && begun < programs {
         if Double(multicast_now() - begin) / 1e9 > seconds { break }
         running[place] = (start(seed &+ UInt64(begun), on: Int32(place)), seed &+ UInt64(begun))
+        if running[place].process < 0 {
+          print("No process can be started (\(String(cString: strerror(errno)))).")
+          exit(2)
+        }
         begun += 1
       }
       let process = simulation_wait(-1, &status)

@@ -184,7 +184,6 @@ void **simulation_slot(void) {
   static void *outside_slot;
   return me == no_thread ? &outside_slot : &all[me].slot;
 }
-uint64_t simulation_steps(void) { return seed.steps; }
 
 // MARK: Memory
 
@@ -410,7 +409,6 @@ void simulation_begin(uint64_t number) {
   static const int switching[] = { 0, 2, 10, 30, 60, 0 }, staleness[] = { 0, 10, 50 };
   seed.switching = switching[next() % 6];
   seed.staleness = staleness[next() % 3];
-  if (getenv("STALE")) seed.staleness = atoi(getenv("STALE"));
   for (int i = 0; i < 3; i++) seed.priority_changes[i] = 1 + next() % length;
   leave();
 }

@@ -27,9 +27,6 @@ uint64_t simulation_thread(void);
 /// A pointer that belongs to the current simulated thread; null when the thread begins.
 void *_Nullable *_Nonnull simulation_slot(void);
 
-/// The number of steps of this schedule until now.
-uint64_t simulation_steps(void);
-
 /// Makes the tasks of Swift's runtime simulated threads. Tasks of the main actor run in an executor of these two words.
 void simulation_take_tasks(uintptr_t identity, uintptr_t implementation);
 
@@ -39,12 +36,10 @@ _Noreturn void simulation_fail(const char *_Nonnull message);
 /// Starts the program again with addresses that repeat, if the system lets it.
 void simulation_fix_addresses(char *_Nullable *_Nonnull arguments);
 
-/// Runs `body` in its own process, on the processor of this number, for at most this number of seconds of processor time. Returns
-/// the
-/// id of the process.
+/// Runs `body` in its own process, on the processor of this number, for at most this number of seconds of processor time. Closes
+/// its standard error, unless the environment has LOUD. Returns the id of the process; -1 if none could be started.
 int simulation_fork(void (*_Nonnull body)(void *_Nonnull), void *_Nonnull context, int seconds, int processor);
 
-/// Waits for a process of `simulation_fork`, or for any of them if `process` is -1. Returns its id. The status is 0 if the process
-/// has
-/// found no fault.
+/// Waits for a process of `simulation_fork`, or for any of them if `process` is -1. Returns its id. The status is 0 if the
+/// process has found no fault.
 int simulation_wait(int process, int *_Nonnull status);
