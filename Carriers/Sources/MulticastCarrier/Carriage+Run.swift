@@ -33,29 +33,26 @@ extension Carriage: Service {
 
   /// Sends the waiting messages, for at most `Limits.closing`, and ends the carriage.
   ///
-  /// A message that is posted afterwards stays in this process, and is reported. `close()` does not wait for handlers.
+  /// What has not left by then stays in this process, and is reported. A message that is posted after `close()` has
+  /// returned is not reported; only `carriage.post` throws `CarrierError.closed`. `close()` does not wait for handlers.
   public func close() async {
     // A new task, because the caller's may have been cancelled.
     await Task { await end() }.value
   }
 
   private func end() async {
-    // This post arrives in each line's home after the messages that were posted before it.
-    let topic = Topic<Bool>("MulticastCarrier.end of \(id)")
-    let homes = state.withLock { $0.lines.values.map(\.home.queue) }
-    let observations = homes.map { center.observe(topic, owner: self, on: $0) { _, _ in } }
+    let carried = state.withLock { Array($0.lines.values) }
     let (idle, turn) = AsyncStream<Never>.makeStream()
     let limit = Task {
       try await Task.sleep(for: limits.closing)
       turn.finish()
     }
     Task {
-      _ = await center.post(topic, true).delivered()
+      await waitUntilHeard(by: carried)
       change { $0.closing.append(turn) }
     }
     for await _ in idle {}
     limit.cancel()
-    for observation in observations { observation.cancel() }
     let lines = change { state in
       state.condition.connection = .closed
       state.refusals = ([:], [:])
@@ -64,6 +61,16 @@ extension Carriage: Service {
     for line in lines { end(line, .closed) }
     await carrier.close()
     tick()
+  }
+
+  /// Waits until the lines have heard all that this task has posted. Another post arrives in each line's home after that.
+  func waitUntilHeard(by lines: [Line]) async {
+    let topic = Topic<Bool>("MulticastCarrier.heard by \(id)")
+    let observations = lines.map { line in
+      center.observe(topic, owner: self, on: line.home.queue) { _, _ in }
+    }
+    await center.post(topic, true).delivered()
+    for observation in observations { observation.cancel() }
   }
 
   /// Posts the reports and the state of the last second. Returns whether the carriage is still open.

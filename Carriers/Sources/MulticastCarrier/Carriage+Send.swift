@@ -138,11 +138,13 @@ extension Carriage {
 
   // MARK: Reports about the engine
 
-  /// The direction: in or out.
-  typealias Way = WritableKeyPath<(in: [String: String], out: [String: String]), [String: String]>
+  /// In or out.
+  typealias Direction = WritableKeyPath<
+    (in: [String: String], out: [String: String]), [String: String]
+  >
 
   /// The engine has or has not done what the carriage asked for. Reports a change of the connection or of a refusal.
-  func note(_ error: (any Error)?, _ line: Line, _ way: Way) {
+  func note(_ error: (any Error)?, _ line: Line, _ direction: Direction) {
     let text: String? =
       switch error {
       case CarrierError.refused(let text)?, CarrierError.disconnected(let text)?: text
@@ -152,10 +154,10 @@ extension Carriage {
     let news: CarriageReport? = change { state in
       if let reason, case CarrierError.refused? = error {
         guard state.carries(line) else { return nil }
-        let old = state.refusals[keyPath: way].updateValue(reason, forKey: line.type)
+        let old = state.refusals[keyPath: direction].updateValue(reason, forKey: line.type)
         return old == reason ? nil : .refused(type: line.type, reason: reason)
       }
-      if reason == nil { state.refusals[keyPath: way][line.type] = nil }
+      if reason == nil { state.refusals[keyPath: direction][line.type] = nil }
       let connection = reason.map { CarriageState.Connection.disconnected($0) } ?? .connected
       guard !state.isClosed, state.condition.connection != connection else { return nil }
       (state.condition.connection, state.hasAnswered) = (connection, true)

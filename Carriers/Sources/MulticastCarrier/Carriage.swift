@@ -22,11 +22,11 @@ import Tracing
 public final class Carriage: Sendable {
   /// How much may wait to leave. A message beyond that stays in this process, and is reported.
   public struct Limits: Sendable {
-    /// The number of bytes that may wait, for all topics together: 16 MiB.
+    /// The number of bytes that may wait, for all topics together: 16 MiB. Each message counts 64 bytes more than its size.
     public var waitingBytes = 16 << 20
-    /// The number of messages that may wait, for all topics together.
+    /// The number of messages that may wait, for all topics together: 200,000.
     public var waitingMessages = 200_000
-    /// The longest time that `close()` waits for the waiting messages to leave.
+    /// The longest time that `close()` waits for the waiting messages to leave: 10 seconds.
     public var closing = Duration.seconds(10)
 
     /// Creates the default limits.
@@ -114,7 +114,7 @@ public final class Carriage: Sendable {
     limits: Limits = Limits(), keys: [SymmetricKey?] = [nil],
     logger: Logger = Logger(label: "MulticastCarrier")
   ) {
-    precondition(Log.isPrefix(prefix), "\(prefix) is no prefix of letters, digits, - and _.")
+    Log.checkPrefix(prefix)
     precondition(!keys.isEmpty, "A carriage needs a key, or nil for records without a signature.")
     (self.center, self.carrier, self.prefix, self.logger) = (center, carrier, prefix, logger)
     (self.name, self.limits, self.keys) = (Frame.Sender.name(name), limits, keys)
@@ -158,8 +158,8 @@ extension Carriage {
   /// - Parameters:
   ///   - topic: The topic.
   ///   - type: The topic's name outside the program: any text of up to 200 bytes, in which all but letters, digits,
-  ///     hyphens, underscores and single points inside count three times. If it is longer, or is carried already, the
-  ///     carriage reports a refusal.
+  ///     hyphens, underscores and single points inside count three times. If it is longer, or if the type or the topic
+  ///     is carried already, the carriage reports a refusal.
   ///   - version: The version of the messages that this program writes.
   ///   - oldestReader: The oldest version of a program that can read the messages; nil for `version`.
   ///   - start: Where this process begins to read. By default, it reads what is stored from then on.
@@ -194,7 +194,7 @@ extension Carriage {
     // Created without the lock, because the metrics system is the program's.
     let meters = Meters(type)
     let begun: (line: Line, isRunning: Bool, isClosed: Bool)? = state.withLock { state in
-      guard state.lines[type] == nil else { return nil }
+      guard state.lines[type] == nil, state.topics["\(topic)"] == nil else { return nil }
       state.carried += 1
       let number = id | state.carried & Carriage.topicBits
       let line = Line(
@@ -211,7 +211,8 @@ extension Carriage {
       return (line, state.isRunning, state.isClosed)
     }
     guard let (line, isRunning, isClosed) = begun else {
-      return tell(.refused(type: type, reason: "It is carried already, and goes on as it was."))
+      let reason = "The type or the topic is carried already, and goes on as it was."
+      return tell(.refused(type: type, reason: reason))
     }
     if isClosed { return line.own.end() }
     let observation = center.observe(topic, owner: self, id: type, on: line.home.queue) {
@@ -252,7 +253,8 @@ extension Carriage {
   /// Posts a message that must leave, with the codec of its topic. Waits for room in the outbox, even while the engine
   /// cannot be reached.
   ///
-  /// Returns when all handlers in this process have received the message.
+  /// Returns when all handlers in this process have received the message. In an awaiting handler of the same topic, it
+  /// returns when the message is about to leave.
   ///
   /// - Throws: A `CarrierError`, or a `CancellationError` if the task is cancelled while it waits. Then no handler
   ///   receives the message. Only with `CarrierError.notCarried` and `.closed`, the handlers of this process may have
@@ -282,7 +284,10 @@ extension Carriage {
     await ServiceContext.withValue(context.in(ServiceContext.current)) {
       _ = await center.post(topic, message).delivered()
     }
-    // The mark is still there, so no handler of the line has heard the message: the topic is no longer carried.
+    if mark.isTaken { return }
+    // In an awaiting handler of the topic, `delivered()` has not waited.
+    await waitUntilHeard(by: [line])
+    // If the mark is still there, no handler of the line has heard the message: the topic is no longer carried.
     guard mark.take(by: line) else { return }
     change { $0.outbox.release(item.count) }
     throw CarrierError.notCarried

@@ -83,14 +83,17 @@ final class Mark: Sendable {
   /// The bytes of a message that is to leave; nil if the message came in.
   let item: [UInt8]?
   private let line: (carriage: UInt64, type: String)
-  private let isTaken = Atomic(false)
+  private let taken = Atomic(false)
 
   init(_ item: [UInt8]?, by line: Line) {
     (self.item, self.line) = (item, (line.sender.carriage, line.type))
   }
 
+  // Relaxed, because the flag alone decides: the properties never change.
+  var isTaken: Bool { taken.load(ordering: .relaxed) }
+
   /// Returns true once: to the line that has created the mark, or to the next line of the same topic.
   func take(by line: Line) -> Bool {
-    (line.sender.carriage, line.type) == self.line && !isTaken.exchange(true, ordering: .relaxed)
+    (line.sender.carriage, line.type) == self.line && !taken.exchange(true, ordering: .relaxed)
   }
 }

@@ -50,6 +50,7 @@ public protocol Registry: Sendable {
   ///
   /// - Parameter value: Nil to remove the value.
   /// - Returns: The values, and whether the name's previous value was still stored.
+  /// - Throws: A ``CarrierError``, as the functions of ``Carrier`` do.
   func register(
     _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
   ) async throws -> (values: [String: [UInt8]], wasKept: Bool)
@@ -83,10 +84,11 @@ public enum CarrierError: Error, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .tooLarge(let bytes, let limit): "It takes \(bytes) bytes, and \(limit) are the most."
-    case .full: "Too much waits to leave."
+    case .full:
+      "The outbox is full. Raise Carriage.Limits, or await carriage.post, which waits for room."
     case .disconnected(let reason): "The engine cannot be reached: \(reason)"
     case .refused(let reason): "The engine refuses it: \(reason)"
-    case .beganAnew: "The log was made anew."
+    case .beganAnew: "The log was created again."
     case .notEncodable(let reason): "The message cannot be encoded: \(reason)"
     case .notCarried: "The topic is not carried."
     case .loop: "The message is the end of a loop across processes."
@@ -125,7 +127,7 @@ package func address(
 ) throws(CarrierError) -> URLComponents {
   guard let parts = URLComponents(string: url), schemes.contains(parts.scheme ?? ""),
     parts.host?.isEmpty == false, (0...65_535).contains(parts.port ?? 0)
-  else { throw .refused("\(withoutSecrets(url)) is no address like \(example).") }
+  else { throw .refused("\(withoutSecrets(url)) is not an address like \(example).") }
   return parts
 }
 

@@ -27,9 +27,14 @@ public struct Log: Sendable, Hashable {
     return name.last == "." ? name.dropLast() + "=2E" : name
   }
 
-  static func isPrefix(_ text: String) -> Bool {
-    Log(prefix: "", type: text, keepsLatest: false).name == text && !text.isEmpty
-      && text.utf8.count <= 64
+  /// Stops the program if a text cannot be a prefix.
+  static func checkPrefix(_ text: String) {
+    precondition(
+      Log(prefix: "", type: text, keepsLatest: false).name == text && !text.isEmpty
+        && text.utf8.count <= 64,
+      """
+      \(text) cannot be a prefix. Use up to 64 letters, digits, hyphens, underscores and single points inside.
+      """)
   }
 }
 

@@ -5,7 +5,8 @@ public protocol MessageCodec<Message>: Sendable {
   /// The messages of the topic.
   associatedtype Message: Sendable
 
-  /// Appends the bytes of a message.
+  /// Appends the bytes of a message. If it throws, the message stays in this process, and is reported as `kept` with
+  /// `CarrierError.notEncodable`.
   func encode(_ message: Message, into bytes: inout [UInt8]) throws
 
   /// Returns one message for each body of a record, in order. Any process may have written the record.

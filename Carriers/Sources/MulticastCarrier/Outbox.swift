@@ -19,7 +19,7 @@ struct Outbox {
   /// A caller that waits for its turn. The stream ends when the turn comes.
   typealias Turn = AsyncStream<Never>.Continuation
 
-  private struct Lane {
+  private struct TopicQueue {
     var items: Deque<(bytes: [UInt8], time: UInt64)> = []
     /// The number of the first message.
     var first: UInt64 = 1
@@ -39,7 +39,7 @@ struct Outbox {
 
   let limits: Carriage.Limits
   /// By the sender's number, which is a new one each time a topic is carried.
-  private var lanes: [UInt64: Lane] = [:]
+  private var topics: [UInt64: TopicQueue] = [:]
   private(set) var messages = 0
   private(set) var bytes = 0
   /// The callers that wait for room, in order, each with the size of its message.
@@ -86,13 +86,13 @@ struct Outbox {
   /// Adds a message for which room is reserved. Returns true if no task sends for the topic yet; the caller must then
   /// start one.
   mutating func add(_ item: [UInt8], to sender: UInt64, at time: UInt64 = 0) -> Bool {
-    lanes[sender, default: Lane()].items.append((item, time))
-    defer { lanes[sender]?.isSending = true }
-    return lanes[sender]?.isSending == false
+    topics[sender, default: TopicQueue()].items.append((item, time))
+    defer { topics[sender]?.isSending = true }
+    return topics[sender]?.isSending == false
   }
 
   /// The number of messages of the topic that wait.
-  func count(_ sender: UInt64) -> Int { lanes[sender]?.items.count ?? 0 }
+  func count(_ sender: UInt64) -> Int { topics[sender]?.items.count ?? 0 }
 
   /// The number of messages of the topic that wait; nil if there are enough for a record.
   func waiting(_ sender: UInt64) -> Int? {
@@ -103,43 +103,43 @@ struct Outbox {
   /// Returns the next messages to send, and the same ones until `finish`. If there are none, it returns nil, and the
   /// caller must stop sending.
   mutating func next(_ sender: UInt64) -> Packed? {
-    guard let lane = lanes[sender], let time = lane.items.first?.time else {
-      lanes[sender]?.isSending = false
+    guard let topic = topics[sender], let time = topic.items.first?.time else {
+      topics[sender]?.isSending = false
       return nil
     }
-    var (count, bytes) = (max(lane.underWay, min(lane.alone, 1)), 0)
+    var (count, bytes) = (max(topic.underWay, min(topic.alone, 1)), 0)
     if count == 0 {
-      let fitting = lane.items.prefix(Outbox.recordMessages).prefix { item in
+      let fitting = topic.items.prefix(Outbox.recordMessages).prefix { item in
         bytes += item.bytes.count
         return bytes <= Outbox.recordBytes
       }
       count = max(1, fitting.count)
     }
-    lanes[sender]?.underWay = count
-    return Packed(first: lane.first, items: lane.items.prefix(count).map(\.bytes), time: time)
+    topics[sender]?.underWay = count
+    return Packed(first: topic.first, items: topic.items.prefix(count).map(\.bytes), time: time)
   }
 
   /// Call this when the engine has stored the messages that were sent, or never will.
   mutating func finish(_ sender: UInt64) {
-    guard var lane = lanes.removeValue(forKey: sender) else { return }
-    for item in lane.items.prefix(lane.underWay) { release(item.bytes.count) }
-    lane.items.removeFirst(lane.underWay)
-    lane.first += UInt64(lane.underWay)
-    (lane.alone, lane.underWay) = (max(0, lane.alone - lane.underWay), 0)
-    lanes[sender] = lane
+    guard var topic = topics.removeValue(forKey: sender) else { return }
+    for item in topic.items.prefix(topic.underWay) { release(item.bytes.count) }
+    topic.items.removeFirst(topic.underWay)
+    topic.first += UInt64(topic.underWay)
+    (topic.alone, topic.underWay) = (max(0, topic.alone - topic.underWay), 0)
+    topics[sender] = topic
   }
 
   /// Sends each message of the record in its own record, because one of them is too large.
   mutating func split(_ sender: UInt64) {
-    let count = lanes[sender]?.underWay ?? 0
-    lanes[sender]?.alone = count
-    lanes[sender]?.underWay = 0
+    let count = topics[sender]?.underWay ?? 0
+    topics[sender]?.alone = count
+    topics[sender]?.underWay = 0
   }
 
   /// Forgets a topic that is no longer carried. Returns the number of its messages that will not leave.
   mutating func forget(_ sender: UInt64) -> UInt64 {
-    guard let lane = lanes.removeValue(forKey: sender) else { return 0 }
-    for item in lane.items { release(item.bytes.count) }
-    return UInt64(lane.items.count)
+    guard let topic = topics.removeValue(forKey: sender) else { return 0 }
+    for item in topic.items { release(item.bytes.count) }
+    return UInt64(topic.items.count)
   }
 }

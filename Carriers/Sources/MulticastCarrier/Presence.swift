@@ -48,7 +48,7 @@ public final class Presence: Service {
     center: MulticastCenter, registry: any Registry, name: String, details: [String: String] = [:],
     prefix: String = "multicast", expiry: Duration = .seconds(6)
   ) {
-    precondition(Log.isPrefix(prefix), "\(prefix) is no prefix of letters, digits, - and _.")
+    Log.checkPrefix(prefix)
     let id = String(UInt64.random(in: 0 ... .max), radix: 36)
     own = Member(id: id, name: name, details: details)
     (self.center, self.registry, self.prefix, self.expiry) = (center, registry, prefix, expiry)
@@ -74,6 +74,7 @@ public final class Presence: Service {
     await Task {
       _ = try? await registry.register(nil, as: own.id, in: prefix, expiry: expiry)
     }.value
+    state.withLock { $0 = (Company(), "It does not run any more.") }
   }
 
   private func speak() async {

@@ -281,6 +281,48 @@ private func limits(
     }
   }
 
+  /// There, the post cannot wait for all handlers. It waits until the carriage has heard the message.
+  @Test func aPostInAHandlerOfItsTopicLeaves() async throws {
+    let (one, two) = (site("one"), site("two"))
+    try await withSites(one, two) {
+      let home = try #require(one.carriage.state.withLock { $0.lines["note"]?.home.queue })
+      let (mayHear, done) = (DispatchSemaphore(value: 0), Gate())
+      let (posting, begins) = AsyncStream<Void>.makeStream()
+      let errors = Locked<[any Error]>([])
+      one.center.observe(.note, owner: one) { one, note in
+        if note.number > 1 { return }
+        begins.finish()
+        do {
+          try await one.carriage.post(.note, Note("one", 2))
+        } catch {
+          errors.withLock { $0.append(error) }
+        }
+        done.open()
+      }
+      home.async { mayHear.wait() }
+      one.post(1...1)
+      for await _ in posting {}
+      // So that the post has returned by now if it does not wait.
+      for _ in 0..<1_000 { await Task.yield() }
+      mayHear.signal()
+      await done.pass()
+      #expect(errors.withLock { $0.isEmpty })
+      await two.until { $0.notes(of: "one") == [1, 2] }
+    }
+  }
+
+  /// Otherwise each of the two types would carry what has come in for the other one, again and again.
+  @Test func aTopicIsCarriedAsOneType() async throws {
+    let one = site("one")
+    try await withSites(one) {
+      one.carriage.carry(.note, as: "again")
+      await one.until { seen in
+        seen.reports.contains { if case .refused("again", _) = $0 { true } else { false } }
+      }
+      try await one.carriage.post(.note, Note("one", 1))
+    }
+  }
+
   @Test func postsHaveRoomInTheOrderInWhichTheyWait() async throws {
     let (one, two) = (site("one", limits: limits(messages: 1)), site("two"))
     try await withSites(one, two) {
@@ -1190,6 +1232,7 @@ private func limits(
     await eventually { one.problem == nil }
     running.cancel()
     await running.value
+    #expect(one.members.isEmpty && one.problem == "It does not run any more.")
     #expect(told.withLock { $0.count } == 5)
     #expect(three.own.details == ["at": "home of three"])
   }

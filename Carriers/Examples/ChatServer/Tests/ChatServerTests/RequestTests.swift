@@ -100,7 +100,7 @@ import Testing
       (["--rooms", "a/b"], "Rooms have names of letters and digits."),
       (["--verbose", "yes"], "There is no option --verbose."),
       (["--engine", "nonsense"], "The address of an engine begins with"),
-      (["--engine", "redis://"], "redis:// is no address"),
+      (["--engine", "redis://"], "redis:// is not an address"),
       (["--peers", "ftp://x"], "Peers are addresses"),
     ] {
       let program = try Program(built, arguments)
