@@ -221,6 +221,33 @@ import Testing
     #expect(failure?.underlying is CancellationError)
   }
 
+  /// A handler waits for its own post, and the body does not wait.
+  @Test func noLetterIsHandledWhileTheBodyRuns() async throws {
+    try await Interleavings.explore(100) { center in
+      let owner = Resident()
+      let handled = Locked(0)
+      center.observe(Topic<Int>("asks"), owner: owner) { _, number in
+        await center.post(Topic<Int>("answers"), number).delivered()
+        handled.withLock { $0 += 1 }
+      }
+      for name in ["answers", "others"] {
+        center.observe(Topic<Int>(name), owner: owner, on: DispatchQueue(label: name)) { _, _ in
+          handled.withLock { $0 += 1 }
+        }
+      }
+      center.post(Topic<Int>("asks"), 1)
+      for number in 1...3 { center.post(Topic<Int>("others"), number) }
+      await Interleavings.step()
+      await Interleavings.step()
+      let before = handled.withLock { $0 }
+      for _ in 0..<100 { await Task.yield() }
+      #expect(handled.withLock { $0 } == before)
+      await center.settled()
+      #expect(handled.withLock { $0 } == 5)
+      extendLifetime(owner)
+    }
+  }
+
   @Test func anErrorOutsideATestIsThrown() async {
     await #expect(processExitsWith: .success) {
       struct Odd: Error {}

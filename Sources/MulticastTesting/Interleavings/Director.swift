@@ -24,7 +24,7 @@ final class Director: LetterScheduler {
     /// The number of letters that are being handled, except those whose handlers wait for others.
     var active = 0
 
-    /// The number of tasks that wait for letters.
+    /// The number of tasks that wait for letters, except those of handlers that are being called. Letters move while it is not 0.
     var waiting = 0
 
     /// The functions that resume the tasks that no longer need to wait.
@@ -121,19 +121,18 @@ extension Director {
 extension Director.State {
   /// Counts a task that begins or ends to wait. If it does that in a call, its letter does not keep others from being handled.
   fileprivate mutating func countWait(_ change: Int, _ isInCall: Bool) {
-    waiting += change
-    if isInCall { active -= change }
+    if isInCall { active -= change } else { waiting += change }
   }
 
-  /// Chooses what goes on next. Returns nil if a letter is being handled, or if nothing waits.
+  /// Chooses what goes on next. Returns nil if a letter is being handled, or if the body does not wait.
   fileprivate mutating func chooseTurn() -> Director.Turn? {
     if active > 0 || isClosed { return nil }
+    if waiting <= 0, steps.isEmpty { return nil }
     if !ready.isEmpty {
       let task = ready.removeFirst()
       countWait(-1, task.isInCall)
       return .task(task.resume)
     }
-    if waiting <= 0, steps.isEmpty { return nil }
     // A thread that posts in such a home may have handled its letters.
     homes.removeAll { !$0.isReady }
     if homes.isEmpty, steps.isEmpty { return nil }
