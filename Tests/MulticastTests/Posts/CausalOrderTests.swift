@@ -240,6 +240,23 @@ import Testing
     #expect(journal.read() == "asked1 answered1")
   }
 
+  /// When the answer was posted, its topic had no handler in the main actor.
+  @Test @MainActor func aHandlerThatObservesBeforeAPostFollowsIsCalledLater() async {
+    let screen = kept(Screen())
+    let answer = Topic<Int>("answer", keepsLatest: true)
+    center.observe(answer, owner: screen, on: DispatchQueue(label: "other")) { _, _ in }
+    center.observe(Topic<Int>("question"), owner: screen) { _, number in
+      center.post(answer, number)
+      center.observe(answer, owner: screen) { @MainActor _, number in
+        journal.write("answered\(number)")
+      }
+    }
+    center.post(Topic<Int>("question"), 1)
+    #expect(journal.read() == "")
+    await center.settled()
+    #expect(journal.read() == "answered1")
+  }
+
   @Test @MainActor func aPostOfAnAwaitingHandlerIsDeliveredAfterLettersThatWaitInItsActor() async {
     let screen = Screen()
     center.observe(.login, owner: screen) { screen, login in screen.shown.append(login.id) }
