@@ -12,9 +12,9 @@ extension MulticastCenter {
   ///
   /// A client may notify in turn. If it notifies from this same call site, directly or through other clients,
   /// that is a loop: the inner call calls no client, and is reported. Two properties that notify through one
-  /// function share its call site, so a client that sets one while it is called for the other loses the
-  /// second change. Post instead, or let the function take its callers' `fileID`, `line` and `column`: see
-  /// <doc:Loops>.
+  /// function share its call site, so if a client sets one while it is called for the other, no client is called
+  /// for the second change. Post instead, or let the function take its callers' `fileID`, `line` and `column`:
+  /// see <doc:Loops>.
   ///
   /// The first error that `body` throws ends the call and reaches you. The compiler infers `any Error` unless
   /// you write the type: `{ client throws(StoreError) in … }`.
@@ -87,9 +87,10 @@ extension MulticastCenter {
   /// Use it for actors and asynchronous methods. The protocol must be `Sendable`, or its methods
   /// `nonisolated(nonsending)`.
   ///
-  /// `body` runs in the caller's actor and task. The first error ends the call. Cancellation does not, so let
-  /// `body` throw. The center keeps a client alive until its call returns. A loop through the same task is
-  /// refused and reported. A task that a client starts is not part of the call.
+  /// `body` runs in the caller's actor and task. A debug build stops if a client that is not an actor has
+  /// another home: use `post` then. The first error ends the call. Cancellation does not, so let `body` throw.
+  /// The center keeps a client alive until its call returns. A loop through the same task is refused and
+  /// reported. A task that a client starts is not part of the call.
   ///
   /// - Parameters:
   ///   - listener: The protocol.

@@ -76,8 +76,8 @@
       StandardError.hint(
         at: site,
         """
-        no \(what) at \(site). That was \(name), with which nothing was ever registered. \(type) is registered with another \
-        center. Use one center in both places.
+        no \(what) at \(site). The call used \(name), with which nothing was ever registered. \(type) is registered with \
+        another center. Register and call with the same center.
         """)
     }
   }

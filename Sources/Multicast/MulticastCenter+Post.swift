@@ -9,10 +9,10 @@ extension MulticastCenter {
   /// `post` calls a client in the actor in which it was added, or on its queue. It calls other clients on
   /// this thread.
   ///
-  /// When `post` returns, it has called all clients without a home, and those whose home is the actor or
-  /// queue that you post from, after everything that was already waiting there. It calls the others after it
-  /// returns. If `post` is calling the client that posts, this returns immediately, and what it posts follows
-  /// in every home.
+  /// When `post` returns, it has called all clients without a home, and those whose home is the actor or queue
+  /// that you post from, after everything that was already waiting there, unless that queue is global or another
+  /// thread is calling there. It calls the others after it returns. If `post` is calling the client that posts,
+  /// this returns immediately, and what it posts follows in every home.
   ///
   /// What one thread or task posts arrives in every home in that order, across protocols and topics.
   ///
@@ -152,7 +152,7 @@ extension MulticastCenter {
   ///   - column: The column of the call site.
   /// - Returns: Whether the center has settled. False if the time is up, if the task was cancelled, or if a
   ///   post is calling the code that asks. Then ``wiring`` shows the homes that are behind.
-  /// - Complexity: O(*h*) for *h* homes, for each step that follows from another one.
+  /// - Complexity: O(1), without the time that the posts take.
   @discardableResult
   nonisolated(nonsending) public func settled(
     within seconds: Double = .infinity,
@@ -178,10 +178,10 @@ extension MulticastCenter {
     ///
     /// It waits for the same posts as ``settled(within:fileID:line:column:)``.
     ///
-    /// A home cannot handle its letters while its only thread waits here. So do not call this on the main thread
-    /// if listeners live on the main actor, or on the queue of a listener. There it returns false when the time
-    /// is up, and a debug build prints a warning. Asynchronous code cannot call it, because it would block a
-    /// thread that other tasks need.
+    /// A home cannot handle its letters while its only thread waits here. So do not call this on a listener's
+    /// queue, nor on the main thread if a listener has the main actor as its home. There it returns false when
+    /// the time is up, never if you pass `.infinity`, and a debug build prints a warning. Asynchronous code
+    /// cannot call it, because it would block a thread that other tasks need.
     ///
     /// - Parameters:
     ///   - seconds: The time limit in seconds. With 0, it only asks whether the center has settled. If it is not a
@@ -191,7 +191,7 @@ extension MulticastCenter {
     ///   - column: The column of the call site.
     /// - Returns: Whether the center has settled. False if the time is up, or if a post is calling the code that
     ///   asks. Then ``wiring`` shows the homes that are behind.
-    /// - Complexity: O(*h*) for *h* homes, for each step that follows from another one.
+    /// - Complexity: O(1), without the time that the posts take.
     @available(*, noasync, message: "Await settled(within:) instead.")
     @discardableResult
     public func waitUntilSettled(

@@ -76,10 +76,10 @@ public final class MulticastCenter: Sendable {
   /// - Parameters:
   ///   - reentrancy: What happens to a nested `notify` of the same listener protocol. A negative
   ///     ``ReentrancyPolicy/allow(depth:)`` stops the program.
-  ///   - onRecursion: Receives a report of each refused `notify`, and, for each chain of recurring posts, of
-  ///     the first `post` that is refused. It runs on the thread of the refused call, with no lock held. If
-  ///     nil, each refused call site prints one report on standard error. So does a call site that is refused
-  ///     while `onRecursion` runs.
+  ///   - onRecursion: Receives a report of each refused `notify`, and, for each chain of recurring posts, of the
+  ///     first `post` that is refused. It runs on the thread of the refused call, with no lock held. If nil,
+  ///     each refused call site prints one report on standard error. A call that is refused inside `onRecursion`
+  ///     is printed, too.
   ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock held.
   ///     Deliveries that it causes are not reported, by any center, except those of an `isolated deinit`, which
   ///     does not see the values of the task. If nil, nothing is measured. See

@@ -9,10 +9,10 @@ extension MulticastDelegate {
   /// `post` calls a client in the actor in which it was added, or on its queue. It calls other clients on
   /// this thread.
   ///
-  /// When `post` returns, it has called all clients without a home, and those whose home is the actor or
-  /// queue that you post from, after everything that was already waiting there. It calls the others after it
-  /// returns. If `post` is calling the client that posts, this returns immediately, and what it posts follows
-  /// in every home.
+  /// When `post` returns, it has called all clients without a home, and those whose home is the actor or queue
+  /// that you post from, after everything that was already waiting there, unless that queue is global or another
+  /// thread is calling there. It calls the others after it returns. If `post` is calling the client that posts,
+  /// this returns immediately, and what it posts follows in every home.
   ///
   /// What one thread or task posts arrives in every home in that order, across protocols and topics.
   ///

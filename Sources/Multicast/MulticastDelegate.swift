@@ -43,10 +43,10 @@ public final class MulticastDelegate<Listener>: Sendable {
   /// - Parameters:
   ///   - reentrancy: What happens to a nested `notify`. A negative ``ReentrancyPolicy/allow(depth:)`` stops
   ///     the program.
-  ///   - onRecursion: Receives a report of each refused `notify`, and, for each chain of recurring posts, of
-  ///     the first `post` that is refused. It runs on the thread of the refused call, with no lock held. If
-  ///     nil, each refused call site prints one report on standard error. So does a call site that is refused
-  ///     while `onRecursion` runs.
+  ///   - onRecursion: Receives a report of each refused `notify`, and, for each chain of recurring posts, of the
+  ///     first `post` that is refused. It runs on the thread of the refused call, with no lock held. If nil,
+  ///     each refused call site prints one report on standard error. A call that is refused inside `onRecursion`
+  ///     is printed, too.
   ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock held: see
   ///     <doc:SeeingDeliveries>. If nil, nothing is measured. Deliveries that it causes are not reported, by any
   ///     center or delegate, except those of an `isolated deinit`.

@@ -14,10 +14,10 @@ extension MulticastCenter {
   /// ```
   ///
   /// The forward is a handler of the topic. At its turn, on the posting thread, it calls `userInfo` with the
-  /// message and posts the notification, which has no object. If the topic keeps its latest message, one thread
-  /// may do so for what another one posts, after that `post` has returned. The forward ends with its token's
-  /// `cancel()`, with the center, or with the center's methods that remove all handlers. It keeps `target` and
-  /// `userInfo` alive. Two forwards of one topic post two notifications.
+  /// message and posts the notification, which has no object. If the topic keeps its latest message, another
+  /// thread may do this, perhaps after `post` has returned. The forward ends with its token's `cancel()`, with
+  /// the center, or with the center's methods that remove all handlers. It keeps `target` and `userInfo` alive.
+  /// Two forwards of one topic post two notifications.
   ///
   /// A forward and a relay of the same notification to the same topic form a loop, which is refused after
   /// 1,000 rounds. You may call this on any thread.

@@ -13,9 +13,9 @@ extension MulticastCenter {
   /// ) { $0.powerStateChanged() }
   /// ```
   ///
-  /// The relay posts, so each client is called in its home, on whatever thread the notification is posted. A
-  /// main-actor protocol needs a body that names the actor: `{ @MainActor in $0.show() }`. The protocol does
-  /// not have to have clients.
+  /// The relay posts, so each client is called in its home, whichever thread posts the notification. A
+  /// main-actor protocol needs a body that names the actor: `{ @MainActor in $0.show() }`. The protocol does not
+  /// have to have clients.
   ///
   /// The relay ends with ``NotificationRelay/cancel()``, with the center, or with the sender. It holds center
   /// and sender weakly, and keeps `source` and `body` alive. It is not a client, and `removeAll()` does not

@@ -15,9 +15,9 @@ extension MulticastCenter {
   /// ) { $0.show($1.title) }
   /// ```
   ///
-  /// The body runs on the main actor, so the protocol may be a `@MainActor` one. No client may have
-  /// another home: relay to a topic instead. The clients have been called when the posting of the message
-  /// returns, unless a client posted it while `post` was calling it. Then they are called afterwards.
+  /// The body runs on the main actor, so the protocol may be a `@MainActor` one. No client may have another
+  /// home: relay to a topic instead. The clients have been called when the `NotificationCenter` returns from
+  /// posting, unless a client that `post` was calling posted the message. Then they are called afterwards.
   ///
   /// The relay holds the subject weakly and ends with it. Otherwise it does the same as a relay of
   /// notifications.
@@ -193,8 +193,8 @@ extension MulticastCenter {
   /// posted.
   ///
   /// The relay neither retains the subject nor ends with it. Keep the subject alive until you cancel the relay:
-  /// Foundation compares addresses, so a relay that is left would relay the messages of a new object there.
-  /// Otherwise it does the same as a relay of the messages of all subjects.
+  /// Foundation compares addresses, so a relay that you do not cancel would relay the messages of a later object
+  /// at the same address. Otherwise it does the same as a relay of the messages of all subjects.
   ///
   /// - Parameters:
   ///   - message: The type of the message.

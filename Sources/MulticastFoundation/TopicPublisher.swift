@@ -17,8 +17,8 @@
     /// ```
     ///
     /// A subscriber receives messages on the thread that posts, one at a time, from its first demand on. If the
-    /// topic keeps its latest message, the subscriber begins with that, and one thread may pass it what another
-    /// one posts, after that `post` has returned. A message that arrives without demand is dropped, as by a
+    /// topic keeps its latest message, the subscriber begins with that, and another thread may pass it a
+    /// message, perhaps after `post` has returned. A message that arrives without demand is dropped, as by a
     /// `PassthroughSubject`: add `buffer(size:prefetch:whenFull:)` to keep it. The publisher never completes.
     ///
     /// - Parameters:

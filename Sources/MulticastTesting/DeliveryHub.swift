@@ -58,7 +58,7 @@ extension MulticastCenter {
   ///
   /// - Parameters:
   ///   - reentrancy: What happens to a nested `notify` of the same listener protocol.
-  ///   - onRecursion: Receives a report of each refused call.
+  ///   - onRecursion: Receives a report of each refused `notify`, and of the first refused `post` of each chain.
   ///   - carried: A task-local value that clients and handlers see where they are called.
   /// - Returns: A center without clients.
   public static func recordable(

@@ -43,8 +43,9 @@ public struct DeliveryRecorder: Sendable {
   /// - Parameters:
   ///   - center: A center that can be recorded. Another one fails the test. Outside a test of Swift Testing, as
   ///     in XCTest, the program stops.
-  ///   - isExhaustive: Whether a delivery that the test has not taken with ``next()`` fails it at its end.
-  ///     The test needs the trait `.ownCenter`. Outside a test of Swift Testing, the program stops.
+  ///   - isExhaustive: Whether a delivery that is not taken with ``next()`` fails the test at its end. Use it in
+  ///     a test with `.ownCenter`, or in the body of an exploration. Elsewhere, it fails the test, or stops the
+  ///     program outside Swift Testing.
   ///   - sourceLocation: The source location that a failure names.
   public init(
     _ center: MulticastCenter = .current, exhaustive isExhaustive: Bool = false,
@@ -68,7 +69,8 @@ public struct DeliveryRecorder: Sendable {
   /// comes after its outer one in this array, although it is recorded first.
   public var all: [Delivery] { recording.all }
 
-  /// Takes the first delivery that was not taken, and waits until there is one.
+  /// Takes the first delivery that was not taken, and waits until there is one. If it is waiting already, a
+  /// nested delivery comes before its outer one, because it ends first.
   ///
   /// - Returns: The delivery.
   /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time

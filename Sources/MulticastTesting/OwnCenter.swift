@@ -42,7 +42,7 @@ extension Trait where Self == OwnCenter {
 }
 
 extension MulticastCenter {
-  /// Ends all handlers of topics, and throws if only its own handler has kept an owner alive.
+  /// Ends all handlers of topics, and throws if an owner was kept alive only by its own handler.
   ///
   /// <!-- example: in Testing -->
   /// ```swift
@@ -63,8 +63,8 @@ extension MulticastCenter {
   /// its owner alive while it runs. Then it waits for every home, so none may be blocked or suspended. If a task
   /// or a thread releases an owner at that moment, it may report that owner, too.
   ///
-  /// A debug build prints the same when any center is deallocated, for handlers whose home is there, and for
-  /// handlers without one.
+  /// A debug build prints the same when any center is deallocated, for handlers without a home, and for those at
+  /// home on that thread.
   ///
   /// - Throws: ``LeakedOwners`` if there is such an owner.
   /// - Complexity: O(*n*) in the number of handlers.
@@ -107,8 +107,9 @@ final class TestScope: Sendable {
   ) {
     guard let current else {
       return reportMisuse(
-        "A recorder can be exhaustive in a test with the trait .ownCenter, which looks at it at the end.",
-        location)
+        """
+        An exhaustive recorder needs a test with the trait .ownCenter, or an exploration, which checks it at the end.
+        """, location)
     }
     current.checks.withLock { checks in
       checks.append {

@@ -12,8 +12,8 @@ import Testing
 /// ```
 ///
 /// A recorder has no home: it records on the thread that posts. If the topic keeps its latest message, it
-/// records that first, and one thread may record what another one posts, after that `post` has returned. It
-/// records as long as something retains it.
+/// records that first, and another thread may record a message, perhaps after `post` has returned. It records as
+/// long as something retains it.
 public struct TopicRecorder<Message: Sendable>: Sendable {
   private let topic: Topic<Message>
   private let recording = Recording<Message>()
@@ -23,8 +23,9 @@ public struct TopicRecorder<Message: Sendable>: Sendable {
   /// - Parameters:
   ///   - center: The center.
   ///   - topic: The topic. It does not have to have handlers.
-  ///   - isExhaustive: Whether a message that the test has not taken with ``next()`` fails it at its end. The
-  ///     test needs the trait `.ownCenter`. Outside a test of Swift Testing, as in XCTest, the program stops.
+  ///   - isExhaustive: Whether a message that is not taken with ``next()`` fails the test at its end. Use it in
+  ///     a test with `.ownCenter`, or in the body of an exploration. Elsewhere, it fails the test, or stops the
+  ///     program outside Swift Testing.
   ///   - sourceLocation: The source location that such a failure names.
   public init(
     _ center: MulticastCenter, _ topic: Topic<Message>, exhaustive isExhaustive: Bool = false,

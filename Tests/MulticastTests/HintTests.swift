@@ -207,8 +207,8 @@ import Testing
         (#"handler observes Topic<Int>("speed"), posted at App/B"#, "Owner"),
       ].map { what, type in
         """
-        Multicast: no \(what).swift:1:2. That was \(name), with which nothing was ever registered. \(type) is registered with \
-        another center. Use one center in both places.
+        Multicast: no \(what).swift:1:2. The call used \(name), with which nothing was ever registered. \(type) is registered \
+        with another center. Register and call with the same center.
 
         """
       }
@@ -273,8 +273,8 @@ import Testing
       }
       #expect(
         text(result) == """
-          Multicast: no handler observes Topic<Int>("Speed"), posted at App/B.swift:1:2, but Topic<Int>("speed") is observed, \
-          since App/A.swift:3:4. If they are the same topic, declare it once.
+          Multicast: no handler observes Topic<Int>("Speed"), posted at App/B.swift:1:2, but Topic<Int>("speed"), first \
+          used at App/A.swift:3:4, is observed. If they are the same topic, declare it once.
 
           """)
     }
@@ -301,8 +301,8 @@ import Testing
       let topic = keepsLatest ? #""speed", keepsLatest: true"# : #""speed""#
       #expect(
         text(result) == """
-          Multicast: no handler observes Topic<Double>(\(topic)), posted at App/Types.swift:1:2, but Topic<Int>("speed") is \
-          observed, since App/A.swift:3:4. If they are the same topic, declare it once.
+          Multicast: no handler observes Topic<Double>(\(topic)), posted at App/Types.swift:1:2, but Topic<Int>("speed"), \
+          first used at App/A.swift:3:4, is observed. If they are the same topic, declare it once.
 
           """)
     }

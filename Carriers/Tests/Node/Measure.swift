@@ -81,8 +81,8 @@ func measure(_ name: String, _ arguments: [String], _ carrier: any Carrier) asyn
   try await Task.sleep(for: .seconds(2))
   heard = lines().map(\.count)
   for (pace, burst, pause, count) in [
-    ("200 each 20 ms", 200, 20, 40_000), ("200,000 at once", 200_000, 0, 200_000),
-    ("one each 2 ms", 1, 2, 3_000),
+    ("200 every 20 ms", 200, 20, 40_000), ("200,000 at once", 200_000, 0, 200_000),
+    ("one every 2 ms", 1, 2, 3_000),
   ] {
     let begin = ContinuousClock.now
     let (start, engine) = (processorTime("Node") + ownTime, processorTime("-server"))

@@ -104,9 +104,8 @@ extension PostOffice {
       StandardError.hint(
         at: site,
         """
-        \(function), called at \(site), returned false immediately, because a post is calling the client or handler that \
-        called it, and it would wait for that call. Call it from code that no post calls, such as a test or your \
-        shutdown code.
+        \(function), called at \(site), returned false immediately, because it was called inside a call that a post makes, \
+        and would wait for that call. Call it from code that no post calls, such as a test or your shutdown code.
         """)
     #endif
   }
@@ -153,8 +152,8 @@ extension Mailbox {
     #if DEBUG
       StandardError.print(
         """
-        Multicast: \(Self.crowd) letters wait in \(self), which does not handle them. Its thread may be blocked, its queue \
-        suspended, or no run loop may run the main actor. See the letters in wiring.
+        Multicast: \(Self.crowd) posts wait in \(self). Perhaps its thread is blocked or too slow, its queue is suspended, or \
+        no run loop runs the main actor. Print center.wiring to see what waits.
         """)
     #endif
   }

@@ -1,6 +1,6 @@
 /// A report of a refused delivery: a `notify` that was a loop, or a `post` that recurred too often.
 ///
-/// A center passes it to its `onRecursion` handler. It is an `Error`, so a program can throw it. <doc:Loops>
+/// A center passes it to its `onRecursion` closure. It is an `Error`, so a program can throw it. <doc:Loops>
 /// shows how to read it.
 public struct RecursiveNotify: Error, Hashable, Sendable {
   /// The name of the listener protocol or the topic.
@@ -17,7 +17,7 @@ public struct RecursiveNotify: Error, Hashable, Sendable {
   /// before it, perhaps in another home. Otherwise the path is a call stack.
   public let isPost: Bool
 
-  /// Creates a report, to test an `onRecursion` handler.
+  /// Creates a report, to test an `onRecursion` closure.
   ///
   /// - Parameters:
   ///   - key: The name of the listener protocol or the topic.
@@ -49,7 +49,8 @@ extension RecursiveNotify: CustomStringConvertible {
     }
     lines.append(
       isPost
-        ? "To fix this, post only if something has changed. Let one loop post the pieces of a chain that ends."
+        ? "To fix this, post only if something has changed. If the chain would end by itself, post its pieces "
+          + "from one loop."
         : "To fix this, notify only if something has changed, or post instead. A wrapper must pass its caller's call "
           + "site on. If the recursion is meant and ends, use reentrancy: .allow(depth:).")
     return lines.joined(separator: "\n")

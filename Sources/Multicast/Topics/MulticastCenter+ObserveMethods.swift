@@ -54,10 +54,10 @@ extension MulticastCenter {
 
   /// Observes a topic with a method of its owner, in language mode 5.
   ///
-  /// Language mode 5 does not know that a method is `Sendable`, and takes this overload. It does the same as
-  /// the one for language mode 6, with one difference: if you call it on the main actor, a method without a
-  /// declared actor runs there, because the compiler does not pass an inferred isolation, such as the default
-  /// isolation `MainActor`, to this overload. This overload takes no closure that captures what several threads must not use.
+  /// Language mode 5 does not know that a method is `Sendable`, and takes this overload. It does the same as the one for
+  /// language mode 6, with one difference: if you call it on the main actor, a method without a declared actor runs there,
+  /// because the compiler does not pass an inferred isolation, such as the default isolation `MainActor`, to this overload. It
+  /// does not accept a closure that captures a value that is not `Sendable` and that the caller can still use.
   ///
   /// - Parameters:
   ///   - topic: The topic.

@@ -6,13 +6,15 @@ extension MulticastCenter {
   /// center.post(.userLogin, UserLogin(id: 19000))
   /// ```
   ///
-  /// `post` calls a handler in its actor, on its queue, or else on this thread.
+  /// `post` calls a handler in its actor, on its queue, or else on this thread. It calls a handler that awaits
+  /// in a task, after it returns.
   ///
-  /// When `post` returns, it has called all handlers without a home, and those whose home is the actor or
-  /// queue that you post from, after everything that was already waiting there. It calls the others after it
-  /// returns. If the topic keeps its latest message and another thread is calling one of its handlers without a
-  /// home, that thread calls these handlers, perhaps after `post` has returned. If `post` is calling the handler
-  /// or client that posts, this returns immediately, and what it posts follows in every home.
+  /// When `post` returns, it has called all handlers without a home, and those whose home is the actor or queue
+  /// that you post from, after everything that was already waiting there, unless that queue is global or another
+  /// thread is calling there. It calls the others after it returns. If the topic keeps its latest message and
+  /// another thread is calling one of its handlers without a home, that thread calls these handlers, perhaps
+  /// after `post` has returned. If `post` is calling the handler or client that posts, this returns immediately,
+  /// and what it posts follows in every home.
   ///
   /// What one thread or task posts arrives in every home in that order, across protocols and topics. You may
   /// call this on any thread, in a handler, and in a `deinit`. The topic does not have to have handlers.
@@ -84,7 +86,8 @@ extension MulticastCenter {
   /// It also withdraws posts that this thread has made and that wait to become the latest. It does not
   /// withdraw posts of other threads. You may call it on any thread, even in a handler.
   ///
-  /// - Returns: The message; nil if there was none, for an optional message type, too.
+  /// - Returns: The message; nil if there was none. If the message type is optional, `if let` finds a message
+  ///   even if that is nil.
   /// - Complexity: O(1).
   @discardableResult
   public func removeLatest<Message>(of topic: Topic<Message>) -> Message? {

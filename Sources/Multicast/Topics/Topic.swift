@@ -22,11 +22,10 @@
 /// center.post(.userLogin, UserLogin(id: 19000))
 /// ```
 ///
-/// Two topics are the same if their message types and names are equal. `Topic<UserLogin>()` is the default
-/// topic of its message type. Declare each topic once: a debug build stops if two differ in
-/// `keepsLatest`. It also prints a warning if you post to a topic that has no handlers, while a topic of the
-/// same name with another message type has some, or a topic of the same message type whose name looks like a
-/// misspelling of this one.
+/// Two topics are the same if their message types and names are equal. `Topic<UserLogin>()` is the default topic
+/// of its message type. Declare each topic once: a debug build stops if two differ in `keepsLatest`. It also
+/// prints a warning if you post to a topic without handlers while handlers observe one of the same name with
+/// another message type, or one of the same message type whose name looks like a misspelling.
 public struct Topic<Message: Sendable>: Sendable {
   /// The name. It is empty for the default topic.
   public let name: String

@@ -71,8 +71,8 @@
         StandardError.hint(
           at: site,
           """
-          no handler observes \(topic), posted at \(site), but \(other.subject) is observed, since \(other.site). If they are \
-          the same topic, declare it once.
+          no handler observes \(topic), posted at \(site), but \(other.subject), first used at \(other.site), is observed. If \
+          they are the same topic, declare it once.
           """)
       } else if !topic.keepsLatest {
         // The message of a topic that keeps its latest one may wait for its handlers.
@@ -192,10 +192,11 @@ extension HandlerBox {
 extension MulticastCenter {
   /// Ends all handlers of topics, each in its home. Returns a message for each owner that only its own handler kept alive.
   ///
-  /// First, it waits until the center has settled, because a handler that awaits keeps its owner alive while it runs. It waits for
-  /// ten seconds at most, because such a handler may run forever.
-  package func endHandlers() async -> [String] {
-    await settled(within: 10)
+  /// First, it waits until the center has settled, because a handler that awaits keeps its owner alive while it runs.
+  ///
+  /// - Parameter seconds: The longest time that it waits for that, because such a handler may run forever.
+  package func endHandlers(within seconds: Double = 10) async -> [String] {
+    await settled(within: seconds)
     var leaks: [String] = []
     for case let list as TopicList in registries.all.flatMap(\.lists) {
       for box in list.boxes where box.isRegistered {

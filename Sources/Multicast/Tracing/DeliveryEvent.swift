@@ -13,11 +13,12 @@
 /// notify UserProtocol #1 ended, clients: 2, 31.8 µs
 /// ```
 ///
-/// A *pass* is a series of calls in one place: it begins, calls each client, and ends. A `notify` is one
-/// pass. A `post` is one pass on its thread, and one in each other home. The events of one delivery share a
-/// ``delivery`` number, and the events of one pass a ``pass`` number. The events of one pass come in order. A
-/// pass in another home may begin before its `left` event. A delivery that calls no client, because none is
-/// registered, begins and ends, too. <doc:SeeingDeliveries> shows what to do with events.
+/// A *pass* is a series of calls in one home, or on the thread that notifies or posts: it begins, calls each
+/// client, and ends. A `notify` is one pass. A `post` is one pass on its thread, and one in each other home. The
+/// events of one delivery share a ``delivery`` number, and the events of one pass a ``pass`` number. The events
+/// of one pass come in order. A pass in another home may begin before its `left` event. A delivery that calls no
+/// client, because none is registered, begins and ends, too. <doc:SeeingDeliveries> shows what to do with
+/// events.
 public struct DeliveryEvent: Sendable {
   /// The method that makes a delivery.
   public enum Way: Hashable, Sendable {
@@ -36,7 +37,7 @@ public struct DeliveryEvent: Sendable {
 
   /// What happened.
   public enum Phase: Sendable {
-    /// A pass is about to call its first client.
+    /// A pass has begun. It may call no client.
     case began
 
     /// A client was called. The event contains its type and the duration of the call, until it returned if it

@@ -15,8 +15,8 @@
 ///     Inbox, MainActor
 /// ```
 ///
-/// Each line names the home. `posting thread` stands for none: a `post` calls such a listener on its own
-/// thread.
+/// Each line names the home. `posting thread` stands for no home: `post` calls such a listener on the thread
+/// that posts.
 ///
 /// A wiring shows neither senders nor the relays of `MulticastFoundation`. It shows the forwards as handlers.
 /// It names types without their modules. It keeps no client alive.
@@ -91,10 +91,10 @@ public struct Wiring: Hashable, Sendable {
     /// A home takes several letters together. They count until the last of them is handled.
     public let letters: Int
 
-    /// The nanoseconds since the first letter that the home has not taken was posted.
+    /// The nanoseconds since the post of the first letter that the home has not taken.
     ///
-    /// It is nil if the center has neither `onDelivery` nor a carried value, because then it does not measure
-    /// times.
+    /// It is nil if the home has taken all its letters, or if the center has neither `onDelivery` nor a carried
+    /// value, and so measures no times.
     public let nanoseconds: UInt64?
   }
 }

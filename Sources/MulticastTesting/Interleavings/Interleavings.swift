@@ -4,8 +4,8 @@ import Testing
 /// Runs a test in many of the orders in which actors and queues may handle what is posted to them.
 ///
 /// What one thread posts arrives in every home in order. Two homes have no common order: one may handle ten
-/// posts before the other handles its first. Code that relies on more fails rarely, and on another machine.
-/// ``explore(_:_:)`` runs a test in many of these orders, each decided by a seed, and ``replay(_:_:)``
+/// posts before the other handles its first. Code that relies on a common order fails rarely, and on another
+/// machine. ``explore(_:_:)`` runs a test in many of these orders, each decided by a seed, and ``replay(_:_:)``
 /// repeats one:
 ///
 /// <!-- example: in TestingSuite -->
@@ -24,9 +24,10 @@ import Testing
 /// }
 /// ```
 ///
-/// A post leaves a *letter* in each home that it is not made in. The letters of the center are held while the
-/// body runs. They move while it waits: in `settled()`, in `delivered()`, in the `next()` of a recorder, or
-/// in ``step()``. Then one home after the other handles one letter, and a number from the seed chooses which.
+/// A post leaves a *letter* in each home that it cannot call immediately. The letters of the center are held
+/// while the body runs, and handled while it waits: in `settled()`, in `delivered()`, in the `next()` of a
+/// recorder, or in ``step()``. Then one home after the other handles one letter, and a number from the seed
+/// chooses which.
 ///
 /// The same seed gives the same order, whatever else the machine does, if all posts come from the body, from
 /// clients and from handlers. A seed does not control when child tasks of the body, `Task { }`, timers and
@@ -36,7 +37,7 @@ import Testing
 ///
 /// - another home handles letters between two posts of one handler,
 /// - a letter is handled between two lines of the body without one of the waits above,
-/// - two threads or tasks post, or read and write, in another order than they just did.
+/// - two threads or tasks post, or read and write, in another order than they happen to in this run.
 ///
 /// A body that waits for something else that a letter causes, such as a continuation that a handler resumes,
 /// waits forever: call `settled()` first. So does a run in which a handler that is awaited waits for a letter
@@ -98,7 +99,8 @@ public enum Interleavings {
     /// The seed of the run.
     public let seed: UInt64
 
-    /// The error that the body has thrown, or the report of the loop.
+    /// The error that the body has thrown, the report of the loop, or, in XCTest, the issues that the body has
+    /// recorded.
     public let underlying: any Error
 
     /// The letters in the order in which they were handled: what each contains, where it was posted, in which

@@ -39,9 +39,9 @@ import Testing
     #expect(lines[6] == "  ... 10 more")
     #expect(lines[11] == "  then posted at App/Store.swift:20:1  <- refused")
     #expect(
-      lines.last
-        == "To fix this, post only if something has changed. Let one loop post the pieces of a chain that ends."
-    )
+      lines.last == """
+        To fix this, post only if something has changed. If the chain would end by itself, post its pieces from one loop.
+        """)
   }
 
   @Test func reportsAreComparedByValue() {

@@ -501,12 +501,16 @@ final class PostProgram: Program, @unchecked Sendable {
 
   // MARK: Receivers
 
+  /// Records a call. A task that asks whether the center has settled must have learned of the calls that it finds in the history.
+  /// In other programs, nothing orders the calls, so that more orders are possible.
+  private func begin(_ call: PostHistory.Call) -> Int {
+    kind == .settling ? synchronized { history.begin(call) } : history.begin(call)
+  }
+
   func handle(_ message: Note, by receiver: Receiver) {
     let call = PostHistory.Call(
       message: message.number, receiver: receiver.number, isAwaited: false)
-    let number = history.begin(call)
-    // A task that asks whether the center has settled has learned of this call.
-    if kind == .settling { synchronized {} }
+    let number = begin(call)
     if case .home(let home) = receiver.home, case .queue = homes[home],
       DispatchQueue.getSpecific(key: Self.keys[home]) != true
     {
@@ -524,9 +528,8 @@ final class PostProgram: Program, @unchecked Sendable {
   }
 
   func handleAwaiting(_ message: Note, by receiver: Receiver) async {
-    let number = history.begin(
+    let number = begin(
       PostHistory.Call(message: message.number, receiver: receiver.number, isAwaited: true))
-    if kind == .settling { synchronized {} }
     if message.key % 3 == 0 { await Task.yield() }
     await waitForDelivery(before: receiver, of: message.number)
     let key = (message.key ^ UInt64(receiver.number)) &* 0xD6E8_FEB8_6659_FD93
