@@ -91,7 +91,7 @@ struct PostEventTests {
         extendLifetime(owner)
       }
       #expect(text(result).split(separator: "\n").count == 1)
-      #expect(text(result).contains("10000 letters wait"))
+      #expect(text(result).contains("10000 posts wait"))
       #expect(text(result).contains("queue stuck"))
     }
 
@@ -115,7 +115,7 @@ struct PostEventTests {
       let messages = text(result).split(separator: "\n")
       #expect(messages.count == 2)
       for home in ["queue one", "queue two"] {
-        #expect(messages.count { $0.contains("10000 letters wait") && $0.contains(home) } == 1)
+        #expect(messages.count { $0.contains("10000 posts wait") && $0.contains(home) } == 1)
       }
     }
   #endif
