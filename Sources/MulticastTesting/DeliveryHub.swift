@@ -19,14 +19,18 @@ final class DeliveryHub: Sendable {
   }
 
   func report(_ event: DeliveryEvent) {
+    // The clients of a letter were counted when it was left.
+    if event.isOfLetter { return }
     let (recordings, clients) = state.withLock { state in
-      let clients = state.count(event)
-      return (clients == nil ? [] : state.recordings, clients)
+      (state.recordings, state.count(event))
     }
-    guard let clients else { return }
-    let delivery = DeliveryRecorder.Delivery(event, clients: clients)
-    for recording in recordings {
-      recording.add(delivery, before: { $0.number > delivery.number })
+    if let clients {
+      let delivery = DeliveryRecorder.Delivery(event, clients: clients)
+      for recording in recordings { recording.add(delivery, number: event.delivery) }
+    } else if case .began = event.phase, event.way != .awaiting {
+      // It ends soon, and before that, deliveries that are nested in it may end.
+      let delivery = DeliveryRecorder.Delivery(event, clients: 0)
+      for recording in recordings { recording.begin(delivery, number: event.delivery) }
     }
   }
 }
@@ -34,8 +38,6 @@ final class DeliveryHub: Sendable {
 extension DeliveryHub.State {
   /// Returns the number of a delivery's clients if the event ends it.
   fileprivate mutating func count(_ event: DeliveryEvent) -> Int? {
-    // The clients of a letter were counted when it was left.
-    if event.isOfLetter { return nil }
     let number = event.delivery
     switch event.phase {
     case .refused: return 0

@@ -20,9 +20,6 @@ public struct DeliveryRecorder: Sendable {
     /// Whether it was refused because of a loop. Then it has called no client.
     public let isRefused: Bool
 
-    /// Numbers the deliveries of a center in the order in which they were made.
-    let number: UInt64
-
     fileprivate let event: DeliveryEvent
 
     init(_ event: DeliveryEvent, clients: Int) {
@@ -31,7 +28,6 @@ public struct DeliveryRecorder: Sendable {
       site = event.site
       self.clients = clients
       isRefused = if case .refused = event.phase { true } else { false }
-      number = event.delivery
       self.event = event
     }
   }
@@ -65,12 +61,15 @@ public struct DeliveryRecorder: Sendable {
 
   /// All recorded deliveries, even those that were taken, in the order in which they were made.
   ///
-  /// A delivery is recorded when it has called its clients and left its letters. A nested delivery therefore
-  /// comes after its outer one in this array, although it is recorded first.
+  /// A delivery is recorded when it has called its clients and left its letters. A nested delivery comes after
+  /// its outer one in this array, although it is recorded first.
   public var all: [Delivery] { recording.all }
 
-  /// Takes the first delivery that was not taken, and waits until there is one. If it is waiting already, a
-  /// nested delivery comes before its outer one, because it ends first.
+  /// Takes the first delivery that was not taken, and waits until there is one.
+  ///
+  /// Deliveries are taken in the order in which they were made. If an earlier one is still calling its clients,
+  /// this waits for its end, so an outer delivery comes before those that are nested in it. It does not wait for
+  /// a `notify(awaiting:)` or `map(awaiting:)`, which is taken after it has ended.
   ///
   /// - Returns: The delivery.
   /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
@@ -79,7 +78,8 @@ public struct DeliveryRecorder: Sendable {
     try await next("a delivery") { _ in true }
   }
 
-  /// Takes the first delivery to a listener protocol that was not taken, and waits until there is one.
+  /// Takes the first delivery to a listener protocol that was not taken, and waits until there is one, as
+  /// ``next()`` does.
   ///
   /// - Returns: The delivery.
   /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
@@ -90,7 +90,7 @@ public struct DeliveryRecorder: Sendable {
     try await next("a delivery to \(Listener.self)") { $0.event.isDelivery(to: Listener.self) }
   }
 
-  /// Takes the first delivery to a topic that was not taken, and waits until there is one.
+  /// Takes the first delivery to a topic that was not taken, and waits until there is one, as ``next()`` does.
   ///
   /// - Returns: The delivery.
   /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time

@@ -12,7 +12,7 @@ public struct OwnCenter: TestTrait, SuiteTrait, TestScoping {
   ) async throws {
     let center = MulticastCenter.recordable()
     try await TestScope.run(with: center) { try await function() }
-    for leak in await center.endHandlers() {
+    for leak in await center.leaks() {
       Issue.record("\(leak)", sourceLocation: test.sourceLocation)
     }
   }
@@ -69,8 +69,17 @@ extension MulticastCenter {
   /// - Throws: ``LeakedOwners`` if there is such an owner.
   /// - Complexity: O(*n*) in the number of handlers.
   public func expectNoLeaks() async throws {
-    let leaks = await endHandlers()
+    let leaks = await leaks()
     if !leaks.isEmpty { throw LeakedOwners(description: leaks.joined(separator: "\n")) }
+  }
+
+  /// Ends all handlers, and returns a message for each owner that only its own handler kept alive.
+  ///
+  /// - Parameter seconds: The longest time that it waits for the center to settle. A handler that awaits keeps its owner alive
+  ///   while it runs, and may run forever.
+  func leaks(within seconds: Double = 10) async -> [String] {
+    await settled(within: seconds)
+    return await endHandlers()
   }
 }
 

@@ -3,8 +3,13 @@ import Multicast
 /// What a recorder has recorded, and the tasks that wait for more.
 final class Recording<Element: Sendable>: Sendable {
   private struct Entry {
-    let element: Element
-    var isTaken = false
+    enum Progress { case begun, recorded, taken }
+
+    /// The place of the element among the others.
+    let number: UInt64
+
+    var element: Element
+    var progress: Progress
   }
 
   /// A task that waits for an element.
@@ -27,39 +32,68 @@ final class Recording<Element: Sendable>: Sendable {
     var waits: [Wait] = []
     var lastWait = 0
 
-    /// Takes the first element that matches and has not been taken.
+    /// Takes the first element that matches and has not been taken, unless it is not recorded yet.
     mutating func take(where matches: (Element) -> Bool) -> Element? {
-      guard let index = entries.firstIndex(where: { !$0.isTaken && matches($0.element) }) else {
-        return nil
-      }
-      entries[index].isTaken = true
+      let index = entries.firstIndex { $0.progress != .taken && matches($0.element) }
+      guard let index, entries[index].progress == .recorded else { return nil }
+      entries[index].progress = .taken
       return entries[index].element
+    }
+
+    /// Puts an element in its place, where it may have begun.
+    mutating func put(_ element: Element, number: UInt64?, _ progress: Entry.Progress) {
+      let number = number ?? (entries.last?.number ?? 0) + 1
+      let entry = Entry(number: number, element: element, progress: progress)
+      let before = entries.lastIndex { $0.number <= number }
+      if let before, entries[before].number == number {
+        entries[before] = entry
+      } else {
+        entries.insert(entry, at: before.map { $0 + 1 } ?? 0)
+      }
     }
   }
 
   private let state = Locked(State())
 
-  var all: [Element] { state.withLock { state in state.entries.map(\.element) } }
+  /// The recorded elements, even those that were taken.
+  var all: [Element] { elements { $0 != .begun } }
 
-  var remaining: [Element] {
-    state.withLock { state in state.entries.filter { !$0.isTaken }.map(\.element) }
+  /// The recorded elements that were not taken.
+  var remaining: [Element] { elements { $0 == .recorded } }
+
+  /// A line for each element, even for one that is not recorded yet.
+  fileprivate var lines: [String] {
+    state.withLock(\.entries).enumerated().map { index, entry in
+      "\(index + 1). \(entry.element)\(entry.progress == .begun ? ", has not ended" : "")"
+    }
   }
 
-  /// Inserts an element behind the last one that does not follow it. Passes it to the first task that waits for it.
-  ///
-  /// - Parameter follows: Returns whether another element comes after the new one.
-  func add(_ element: Element, before follows: (Element) -> Bool = { _ in false }) {
-    let served = state.withLock { state in
-      let index = state.entries.lastIndex { !follows($0.element) }.map { $0 + 1 } ?? 0
-      state.entries.insert(Entry(element: element), at: index)
-      // A task that waits has found no element that matches, so the new one is the first that does.
-      guard let wait = state.waits.firstIndex(where: { $0.matches(element) }) else {
-        return nil as Wait?
-      }
-      state.entries[index].isTaken = true
-      return state.waits.remove(at: wait)
+  private func elements(where isWanted: (Entry.Progress) -> Bool) -> [Element] {
+    state.withLock { state in
+      state.entries.filter { isWanted($0.progress) }.map(\.element)
     }
-    served?.end(with: element)
+  }
+
+  /// Reserves the place of an element that will be recorded. Until then, `next(where:)` takes no later one if this one matches, too.
+  func begin(_ element: Element, number: UInt64) {
+    state.withLock { $0.put(element, number: number, .begun) }
+  }
+
+  /// Records an element, and passes it to the first task that waits for it.
+  ///
+  /// - Parameter number: The place of the element among the others; nil for the last place.
+  func add(_ element: Element, number: UInt64? = nil) {
+    let served = state.withLock { state in
+      state.put(element, number: number, .recorded)
+      // One task takes this element. Others may take later ones, which were recorded before it.
+      var served: [(wait: Wait, element: Element)] = []
+      for wait in state.waits where wait.matches(element) {
+        if let first = state.take(where: wait.matches) { served.append((wait, first)) }
+      }
+      state.waits.removeAll { wait in served.contains { $0.wait.number == wait.number } }
+      return served
+    }
+    for (wait, element) in served { wait.end(with: element) }
   }
 
   /// Takes the first element that matches and has not been taken, and waits until there is one. Returns nil if the task is
@@ -101,10 +135,11 @@ public struct NothingRecorded: Error, CustomStringConvertible {
   public let description: String
 
   init<Element>(_ wanted: String, in recording: Recording<Element>) {
-    let all = recording.all
-    let records = all.enumerated().map { "\n  \($0.offset + 1). \($0.element)" }.joined()
+    let lines = recording.lines
     description =
       "The wait for \(wanted) was cancelled, as by a time limit. "
-      + (all.isEmpty ? "Nothing was recorded." : "Recorded until then:\(records)")
+      + (lines.isEmpty
+        ? "Nothing was recorded."
+        : "Recorded until then:" + lines.map { "\n  \($0)" }.joined())
   }
 }

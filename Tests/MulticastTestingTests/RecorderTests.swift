@@ -103,6 +103,47 @@ private final class Paged: PageProtocol {
     #expect(lines.count == 2 && lines[0] > lines[1])
   }
 
+  /// The nested delivery ends first, and a test may take a delivery at that moment.
+  @Test func aNestedNotifyIsTakenAfterTheOuterOne() async throws {
+    guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
+    let (lines, done) = AsyncStream<Int>.makeStream()
+    let client = kept(
+      Pinged { number in
+        guard number == 1 else { return }
+        center.notify(PingProtocol.self) { $0.ping(2) }
+        for _ in 1...2 {
+          // Begins to wait before this call returns.
+          Task.immediate { done.yield(try await deliveries.next(PingProtocol.self).site.line) }
+        }
+      })
+    center.add(client, for: PingProtocol.self)
+    center.notify(PingProtocol.self) { $0.ping(1) }
+    var taken: [Int] = []
+    for await line in lines.prefix(2) { taken.append(line) }
+    #expect(taken == deliveries.all.map(\.site.line))
+  }
+
+  /// A call that awaits may await what the test does after it has taken a delivery.
+  @Test func aDeliveryThatAwaitsIsTakenWhenItHasEnded() async throws {
+    let client = kept(Pinged())
+    center.add(client, for: PingProtocol.self)
+    center.observe(.login, owner: owner) { _, _ in }
+    let (gate, open) = AsyncStream<Never>.makeStream()
+    let (begun, begin) = AsyncStream<Never>.makeStream()
+    async let notified = center.notify(
+      PingProtocol.self,
+      awaiting: { _ in
+        begin.finish()
+        for await _ in gate {}
+      })
+    for await _ in begun {}
+    center.post(.login, Login(id: 1))
+    #expect(try await deliveries.next().way == .post)
+    open.finish()
+    _ = await notified
+    #expect(try await deliveries.next().way == .awaiting)
+  }
+
   @Test func aRefusedLoopIsRecorded() async throws {
     let center = MulticastCenter.recordable(onRecursion: { _ in })
     let deliveries = DeliveryRecorder(center)
@@ -132,6 +173,32 @@ private final class Paged: PageProtocol {
       }
     }
     #expect(issues.count == 1 && issues[0].contains("The test has not taken these deliveries"))
+  }
+
+  @Test func aCancelledWaitNamesADeliveryThatHasNotEnded() async throws {
+    let (entered, mayLeave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let client = kept(
+      Pinged { _ in
+        entered.signal()
+        mayLeave.wait()
+      })
+    center.add(client, for: PingProtocol.self)
+    let hasNotified = DispatchSemaphore(value: 0)
+    DispatchQueue(label: "other").async { [center] in
+      center.notify(PingProtocol.self) { $0.ping(1) }
+      hasNotified.signal()
+    }
+    onNewThread { entered.wait() }
+    let wait = Task { try await deliveries.next() }
+    wait.cancel()
+    let error = await #expect(throws: NothingRecorded.self) { try await wait.value }
+    #expect(error?.description.hasSuffix(", has not ended") == true)
+    #expect(deliveries.all.isEmpty)
+    onNewThread {
+      mayLeave.signal()
+      hasNotified.wait()
+    }
+    #expect(try await deliveries.next().clients == 1)
   }
 
   @Test func aCancelledWaitThrowsTheRecordedDeliveries() async throws {
@@ -370,6 +437,17 @@ private final class Leaking: Sendable {
   }
 }
 
+private final class LeakingWhileAwaiting: Sendable {
+  init(_ center: MulticastCenter, _ begun: CheckedContinuation<Void, Never>) {
+    center.observe(Topic<Int>(), owner: self) { _, _ in
+      begun.resume()
+      // So that it still runs when the handlers are about to end.
+      for _ in 0..<100 { await Task.yield() }
+      extendLifetime(self)
+    }
+  }
+}
+
 @Suite struct LeakCheckTests {
   /// Runs a test with a center of its own, and returns the issues that it recorded.
   private func issues(of body: @escaping @Sendable () -> Void) async throws -> [Issue] {
@@ -403,6 +481,19 @@ private final class Leaking: Sendable {
     #expect(lines.allSatisfy { $0.hasPrefix("Leaking was kept alive by its own handler") })
     // The first call has removed their handlers.
     try await center.expectNoLeaks()
+  }
+
+  /// While a handler that awaits runs, its task retains the owner.
+  @Test func anOwnerIsFoundWhenItsAwaitingHandlerHasReturned() async {
+    let center = MulticastCenter()
+    await withCheckedContinuation { begun in
+      _ = LeakingWhileAwaiting(center, begun)
+      center.post(Topic<Int>(), 1)
+    }
+    let leaks = await center.leaks(within: .infinity)
+    #expect(leaks.count == 1)
+    // A method that awaits cannot be a handler, so the report does not suggest one.
+    #expect(leaks.joined().contains("parameter instead of self. If"))
   }
 
   @Test func anOwnerThatAnotherObjectRetainsIsNotALeak() async throws {

@@ -191,12 +191,7 @@ extension HandlerBox {
 
 extension MulticastCenter {
   /// Ends all handlers of topics, each in its home. Returns a message for each owner that only its own handler kept alive.
-  ///
-  /// First, it waits until the center has settled, because a handler that awaits keeps its owner alive while it runs.
-  ///
-  /// - Parameter seconds: The longest time that it waits for that, because such a handler may run forever.
-  package func endHandlers(within seconds: Double = 10) async -> [String] {
-    await settled(within: seconds)
+  package func endHandlers() async -> [String] {
     var leaks: [String] = []
     for case let list as TopicList in registries.all.flatMap(\.lists) {
       for box in list.boxes where box.isRegistered {

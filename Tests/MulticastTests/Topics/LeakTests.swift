@@ -48,17 +48,6 @@ private actor LeakingActor {
   deinit { MainActor.assertIsolated() }
 }
 
-private final class LeakingWhileAwaiting: Sendable {
-  init(_ center: MulticastCenter, _ begun: CheckedContinuation<Void, Never>) {
-    center.observe(.number, owner: self) { _, _ in
-      begun.resume()
-      // So that it still runs when the handlers are about to end.
-      for _ in 0..<100 { await Task.yield() }
-      extendLifetime(self)
-    }
-  }
-}
-
 private final class Sound: Sendable {
   let numbers = Numbers()
 
@@ -103,18 +92,6 @@ private final class Sound: Sendable {
     let leaks = await center.endHandlers()
     #expect(leaks.count == 1)
     #expect(leaks.joined().contains("isolated: { (me: isolated LeakingActor, message)"))
-  }
-
-  /// While a handler that awaits runs, its task retains the owner.
-  @Test func anOwnerIsFoundWhenItsAwaitingHandlerHasReturned() async {
-    await withCheckedContinuation { begun in
-      _ = LeakingWhileAwaiting(center, begun)
-      center.post(.number, 1)
-    }
-    let leaks = await center.endHandlers(within: .infinity)
-    #expect(leaks.count == 1)
-    // A method that awaits cannot be a handler, so the report does not suggest one.
-    #expect(leaks.joined().contains("parameter instead of self. If"))
   }
 
   @Test(arguments: [false, true]) func aLeakedOwnerIsDeallocatedInItsHome(awaiting: Bool) async {
