@@ -60,9 +60,22 @@ private struct Slice {
   let start: UInt64
 
   var isPass: Bool { if case .ended = event.phase { true } else { false } }
+  var isRefusal: Bool { if case .refused = event.phase { true } else { false } }
 
   /// When the delivery was made, if this is its first pass; otherwise, when the letter was left.
   var made: UInt64 { start - (event.waited ?? 0) }
+
+  var name: String {
+    if case .called(let client, _) = event.phase { return "\(client)" }
+    return "\(event.way) \(event.key)\(isRefusal ? " refused" : "")"
+  }
+
+  var arguments: String {
+    let cause = event.cause.map { #","cause":\#($0)"# } ?? ""
+    let waited = event.waited.map { #","waited µs":\#(microseconds($0))"# } ?? ""
+    let key = #""key":\#(quoted(event.key)),"site":\#(quoted(event.site.description))"#
+    return #""delivery":\#(event.delivery)\#(cause)\#(waited),\#(key)"#
+  }
 }
 
 // MARK: - Recording
@@ -79,14 +92,12 @@ private struct State {
   }
 
   let limit: Int
-  private(set) var slices: [Slice] = []
-  private var oldest = 0
-  private(set) var tracks: [Track] = []
-  private var passes: [UInt64: Slice] = [:]
+  var slices: [Slice] = []
+  var oldest = 0
+  var tracks: [Track] = []
+  var passes: [UInt64: Slice] = [:]
   /// The tracks of the passes that are active on each thread, innermost last.
-  private var stacks: [ObjectIdentifier: [Int]] = [:]
-
-  init(limit: Int) { self.limit = limit }
+  var stacks: [ObjectIdentifier: [Int]] = [:]
 
   mutating func record(_ event: DeliveryEvent, on thread: ObjectIdentifier, _ isMain: Bool) {
     // A task that awaits changes threads.
@@ -94,11 +105,13 @@ private struct State {
     let thread = isAwaiting ? nil : thread
     let name = event.home ?? (isAwaiting ? "awaiting" : isMain ? "MainActor" : "thread")
     switch event.phase {
-    case .began:
+    case .began, .refused:
       let track = track(for: event, named: name, on: thread)
+      let slice = Slice(event: event, track: track, start: event.time)
+      if slice.isRefusal { return keep(slice) }
       tracks[track].activePasses += 1
       if let thread { stacks[thread, default: []].append(track) }
-      passes[event.pass] = Slice(event: event, track: track, start: event.time)
+      passes[event.pass] = slice
     case .called(_, let time):
       guard let pass = passes[event.pass] else { return }
       keep(Slice(event: event, track: pass.track, start: event.time - time))
@@ -110,9 +123,6 @@ private struct State {
       if let thread, stacks[thread]?.popLast() != nil, stacks[thread] == [] { stacks[thread] = nil }
       pass.event = event
       keep(pass)
-    case .refused:
-      let track = track(for: event, named: name, on: thread)
-      keep(Slice(event: event, track: track, start: event.time))
     }
   }
 
@@ -127,12 +137,10 @@ private struct State {
       track.activePasses == 0 && track.end <= event.time
         && (track.name == name || track.slices == 0)
     }
-    guard let free else {
-      tracks.append(Track(name: name))
-      return tracks.count - 1
-    }
-    tracks[free].name = name
-    return free
+    if free == nil { tracks.append(Track(name: name)) }
+    let track = free ?? tracks.count - 1
+    tracks[track].name = name
+    return track
   }
 
   private mutating func keep(_ slice: Slice) {
@@ -146,7 +154,8 @@ private struct State {
 
 // MARK: - Writing
 
-/// The events of the file, as texts, which takes a tenth of the time of `JSONSerialization`: names of tracks, slices, and arrows.
+/// The events of the file: names of tracks, slices, and arrows. They are texts, because `JSONSerialization` takes several times as
+/// long for dictionaries.
 private struct TraceFile {
   private(set) var events: [String] = []
   /// Times begin with the first slice, because numbers in a viewer are precise only if they are small.
@@ -173,14 +182,12 @@ private struct TraceFile {
   /// One delivery may cause thousands. So this goes through the deliveries in the order in which they were made, and keeps the
   /// slices of each cause that are active at that time, instead of a search among all of its slices.
   private mutating func addArrows(between slices: [Slice]) {
-    let first = Dictionary(slices.map { ($0.event.delivery, $0) }) { first, _ in first }
+    let posts = Dictionary(grouping: slices.filter { !$0.event.isOfLetter }, by: \.event.delivery)
     var coming = Dictionary(grouping: slices.reversed(), by: \.event.delivery)
     var active: [UInt64: [Slice]] = [:]
     for pass in slices.filter(\.isPass).sorted(by: { $0.made < $1.made }) {
-      if let first = first[pass.event.delivery], first.event.home == nil,
-        first.event.pass < pass.event.pass
-      {
-        addArrow(from: first, to: pass)
+      if pass.event.isOfLetter, let post = posts[pass.event.delivery]?.first {
+        addArrow(from: post, to: pass)
       } else if let cause = pass.event.cause {
         while let slice = coming[cause]?.last, slice.start <= pass.made {
           active[cause, default: []].append(slice)
@@ -211,33 +218,11 @@ private struct TraceFile {
   }
 }
 
-extension Slice {
-  fileprivate var name: String {
-    switch event.phase {
-    case .called(let client, _): "\(client)"
-    case .refused: "\(event.way) \(event.key) refused"
-    default: "\(event.way) \(event.key)"
-    }
-  }
-
-  fileprivate var arguments: String {
-    let cause = event.cause.map { #","cause":\#($0)"# } ?? ""
-    let waited = event.waited.map { #","waited µs":\#(microseconds($0))"# } ?? ""
-    let key = #""key":\#(quoted(event.key)),"site":\#(quoted(event.site.description))"#
-    return #""delivery":\#(event.delivery)\#(cause)\#(waited),\#(key)"#
-  }
-}
-
 private func microseconds(_ nanoseconds: UInt64) -> String { "\(Double(nanoseconds) / 1_000)" }
 
-/// A text as JSON. Quotation marks, backslashes and control characters have to be escaped.
+/// A text as JSON. It is in an array, because not every system encodes a text alone.
 private func quoted(_ text: String) -> String {
-  let escaped = text.unicodeScalars.map { scalar in
-    switch scalar {
-    case "\"", "\\": "\\\(scalar)"
-    case ..<" ": String(format: "\\u%04x", scalar.value)
-    default: String(scalar)
-    }
-  }
-  return "\"\(escaped.joined())\""
+  // A text can always be encoded.
+  let array = (try? JSONEncoder().encode([text])) ?? Data()
+  return String(decoding: array.dropFirst().dropLast(), as: UTF8.self)
 }
