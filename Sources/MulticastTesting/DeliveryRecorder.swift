@@ -14,7 +14,7 @@ public struct DeliveryRecorder: Sendable {
     /// The call site of the `notify` or `post`.
     public let site: CallSite
 
-    /// The number of clients or handlers that were called or will be.
+    /// The number of clients or handlers that were called or will be, a ``TopicRecorder`` included.
     public let clients: Int
 
     /// Whether it was refused because of a loop. Then it has called no client.

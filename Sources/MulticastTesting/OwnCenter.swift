@@ -3,6 +3,9 @@ import Testing
 
 /// A trait that gives a test a center of its own. Write `.ownCenter`.
 public struct OwnCenter: TestTrait, SuiteTrait, TestScoping {
+  /// The longest time that the end of a test waits for the center to settle, in seconds.
+  var patience = 10.0
+
   /// Always true: a suite with this trait gives each of its tests a center of its own.
   public var isRecursive: Bool { true }
 
@@ -11,8 +14,12 @@ public struct OwnCenter: TestTrait, SuiteTrait, TestScoping {
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
     let center = MulticastCenter.recordable()
-    try await TestScope.run(with: center) { try await function() }
-    for leak in await center.leaks() {
+    try await TestScope.run(with: center) {
+      try await function()
+      // What handlers in other homes post now belongs to the test, too.
+      await center.settled(within: patience)
+    }
+    for leak in await center.endHandlers() {
       Issue.record("\(leak)", sourceLocation: test.sourceLocation)
     }
   }
@@ -36,7 +43,8 @@ extension Trait where Self == OwnCenter {
   /// `MulticastCenter.default`. Let code that you want to test read `current` once, where it creates an
   /// object, and keep the center.
   ///
-  /// At its end, the test fails if a handler alone has kept its owner alive: see
+  /// At its end, the test waits until the center has settled, for ten seconds at most. It fails if an exhaustive
+  /// recorder contains something that was not taken, or if a handler alone has kept its owner alive: see
   /// ``Multicast/MulticastCenter/expectNoLeaks()``.
   public static var ownCenter: Self { Self() }
 }

@@ -11,9 +11,10 @@ import Testing
 /// #expect(try await logins.next().id == 19000)
 /// ```
 ///
-/// A recorder has no home: it records on the thread that posts. If the topic keeps its latest message, it
-/// records that first, and another thread may record a message, perhaps after `post` has returned. It records as
-/// long as something retains it.
+/// A recorder is a handler without a home: it records on the thread that posts. ``Multicast/Posted/clients``, a
+/// ``DeliveryRecorder`` and the wiring count it, as `Recording`. If the topic keeps its latest message, it records
+/// that first, and another thread may record a message, perhaps after `post` has returned. It records as long as
+/// something retains it, and an exhaustive one until the test ends.
 public struct TopicRecorder<Message: Sendable>: Sendable {
   private let topic: Topic<Message>
   private let recording = Recording<Message>()

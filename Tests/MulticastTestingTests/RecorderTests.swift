@@ -333,6 +333,23 @@ private final class Paged: PageProtocol {
       ])
   }
 
+  @Test func anExhaustiveRecorderFailsATestThatLeavesWhatAnotherHomePosts() async throws {
+    let owner = kept(Resident())
+    let issues = try await issues {
+      try await OwnCenter(patience: .infinity).run {
+        let center = MulticastCenter.current
+        _ = TopicRecorder(center, .login, exhaustive: true)
+        center.observe(Topic<Int>("count"), owner: owner) { @Sendable _, _ in
+          // So that it still runs when the test has ended.
+          for _ in 0..<100 { await Task.yield() }
+          center.post(.login, Login(id: 1))
+        }
+        center.post(Topic<Int>("count"), 1)
+      }
+    }
+    #expect(issues.count == 1 && issues[0].contains("Login(id: 1)"))
+  }
+
   @Test func anExhaustiveRecorderPassesATestThatTakesAllMessages() async throws {
     try await OwnCenter.ownCenter.run {
       let recorder = TopicRecorder(.current, .login, exhaustive: true)

@@ -37,7 +37,10 @@ import Testing
 ///
 /// - another home handles letters between two posts of one handler,
 /// - a letter is handled between two lines of the body without one of the waits above,
-/// - two threads or tasks post, or read and write, in another order than they happen to in this run.
+/// - two threads or tasks post, or read and write, in another order than they happen to in this run,
+/// - the main actor handles a letter later than another home, if the body posts on the main actor, where `post`
+///   calls its clients immediately. With the default isolation `MainActor`, a helper that posts does so there,
+///   unless it is `nonisolated`.
 ///
 /// A body that waits for something else that a letter causes, such as a continuation that a handler resumes,
 /// waits forever: call `settled()` first. So does a run in which a handler that is awaited waits for a letter
@@ -48,6 +51,9 @@ public enum Interleavings {
   /// A run fails if the body throws, if it records an issue, or if the center refuses a loop. The failure
   /// lists the letters in the order in which they were handled, and names the seed. An issue that a handler
   /// records in another home belongs to no test, and to no seed: let the body check what handlers have done.
+  ///
+  /// A known issue is no failure. Inside `withKnownIssue`, let the body throw, as with `#require`, so that the
+  /// exploration ends and names the seed.
   ///
   /// In a test of XCTest, this throws what the body records with `#expect` and `#require`. It does not see
   /// the failures of `XCTAssert`, which belong to the test and to no seed.
