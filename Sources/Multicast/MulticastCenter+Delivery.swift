@@ -33,10 +33,8 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: (Listener) throws(Failure) -> Void
   ) throws(Failure) -> Int {
-    #if DEBUG
-      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
-    #endif
-    return try withDelegate(for: listener) { (delegate) throws(Failure) in
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    return try withDelegate(for: listener, from: site) { (delegate) throws(Failure) in
       try delegate.notify(fileID: fileID, line: line, column: column, body)
     } ?? 0
   }
@@ -67,10 +65,8 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ transform: (Listener) throws(Failure) -> Answer
   ) throws(Failure) -> [Answer] {
-    #if DEBUG
-      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
-    #endif
-    return try withDelegate(for: listener) { (delegate) throws(Failure) in
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    return try withDelegate(for: listener, from: site) { (delegate) throws(Failure) in
       try delegate.map(fileID: fileID, line: line, column: column, transform)
     } ?? []
   }
@@ -106,10 +102,8 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) -> Int {
-    #if DEBUG
-      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
-    #endif
-    guard let delegate = withDelegate(for: listener, { $0 }) else { return 0 }
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    guard let delegate = withDelegate(for: listener, from: site, { $0 }) else { return 0 }
     return try await delegate.notify(
       fileID: fileID, line: line, column: column, awaiting: body)
   }
@@ -142,10 +136,8 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     awaiting transform: nonisolated(nonsending) (Listener) async throws(Failure) -> Answer
   ) async throws(Failure) -> [Answer] {
-    #if DEBUG
-      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
-    #endif
-    guard let delegate = withDelegate(for: listener, { $0 }) else { return [] }
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    guard let delegate = withDelegate(for: listener, from: site, { $0 }) else { return [] }
     return try await delegate.map(
       fileID: fileID, line: line, column: column, awaiting: transform)
   }

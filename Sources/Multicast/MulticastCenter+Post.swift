@@ -35,10 +35,8 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: @escaping @Sendable (Listener) -> Void
   ) -> Posted {
-    #if DEBUG
-      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
-    #endif
-    return withDelegate(for: listener) { delegate in
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    return withDelegate(for: listener, from: site) { delegate in
       delegate.post(isolation: isolation, fileID: fileID, line: line, column: column, body)
     } ?? Posted()
   }
@@ -75,10 +73,8 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     _ body: @escaping @MainActor @Sendable (Listener) -> Void
   ) -> Posted {
-    #if DEBUG
-      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
-    #endif
-    return withDelegate(for: listener) { delegate in
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    return withDelegate(for: listener, from: site) { delegate in
       delegate.postOnMain(isolation: isolation, fileID: fileID, line: line, column: column, body)
     } ?? Posted()
   }
@@ -113,10 +109,8 @@ extension MulticastCenter {
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
     awaiting body: @escaping @isolated(any) @Sendable (Listener) async -> Void
   ) -> Posted {
-    #if DEBUG
-      hintAtUnheard(listener, from: CallSite(fileID: fileID, line: line, column: column))
-    #endif
-    return withDelegate(for: listener) { delegate in
+    let site = CallSite(fileID: fileID, line: line, column: column)
+    return withDelegate(for: listener, from: site) { delegate in
       delegate.post(fileID: fileID, line: line, column: column, awaiting: body)
     } ?? Posted()
   }

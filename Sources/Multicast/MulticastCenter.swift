@@ -118,6 +118,8 @@ public final class MulticastCenter: Sendable {
   /// Use it for what the center has no method for, such as `clients`, `count` and `notify(forEach:)`. It is
   /// always the same object, and works even after the center is deallocated.
   ///
+  /// - Parameter listener: The listener protocol.
+  /// - Returns: Its delegate, which is made if there is none.
   /// - Complexity: O(1), without a lock once the delegate exists.
   public subscript<Listener>(_ listener: Listener.Type) -> MulticastDelegate<Listener> {
     withMadeDelegate(for: listener) { $0 }
@@ -128,17 +130,19 @@ public final class MulticastCenter: Sendable {
   ///
   /// `body` borrows the delegate: the table owns it, the center owns the table, and this method extends the life of the center.
   /// A reference that was returned would be retained and released in every `notify`.
+  ///
+  /// - Parameter site: The call site of a delivery, for which a debug build looks for mistakes if it reaches no client.
   @inlinable @inline(__always)
   func withDelegate<Listener, Result: ~Copyable, Failure: Error>(
-    for listener: Listener.Type,
+    for listener: Listener.Type, from site: CallSite? = nil,
     _ body: (MulticastDelegate<Listener>) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    var found = unsafe findDelegate(for: listener)
-    if unsafe found == nil {
-      if !registries.isReported { return nil }
-      unsafe found = makeDelegate(for: listener)
-    }
-    guard let delegate = unsafe found else { return nil }
+    #if DEBUG
+      if let site { hintAtUnheard(listener, from: site) }
+    #endif
+    let found = unsafe findDelegate(for: listener)
+    guard let delegate = unsafe found ?? (registries.isReported ? makeDelegate(for: listener) : nil)
+    else { return nil }
     defer { extendLifetime(self) }
     return unsafe try delegate.pointee.borrow(body)
   }

@@ -74,7 +74,7 @@ extension MulticastDelegate {
     from site: CallSite,
     awaiting body: nonisolated(nonsending) (Listener) async throws(Failure) -> Void
   ) async throws(Failure) -> Int {
-    let pass = reporter?.beginAwaitedPass(clientList, from: site)
+    let pass = reporter?.beginPass(.awaiting, clientList, from: site)
     defer { pass?.endPass() }
     var called = 0
     for box in clientList.boxes {

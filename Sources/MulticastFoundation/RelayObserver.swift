@@ -99,7 +99,8 @@ public struct NotificationRelay: Sendable {
     self.observer = observer
   }
 
-  /// Whether the relay receives notifications.
+  /// Whether the relay receives notifications. You may read it on any thread. It retains the sender there for an
+  /// instant, if there is one.
   public var isActive: Bool { observer?.isActive ?? false }
 
   /// The number of notifications for which the relay's closure returned nil.

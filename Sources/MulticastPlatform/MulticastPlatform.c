@@ -123,6 +123,9 @@ uint64_t multicast_now(void) {
     QueryPerformanceFrequency(&frequency);
     uint64_t count = (uint64_t)ticks.QuadPart, second = (uint64_t)frequency.QuadPart;
     return count / second * 1000000000 + count % second * 1000000000 / second;
+  #elif defined(__APPLE__)
+    // CLOCK_MONOTONIC is the wall clock less a constant there, in microseconds, and may step backwards.
+    return clock_gettime_nsec_np(CLOCK_UPTIME_RAW);
   #else
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);

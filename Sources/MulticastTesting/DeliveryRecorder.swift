@@ -81,6 +81,7 @@ public struct DeliveryRecorder: Sendable {
   /// Takes the first delivery to a listener protocol that was not taken, and waits until there is one, as
   /// ``next()`` does.
   ///
+  /// - Parameter listener: The listener protocol.
   /// - Returns: The delivery.
   /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
   ///   limit.
@@ -92,6 +93,7 @@ public struct DeliveryRecorder: Sendable {
 
   /// Takes the first delivery to a topic that was not taken, and waits until there is one, as ``next()`` does.
   ///
+  /// - Parameter topic: The topic.
   /// - Returns: The delivery.
   /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
   ///   limit.

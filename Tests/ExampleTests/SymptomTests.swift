@@ -234,7 +234,7 @@ private func add<Client>(_ client: Client, to center: MulticastCenter) {
     center.post(topic, 1)
     #expect(received.take() == [1, 1])
     #expect("\(center.wiring)".contains("× 2"))
-    center.removeObservers(of: topic)
+    center.removeHandlers(of: topic)
     for _ in 0..<2 { appear(id: "screen") }
     center.post(topic, 2)
     #expect(received.all == [2])

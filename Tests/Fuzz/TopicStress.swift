@@ -163,12 +163,12 @@ extension TopicStress {
     for follower in followers.dropFirst() {
       if let text = follower.fault(beside: followers[0]) { fault(text) }
     }
-    center.removeObservers(of: state)
+    center.removeHandlers(of: state)
     for (topic, owners) in owners.enumerated() {
       for owner in owners where owner.taken != counts[topic] && faults.isEmpty {
         fault("\(owner.name) has taken \(owner.taken) messages of \(counts[topic])")
       }
-      center.removeObservers(of: self.topic(topic))
+      center.removeHandlers(of: self.topic(topic))
     }
     waitForEnd(of: handlers, "handlers")
   }
@@ -276,7 +276,7 @@ extension TopicStress {
     }
     switch Int.random(in: 0..<3, using: &generator) {
     case 0: observation.cancel()
-    case 1: center.removeObservers(of: topic, owner: owner)
+    case 1: center.removeHandlers(of: topic, owner: owner)
     default: center.remove(owner)
     }
     removingThread.store(currentThread(), ordering: .releasing)

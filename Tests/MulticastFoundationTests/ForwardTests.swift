@@ -94,7 +94,7 @@ import Testing
 
   @Test func aForwardEndsWhenItIsRemoved() {
     let removals: [(TopicObservation) -> Void] = [
-      { $0.cancel() }, { _ in center.removeObservers(of: .power) }, { _ in center.removeAll() },
+      { $0.cancel() }, { _ in center.removeHandlers(of: .power) }, { _ in center.removeAll() },
     ]
     for remove in removals {
       let observation = forward(in: center)

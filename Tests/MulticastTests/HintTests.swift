@@ -339,7 +339,7 @@ import Testing
         // A handler that was cancelled or removed, or that receives one message.
         for _ in 0..<2 { center.observeHinted(.login, owner: owner, line: 4).cancel() }
         for _ in 0..<2 {
-          center.removeObservers(of: .login, owner: owner)
+          center.removeHandlers(of: .login, owner: owner)
           center.observeHinted(.login, owner: owner, line: 5)
         }
         for _ in 0..<2 { center.observeHinted(.login, owner: owner, line: 6, once: true) }

@@ -1,5 +1,5 @@
-/// Passes a client to `body` as an object, without retaining it. Stops the program if the client is a value, and names
-/// the call site.
+/// Passes a client to `body` as an object, without retaining it. Stops the program if the client is a value, and names `file`
+/// and `line`, which `add` passes on from its caller.
 ///
 /// The compiler cannot reject a value, because any type may conform to a protocol that does not inherit from `AnyObject`.
 ///

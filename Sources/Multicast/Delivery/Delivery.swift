@@ -205,7 +205,7 @@ extension PostOffice {
         let retained = unsafe Unmanaged.passRetained(letter.post)
         _ = consume letter
         unsafe frame.withPost(retained, isFromLetter: true) { post in
-          callAtHome(group.boxes, with: post, in: mailbox)
+          _ = callAtHome(group.boxes, with: post, in: mailbox)
         }
         unsafe Post.finishPart(of: retained)
         unsafe deliverFollowers(of: frame)
@@ -213,13 +213,10 @@ extension PostOffice {
     }
   }
 
-  /// Calls listeners in their home, and reports that as a pass of its own.
-  func callAtHome(_ boxes: Boxes, with post: Post, in mailbox: Mailbox) {
-    if unsafe post.trace == nil {
-      _ = call(boxes, with: post, nil)
-    } else {
-      post.withPass(waited: true, in: mailbox) { pass in _ = call(boxes, with: post, pass) }
-    }
+  /// Calls listeners in their home, and reports that as a pass of its own. Returns their number.
+  func callAtHome(_ boxes: Boxes, with post: Post, in mailbox: Mailbox) -> Int {
+    if unsafe post.trace == nil { return call(boxes, with: post, nil) }
+    return post.withPass(waited: true, in: mailbox) { pass in call(boxes, with: post, pass) }
   }
 }
 

@@ -68,10 +68,14 @@ struct DeliveryChain {
 
   /// The first frame for which `body` returns true, innermost first.
   @discardableResult
-  func first(
-    where body: (FramePointer) -> Bool
+  func first(where body: (FramePointer) -> Bool) -> FramePointer? {
+    unsafe first(from: innermost.pointee, where: body)
+  }
+
+  private func first(
+    from start: FramePointer?, where body: (FramePointer) -> Bool
   ) -> FramePointer? {
-    var next = unsafe innermost.pointee
+    var next = unsafe start
     while let frame = unsafe next {
       if unsafe body(frame) { return unsafe frame }
       unsafe next = frame.pointee.outer
@@ -99,7 +103,10 @@ struct DeliveryChain {
     while let frame = unsafe next {
       unsafe next = frame.pointee.outer
       if unsafe frame.pointee.isFromLetter {
-        let delivery = unsafe frameDelivering(frame.pointee.postFrame?.pointee.post, from: next)
+        let post = unsafe frame.pointee.postFrame?.pointee.post?.toOpaque()
+        let delivery = unsafe first(from: next) { outer in
+          unsafe post != nil && outer.pointee.postFrame?.pointee.post?.toOpaque() == post
+        }
         guard let delivery = unsafe delivery else {
           unsafe body(frame)
           return false
@@ -110,20 +117,6 @@ struct DeliveryChain {
       }
     }
     return true
-  }
-
-  private func frameDelivering(
-    _ post: Unmanaged<Post>?, from frames: FramePointer?
-  ) -> FramePointer? {
-    guard let post = unsafe post else { return nil }
-    var next = unsafe frames
-    while let frame = unsafe next {
-      if unsafe frame.pointee.postFrame?.pointee.post?.toOpaque() == post.toOpaque() {
-        return unsafe frame
-      }
-      unsafe next = frame.pointee.outer
-    }
-    return nil
   }
 
   /// Withdraws the posts of this thread that are still to be stored as a topic's latest message.

@@ -30,7 +30,7 @@
     /// it was added on the main thread, or outside the actor in which it conforms.
     private func hintAtMissingHome<Listener>(as listener: Listener.Type, from site: CallSite) {
       if isActor || MainActor.presence() == .here { return }
-      guard let added = addedOnMain?.site else {
+      guard let added = addedOnMain else {
         return hintAtConformance(to: listener, from: site)
       }
       StandardError.hint(

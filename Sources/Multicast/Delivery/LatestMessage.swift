@@ -92,10 +92,7 @@ extension PostOffice {
     unsafe withFrame { frame in
       let post = unsafe Unmanaged.passRetained(post)
       unsafe frame.withPost(post, isFromLetter: false) { post in
-        _ = handleHere(delivery) { boxes in
-          callAtHome(boxes, with: post, in: mailbox)
-          return boxes.count
-        }
+        _ = handleHere(delivery) { boxes in callAtHome(boxes, with: post, in: mailbox) }
       }
       unsafe Post.finishPart(of: post)
     }

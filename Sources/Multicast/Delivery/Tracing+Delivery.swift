@@ -21,34 +21,30 @@ extension Tracing {
     DeliveryEvent(way, list.subject, from: site, delivery: nextDelivery(), cause: cause)
   }
 
-  /// Begins the only pass of a `notify`, whose frame is the innermost one of this thread. Returns nil if it is not reported.
+  /// Begins the only pass of a `notify`, whose frame is the innermost one of this thread, or of this task if it awaits. Returns
+  /// nil if it is not reported.
   @usableFromInline
   func beginPass(_ way: DeliveryEvent.Way, _ list: ClientList, from site: CallSite)
     -> DeliveryPass?
   {
     guard reportsNow else { return nil }
     let pass = DeliveryPass(event(way, list, from: site), of: self)
-    unsafe DeliveryChain().innermost.pointee?.pointee.reported = pass.delivery
-    return pass
-  }
-
-  /// Begins the only pass of a `notify` that awaits, whose frame is the innermost one of this task. Returns nil if it is not
-  /// reported.
-  @usableFromInline
-  func beginAwaitedPass(_ list: ClientList, from site: CallSite) -> DeliveryPass? {
-    guard reportsNow else { return nil }
-    let pass = DeliveryPass(event(.awaiting, list, from: site), of: self)
-    AwaitedNotify.note(pass.delivery)
+    if way == .awaiting {
+      AwaitedNotify.note(pass.delivery)
+    } else {
+      unsafe DeliveryChain().innermost.pointee?.pointee.reported = pass.delivery
+    }
     return pass
   }
 
   /// Returns the trace of a post that is being made.
   @inline(never)
   func makeTrace(of list: ClientList, from site: CallSite) -> PostTrace {
-    makeTrace(
+    let event =
       reportsNow
-        ? event(.post, list, from: site)
-        : DeliveryEvent(.post, list.subject, from: site, delivery: 0, cause: nil))
+      ? event(.post, list, from: site)
+      : DeliveryEvent(.post, list.subject, from: site, delivery: 0, cause: nil)
+    return PostTrace(event, by: self)
   }
 
   /// Reports a delivery that calls no listener.
@@ -60,6 +56,9 @@ extension Tracing {
   /// Reports that a delivery was refused.
   @inline(never)
   func reportRefusal(_ way: DeliveryEvent.Way, _ list: ClientList, from site: CallSite) {
-    if reportsNow { reportRefusal(of: event(way, list, from: site)) }
+    guard reportsNow else { return }
+    var event = event(way, list, from: site)
+    (event.pass, event.phase, event.time) = (nextPass(), .refused, Clock.now)
+    report(event)
   }
 }

@@ -39,6 +39,9 @@ package enum StandardError {
 
 /// The system's time.
 enum Clock {
-  /// The nanoseconds since some moment in the past. The number never decreases.
+  /// The nanoseconds since some moment in the past. In some virtual machines, the number may decrease.
   static var now: UInt64 { multicast_now() }
+
+  /// The time now, and not before an earlier one, so that the difference can be computed.
+  static func now(notBefore earlier: UInt64) -> UInt64 { max(now, earlier) }
 }

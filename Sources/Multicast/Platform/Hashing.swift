@@ -1,7 +1,7 @@
 /// Hashes addresses. `Hasher` would be slower, and its secret seed is not needed, because no attacker chooses the addresses.
 enum Hashing {
   /// An odd number with an irregular pattern of bits: 2⁶⁴ divided by the golden ratio.
-  private static var factor: UInt64 { 0x9E37_79B9_7F4A_7C15 }
+  static var factor: UInt64 { 0x9E37_79B9_7F4A_7C15 }
 
   /// Returns the index of an address in a table of 2^`bits` entries. `bits` must be at least 1.
   ///

@@ -53,7 +53,7 @@ extension StripedCounter {
     // The variables of different threads are often a multiple of a page apart. The highest bits of the product depend on all
     // bits of the address.
     let thread = unsafe UInt64(UInt(bitPattern: multicast_thread_slot()))
-    let index = Int((thread &* 0x9E37_79B9_7F4A_7C15) >> (64 - Self.stripeBits))
+    let index = Int((thread &* Hashing.factor) >> (64 - Self.stripeBits))
     let word = unsafe word(index)
     unsafe multicast_add(word, Self.begin + Self.activity, AtomicOrdering.relaxed.rawValue)
     return unsafe Stripe(word: word)

@@ -216,20 +216,29 @@ extension MulticastCenter {
     return observe(topic, owner, id, once: once, newestOnly: newestOnly, at: site, body, on: queue)
   }
 
-  /// Removes the handlers that an owner has for a topic, or all handlers of the topic.
+  /// Removes the handlers that an owner has for a topic.
   ///
   /// Posts that were made before no longer call them. The handlers are released on this thread, with
   /// everything that only they capture.
   ///
   /// - Parameters:
   ///   - topic: The topic.
-  ///   - owner: The owner of the handlers; nil for all handlers of the topic. Unwrap a weak reference to the owner
-  ///     first: if it is nil, this removes the handlers of others.
+  ///   - owner: The owner of the handlers.
+  /// - Returns: The number of handlers removed; 0 if the owner is being deinitialized.
+  /// - Complexity: Amortized O(1) for each of these handlers.
+  @discardableResult
+  public func removeHandlers<Message>(of topic: Topic<Message>, owner: AnyObject) -> Int {
+    existingList(of: topic)?.removeAll(of: owner) ?? 0
+  }
+
+  /// Removes all handlers of a topic, as ``removeHandlers(of:owner:)`` does.
+  ///
+  /// - Parameter topic: The topic.
   /// - Returns: The number of handlers removed. A handler with another home counts until that home has
   ///   noticed that its owner is deallocated.
   /// - Complexity: Amortized O(1) for each of these handlers.
   @discardableResult
-  public func removeObservers<Message>(of topic: Topic<Message>, owner: AnyObject? = nil) -> Int {
-    existingList(of: topic)?.removeAll(of: owner) ?? 0
+  public func removeHandlers<Message>(of topic: Topic<Message>) -> Int {
+    existingList(of: topic)?.removeAll() ?? 0
   }
 }

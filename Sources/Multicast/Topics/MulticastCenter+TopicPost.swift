@@ -74,6 +74,7 @@ extension MulticastCenter {
   /// While a handler is called with the latest message, this returns that message or a later one, unless the
   /// message has been removed. You may call it on any thread.
   ///
+  /// - Parameter topic: The topic.
   /// - Returns: The message; nil if there is none. If the message type is optional, `if let` finds a message
   ///   even if that is nil.
   /// - Complexity: O(1).
@@ -86,6 +87,7 @@ extension MulticastCenter {
   /// It also withdraws posts that this thread has made and that wait to become the latest. It does not
   /// withdraw posts of other threads. You may call it on any thread, even in a handler.
   ///
+  /// - Parameter topic: The topic.
   /// - Returns: The message; nil if there was none. If the message type is optional, `if let` finds a message
   ///   even if that is nil.
   /// - Complexity: O(1).

@@ -20,7 +20,7 @@
 /// client, because none is registered, begins and ends, too. <doc:SeeingDeliveries> shows what to do with
 /// events.
 public struct DeliveryEvent: Sendable {
-  /// The method that makes a delivery.
+  /// The method that makes a delivery. A later version may add cases, so write a `default` in a `switch`.
   public enum Way: Hashable, Sendable {
     /// `notify`, with one call for each client. With `forEach:`, all events of one client count as one call.
     case notify
@@ -35,7 +35,7 @@ public struct DeliveryEvent: Sendable {
     case post
   }
 
-  /// What happened.
+  /// What happened. A later version may add cases, so write a `default` in a `switch`.
   public enum Phase: Sendable {
     /// A pass has begun. It may call no client.
     case began
@@ -76,8 +76,8 @@ public struct DeliveryEvent: Sendable {
   /// The number of the pass, unique in its center.
   public internal(set) var pass: UInt64
 
-  /// The home in which this pass calls clients: `MainActor`, another actor's type, `queue` with a label, or
-  /// `task`; nil on the thread that notified or posted.
+  /// The home in which this pass calls clients: `MainActor`, another actor's type, `queue` with its label, `task`,
+  /// or `task in` an actor; nil on the thread that notified or posted. A text for people, which may change.
   public internal(set) var home: String?
 
   /// The nanoseconds that the calls of this pass have waited since `post`; nil if they did not wait.

@@ -13,12 +13,11 @@ final class PostTrace: Sendable {
   private let carried: (any CarriedBinding)?
   private let start: UInt64
 
-  fileprivate init(
-    _ event: DeliveryEvent, by tracing: Tracing, carrying carried: (any CarriedBinding)?
-  ) {
+  /// The trace of a post that is being made.
+  init(_ event: DeliveryEvent, by tracing: Tracing) {
     self.event = event
     self.tracing = tracing
-    self.carried = carried
+    carried = tracing.carried?.capture()
     isReporting = Tracing.isReporting
     start = Clock.now
   }
@@ -42,7 +41,7 @@ final class PostTrace: Sendable {
   }
 
   /// The nanoseconds since the post was made.
-  var age: UInt64 { Clock.now - start }
+  var age: UInt64 { Clock.now(notBefore: start) - start }
 
   /// Reports a pass of the post, in which `body` calls listeners.
   ///
@@ -94,13 +93,5 @@ final class PostTrace: Sendable {
     event.waited = waited
     event.isOfLetter = home != nil
     return DeliveryPass(event, of: tracing)
-  }
-}
-
-extension Tracing {
-  /// Returns the trace of a post that is being made.
-  @inline(never)
-  func makeTrace(_ event: DeliveryEvent) -> PostTrace {
-    PostTrace(event, by: self, carrying: carried?.capture())
   }
 }

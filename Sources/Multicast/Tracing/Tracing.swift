@@ -25,13 +25,6 @@ final class Tracing: Sendable {
   /// Whether a delivery that begins now is reported.
   var reportsNow: Bool { reports && !Self.isReporting }
 
-  /// Reports that a delivery was refused.
-  func reportRefusal(of event: DeliveryEvent) {
-    var event = event
-    (event.pass, event.phase, event.time) = (nextPass(), .refused, Clock.now)
-    report(event)
-  }
-
   /// Returns the number of a new delivery. Passes have numbers of their own, so that the deliveries of a log show no gaps.
   ///
   /// Relaxed, because the number orders no other memory.
@@ -39,9 +32,9 @@ final class Tracing: Sendable {
     lastDelivery.wrappingAdd(1, ordering: .relaxed).newValue
   }
 
-  fileprivate func nextPass() -> UInt64 { lastPass.wrappingAdd(1, ordering: .relaxed).newValue }
+  func nextPass() -> UInt64 { lastPass.wrappingAdd(1, ordering: .relaxed).newValue }
 
-  fileprivate func report(_ event: DeliveryEvent) {
+  func report(_ event: DeliveryEvent) {
     Self.$isReporting.withValue(true) { onDelivery?(event) }
   }
 }
@@ -86,13 +79,13 @@ final class DeliveryPass: @unchecked Sendable {
   func endCall(_ call: Call) {
     count += 1
     isUnheard = false
-    let now = Clock.now
+    let now = Clock.now(notBefore: call.start)
     report(.called(call.client, nanoseconds: now - call.start), at: now)
   }
 
   @usableFromInline
   func endPass() {
-    let now = Clock.now
+    let now = Clock.now(notBefore: start)
     event.isUnheard = isUnheard
     report(.ended(clients: count, nanoseconds: now - start), at: now)
   }

@@ -28,7 +28,8 @@ extension MulticastCenter {
       }
       if letters == 0 { return nil }
       return Wiring.Backlog(
-        home: mailbox.description, letters: letters, nanoseconds: nanoseconds)
+        home: mailbox.description, letters: letters,
+        age: Wiring.Backlog.Age(nanoseconds: nanoseconds))
     }
     .sorted { ($0.home, $1.letters) < ($1.home, $0.letters) }
   }

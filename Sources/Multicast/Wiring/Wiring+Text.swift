@@ -4,7 +4,7 @@ extension Wiring: CustomStringConvertible {
     var lines = [
       protocols.isEmpty && topics.isEmpty ? "MulticastCenter: not in use" : "MulticastCenter"
     ]
-    for (list, noun) in protocols.map({ ($0, "client") }) + topics.map({ ($0, "observer") }) {
+    for (list, noun) in protocols.map({ ($0, "client") }) + topics.map({ ($0, "handler") }) {
       lines.append("  \(list.name): \(counted(list.count, noun))")
       for group in list.listeners {
         let count = group.count == 1 ? [] : ["× \(group.count)"]

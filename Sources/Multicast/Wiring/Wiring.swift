@@ -11,7 +11,7 @@
 ///     ProfileScreen, MainActor
 ///     Badge, MainActor, × 2
 ///     AuditLog, posting thread
-///   Topic<Mail>("mail"): 1 observer
+///   Topic<Mail>("mail"): 1 handler
 ///     Inbox, MainActor
 /// ```
 ///
@@ -94,8 +94,19 @@ public struct Wiring: Hashable, Sendable {
     /// The nanoseconds since the post of the first letter that the home has not taken.
     ///
     /// It is nil if the home has taken all its letters, or if the center has neither `onDelivery` nor a carried
-    /// value, and so measures no times.
-    public let nanoseconds: UInt64?
+    /// value, and so measures no times. `==` ignores it, because each snapshot has another one.
+    public var nanoseconds: UInt64? { age.nanoseconds }
+
+    let age: Age
+
+    /// A time that makes no difference.
+    struct Age: Hashable, Sendable {
+      let nanoseconds: UInt64?
+
+      static func == (_: Age, _: Age) -> Bool { true }
+
+      func hash(into hasher: inout Hasher) {}
+    }
   }
 }
 

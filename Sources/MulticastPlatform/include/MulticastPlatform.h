@@ -180,8 +180,8 @@ MULTICAST_INLINE void multicast_release(multicast_lock *_Nonnull lock) {
 // The module of the C library has another name on each system, and so do some of its functions. C code is the same on all of
 // them.
 
-/// Returns the nanoseconds since some moment in the past, which is another one each time the system starts. The number never
-/// decreases. The clocks of Swift's standard library need macOS 13 and its relatives.
+/// Returns the nanoseconds since some moment in the past, which is another one each time the system starts. In some virtual
+/// machines, the number may decrease. The clocks of Swift's standard library need macOS 13 and its relatives.
 uint64_t multicast_now(void);
 
 /// Writes text to standard error in one piece, so that the lines of several threads do not mix, and on Android to the system's

@@ -74,8 +74,8 @@ nonisolated final class Audit: Sendable {
     center.observe(Topic<(id: Int, name: String)>(), owner: self) { audit, message in
       audit.write(message.id)
     }
-    center.removeObservers(of: .login, owner: self)
-    center.removeObservers(of: .login)
+    center.removeHandlers(of: .login, owner: self)
+    center.removeHandlers(of: .login)
     center.post(.login, 7)
     await center.post(.login, 2).delivered()
     return center.removeLatest(of: .login)

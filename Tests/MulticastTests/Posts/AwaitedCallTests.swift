@@ -68,7 +68,7 @@ import Testing
     box.withLock { $0 = nil }
   }
 
-  enum End: CaseIterable { case once, cancel, removeObservers }
+  enum End: CaseIterable { case once, cancel, removeHandlers }
 
   /// A removed handler does not receive the posts that it makes, and another handler does.
   @Test(arguments: End.allCases) func aRemovedHandlerWaitsForTheOtherHandlers(end: End) async {
@@ -79,7 +79,7 @@ import Testing
       switch end {
       case .once: break
       case .cancel: observation.withLock { $0 }?.cancel()
-      case .removeObservers: center.removeObservers(of: topic, owner: owner)
+      case .removeHandlers: center.removeHandlers(of: topic, owner: owner)
       }
       await center.post(topic, number + 1).delivered()
       journal.write("returned")

@@ -115,14 +115,14 @@ import Testing
     #expect(journal.read() == "")
   }
 
-  enum End: CaseIterable, Sendable { case cancel, remove, removeObservers, removeTopic, removeAll }
+  enum End: CaseIterable, Sendable { case cancel, remove, removeHandlers, removeTopic, removeAll }
 
   private func remove(_ observation: TopicObservation, of topic: Topic<Sentinel>, _ end: End) {
     switch end {
     case .cancel: observation.cancel()
     case .remove: center.remove(owner)
-    case .removeObservers: center.removeObservers(of: topic, owner: owner)
-    case .removeTopic: center.removeObservers(of: topic)
+    case .removeHandlers: center.removeHandlers(of: topic, owner: owner)
+    case .removeTopic: center.removeHandlers(of: topic)
     case .removeAll: center.removeAll()
     }
   }
@@ -349,7 +349,7 @@ import Testing
     for number in 100..<110 {
       center.post(topic, Sentinel { center.post(Topic<Int>(), number) })
     }
-    center.removeObservers(of: topic)
+    center.removeHandlers(of: topic)
     center.removeLatest(of: topic)
     testHome.queue.resume()
     await numbers.wait(for: 110)

@@ -10,8 +10,8 @@ import Testing
   enum Question: CaseIterable {
     case add, addAgain, remove, removeObject, removeAll, contains, isEmpty, count, description,
       wiring
-    case observe, observeWithID, observeManyTopics, messages, removeObservers,
-      removeObserversOfOwner
+    case observe, observeWithID, observeManyTopics, messages, removeHandlers,
+      removeHandlersOfOwner
     case cancel, isActive, post, postOnMain, postAwaiting, postAwaitingAnywhere, postTopic,
       postLatest, latest
   }
@@ -80,7 +80,7 @@ extension ReleaseAtHomeTests {
     await home.run { _ = home.makeListener(in: center) }
     #expect(await center.post(PingProtocol.self) { $0.ping(1) }.delivered() == 1)
     #expect(center[PingProtocol.self].isEmpty)
-    #expect(center.removeObservers(of: .login) == 1)
+    #expect(center.removeHandlers(of: .login) == 1)
   }
 
   @Test func clientsOfADeallocatedActorAreRemovedOnAnyThread() {
@@ -375,8 +375,8 @@ private final class Asker: Sendable {
         center.observe(topic, owner: owner) { _, _ in }
       }
     case .messages: _ = center.messages(of: .login)
-    case .removeObservers: center.removeObservers(of: .login)
-    case .removeObserversOfOwner: center.removeObservers(of: .login, owner: owner)
+    case .removeHandlers: center.removeHandlers(of: .login)
+    case .removeHandlersOfOwner: center.removeHandlers(of: .login, owner: owner)
     case .cancel: for token in home.observations.withLock({ $0 }) { token.cancel() }
     case .isActive: for token in home.observations.withLock({ $0 }) { _ = token.isActive }
     case .post: delegate.post { $0.ping(1) }

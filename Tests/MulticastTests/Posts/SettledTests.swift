@@ -62,7 +62,7 @@ import Testing
     center.post(topic, 1)
     await begun.wait()
     observation.cancel()
-    center.removeObservers(of: topic)
+    center.removeHandlers(of: topic)
     // So many other handlers that the center drops mailboxes that are not in use.
     let others = Topic<Int>("others")
     for _ in 0..<100 {

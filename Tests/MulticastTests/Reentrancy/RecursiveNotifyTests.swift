@@ -92,7 +92,7 @@ import Testing
       @Sendable func post() { center.post(topic, 1) }
       center.observe(topic, owner: owner) { _, _ in post() }
       post()
-      center.removeObservers(of: topic)
+      center.removeHandlers(of: topic)
     }
   }
 

@@ -122,7 +122,7 @@ private final class Model: Sendable {
     }
     for owner in owners { center.observe(.login, owner: owner, id: 3) { _, _ in } }
     #expect(post() == 1000)
-    #expect(center.removeObservers(of: .login, owner: owners[7]) == 20)
+    #expect(center.removeHandlers(of: .login, owner: owners[7]) == 20)
     #expect(post() == 980)
   }
 
@@ -143,8 +143,8 @@ private final class Model: Sendable {
     switch operation {
     case "post": #expect(post() == 0)
     case "observe": center.observe(.login, owner: owner) { _, _ in }
-    case "remove": center.removeObservers(of: .login, owner: owner)
-    default: center.removeObservers(of: .login)
+    case "remove": center.removeHandlers(of: .login, owner: owner)
+    default: center.removeHandlers(of: .login)
     }
     #expect(journal.read() == "heard")
     #expect(end.read() == "end")
@@ -226,7 +226,7 @@ private final class Model: Sendable {
       switch change {
       case .replace: break
       case .cancel: observation.cancel()
-      case .remove: center.removeObservers(of: .login, owner: other)
+      case .remove: center.removeHandlers(of: .login, owner: other)
       }
     }
     center.observe(.login, owner: other, id: 1) { _, _ in journal.write("old") }
@@ -253,11 +253,11 @@ private final class Model: Sendable {
     center.observe(Topic<Int>(), owner: owner) { _, _ in journal.write("number") }
     center.add(client, for: PingProtocol.self)
 
-    #expect(center.removeObservers(of: .login, owner: owner) == 2)
+    #expect(center.removeHandlers(of: .login, owner: owner) == 2)
     #expect(!observation.isActive)
-    #expect(center.removeObservers(of: .login, owner: owner) == 0)
+    #expect(center.removeHandlers(of: .login, owner: owner) == 0)
     #expect(post() == 1)
-    center.removeObservers(of: .login)
+    center.removeHandlers(of: .login)
     #expect(post() == 0)
     #expect(center.post(Topic<Int>(), 1).clients == 1)
     #expect(center.remove(owner) == 1)
@@ -310,13 +310,13 @@ private final class Model: Sendable {
         extendLifetime(deallocated)
       }
       let owner = Owner()
-      #expect(center.removeObservers(of: .login, owner: owner) == 0)
+      #expect(center.removeHandlers(of: .login, owner: owner) == 0)
       extendLifetime(owner)
     }
-    #expect(center.removeObservers(of: .login, owner: others[50]) == 1)
+    #expect(center.removeHandlers(of: .login, owner: others[50]) == 1)
   }
 
-  /// So many that `removeObservers` with an owner would not search for deallocated ones.
+  /// So many that `removeHandlers` with an owner would not search for deallocated ones.
   @Test func handlersOfDeallocatedOwnersAreNotCountedAsRemoved() {
     do {
       let owners = (0..<100).map { _ in Owner() }
@@ -324,13 +324,13 @@ private final class Model: Sendable {
     }
     let owner = kept(Owner())
     center.observe(.login, owner: owner) { _, _ in }
-    #expect(center.removeObservers(of: .login) == 1)
+    #expect(center.removeHandlers(of: .login) == 1)
   }
 
   @Test func anOwnerCanBeDeallocatedWhileItsHandlerIsCancelled() {
     for _ in 0..<Process.rounds(2000, quick: 200) {
       let owner = Locked<Model?>(
-        Model(center, journal) { $0.center.removeObservers(of: .login, owner: $0) })
+        Model(center, journal) { $0.center.removeHandlers(of: .login, owner: $0) })
       guard let first = owner.withLock({ $0 }) else { return }
       let observation = center.observe(.login, owner: consume first) { _, _ in }
       onThreads(2) { thread in
@@ -366,7 +366,7 @@ private final class Model: Sendable {
         switch Int.random(in: 0..<8, using: &generator) {
         case 0: owners.append(Owner())
         case 1: if owners.count > 1 { owners.removeFirst() }
-        case 2: center.removeObservers(of: .login, owner: owner)
+        case 2: center.removeHandlers(of: .login, owner: owner)
         case 3: observations.popLast()?.cancel()
         case 4, 5:
           observations.append(

@@ -34,7 +34,7 @@ import Testing
       let index = step &* 7_919 / 13 % owners.count
       switch step % 17 {
       case 0:
-        let count = center.removeObservers(of: .login, owner: owners[index])
+        let count = center.removeHandlers(of: .login, owner: owners[index])
         #expect(count == registered[index].count)
         registered[index] = []
       case 1:

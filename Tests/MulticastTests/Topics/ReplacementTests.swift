@@ -253,7 +253,7 @@ import Testing
         }
       }
       all.wait()
-      #expect(center.removeObservers(of: Topic<Int>(), owner: owner) == 1)
+      #expect(center.removeHandlers(of: Topic<Int>(), owner: owner) == 1)
     }
   }
 

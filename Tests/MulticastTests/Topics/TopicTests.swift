@@ -166,7 +166,7 @@ import Testing
     #expect(await center.post(.login, Login(id: 2)).delivered() == 1)
     #expect(await store.ids == [1, 2])
     // The handler captures its owner, and so retains it until the handler is removed.
-    center.removeObservers(of: .login)
+    center.removeHandlers(of: .login)
   }
 
   @Test @MainActor func anAwaitingHandlerRunsInTheActorInWhichItIsWritten() async {
@@ -293,7 +293,7 @@ import Testing
   @Test func aLoopReceivesEarlierMessagesAndEndsWhenObserversAreRemoved() async {
     let messages = center.messages(of: Topic<Int>())
     center.post(Topic<Int>(), 1)
-    center.removeObservers(of: Topic<Int>())
+    center.removeHandlers(of: Topic<Int>())
     var received: [Int] = []
     for await message in messages { received.append(message) }
     #expect(received == [1])

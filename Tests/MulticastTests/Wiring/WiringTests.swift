@@ -217,7 +217,7 @@ private final class WaitingWorker: WorkerProtocol {
     ]
     let streams = policies.map { center.messages(of: topic, buffering: $0) }
     for number in 1...4 { center.post(topic, number) }
-    center.removeObservers(of: topic)
+    center.removeHandlers(of: topic)
     var received: [[Int]] = []
     for stream in streams { received.append(await stream.reduce(into: []) { $0.append($1) }) }
     #expect(received == [[1, 2, 3, 4], [3, 4], [1, 2], []])
@@ -256,12 +256,27 @@ private final class WaitingWorker: WorkerProtocol {
     #expect(waiting == [])
   }
 
+  /// The time that a letter has waited is another one in each snapshot.
+  @Test func snapshotsOfTheSameWaitingLettersAreEqual() async {
+    let center = MulticastCenter(onDelivery: { _ in })
+    let testHome = TestHome("stuck")
+    center.observe(.login, owner: owner, on: testHome.queue) { _, _ in }
+    testHome.queue.suspend()
+    center.post(.login, Login(id: 1))
+    let (one, other) = (center.wiring, center.wiring)
+    #expect(one == other && Set([one, other]).count == 1)
+    #expect(one.waiting[0].nanoseconds != nil)
+    testHome.queue.resume()
+    await center.settled()
+    #expect(center.wiring != one)
+  }
+
   @Test func lettersAreListedAsWaitingAfterTheirListenersAreRemoved() async {
     let testHome = TestHome("stuck")
     center.observe(.login, owner: owner, on: testHome.queue) { _, _ in }
     testHome.queue.suspend()
     for id in 0..<2 { center.post(.login, Login(id: id)) }
-    center.removeObservers(of: .login)
+    center.removeHandlers(of: .login)
     #expect(waiting == ["2 in queue stuck"])
     testHome.queue.resume()
     await center.settled()
@@ -276,7 +291,7 @@ private final class WaitingWorker: WorkerProtocol {
     }
     for id in 0..<3 { center.post(.login, Login(id: id)) }
     await began.wait()
-    center.removeObservers(of: .login)
+    center.removeHandlers(of: .login)
     #expect(waiting == ["3 in task"])
     goOn.send()
     await center.settled()
@@ -363,7 +378,7 @@ private final class WaitingWorker: WorkerProtocol {
       var description: String {
         let owner = Owner()
         center.observe(.login, owner: owner, id: "nested") { _, _ in }
-        center.removeObservers(of: .login)
+        center.removeHandlers(of: .login)
         return "\(center.wiring.topics.count) topics"
       }
     }
@@ -441,9 +456,9 @@ private final class WaitingWorker: WorkerProtocol {
             Badge, posting thread, × 2
             AuditLog, posting thread
           NobodyProtocol: no clients
-          Topic<Mail>(): 1 observer
+          Topic<Mail>(): 1 handler
             AuditLog, task
-          Topic<Mail>("mail"): 4 observers
+          Topic<Mail>("mail"): 4 handlers
             AuditLog, posting thread, id all
             Screen, MainActor
             AuditLog, queue disk, × 2
@@ -490,19 +505,19 @@ private final class WaitingWorker: WorkerProtocol {
         MulticastCenter
           UserProtocol: 1 client
             `a "type" [with] {odd} & <b>|;#35;%% letters: é, 名前`, posting thread
-          Topic<Mail>(): 1 observer
+          Topic<Mail>(): 1 handler
             `a "type" [with] {odd} & <b>|;#35;%% letters: é, 名前`, queue, id ""
-          Topic<Mail>("\"\u{0301} combined"): 1 observer
+          Topic<Mail>("\"\u{0301} combined"): 1 handler
             `a "type" [with] {odd} & <b>|;#35;%% letters: é, 名前`, queue "́ combined, id "́ combined
-          Topic<Mail>("%%{init: {}}%%"): 1 observer
+          Topic<Mail>("%%{init: {}}%%"): 1 handler
             `a "type" [with] {odd} & <b>|;#35;%% letters: é, 名前`, queue %%{init: {}}%%, id %%{init: {}}%%
-          Topic<Mail>("1. list"): 1 observer
+          Topic<Mail>("1. list"): 1 handler
             `a "type" [with] {odd} & <b>|;#35;%% letters: é, 名前`, queue 1. list, id 1. list
-          Topic<Mail>("<script>&amp;#quot; `Markdown` **is** _not_ read ]) --> end; %% {{}} | $\\LaTeX$"): 1 observer
+          Topic<Mail>("<script>&amp;#quot; `Markdown` **is** _not_ read ]) --> end; %% {{}} | $\\LaTeX$"): 1 handler
             `a "type" [with] {odd} & <b>|;#35;%% letters: é, 名前`, queue <script>&amp;#quot; `Markdown` **is** _not_ read ]) --> end; %% {{}} | $\LaTeX$, id <script>&amp;#quot; `Markdown` **is** _not_ read ]) --> end; %% {{}} | $\LaTeX$
-          Topic<Mail>("lines\r\n\u{2028}\t\u{07} \u{202E}reversed\u{200B} 👩‍👩‍👧 é ﬁ\0"): 1 observer
+          Topic<Mail>("lines\r\n\u{2028}\t\u{07} \u{202E}reversed\u{200B} 👩‍👩‍👧 é ﬁ\0"): 1 handler
             `a "type" [with] {odd} & <b>|;#35;%% letters: é, 名前`, queue lines\r\n\u{2028}\t\u{07} \u{202E}reversed\u{200B} 👩‍👩‍👧 é ﬁ, id lines\r\n\u{2028}\t\u{07} \u{202E}reversed\u{200B} 👩‍👩‍👧 é ﬁ\0
-          Topic<Mail>("quotes \" \' ` and \\ backslashes \\n"): 1 observer
+          Topic<Mail>("quotes \" \' ` and \\ backslashes \\n"): 1 handler
             `a "type" [with] {odd} & <b>|;#35;%% letters: é, 名前`, queue quotes " ' ` and \ backslashes \n, id quotes " ' ` and \ backslashes \n
 
         """##,

@@ -165,7 +165,7 @@ final class HandlerProgram: Program, @unchecked Sendable {
     let begin = synchronized { tick() }
     removals.append((begin, .max))
     let number = removals.count - 1
-    center.removeObservers(of: topic, owner: owner)
+    center.removeHandlers(of: topic, owner: owner)
     removals[number].end = tick()
   }
 
@@ -255,7 +255,7 @@ final class HandlerProgram: Program, @unchecked Sendable {
       fault("the owner's other handler heard \(heardByOther) of \(messages.count) messages")
     }
     let others = removals.isEmpty ? 1 : 0
-    let registered = center.removeObservers(of: topic, owner: owner)
+    let registered = center.removeHandlers(of: topic, owner: owner)
     if registered != active + others {
       fault("\(registered) handlers are registered, and \(active) active")
     }
