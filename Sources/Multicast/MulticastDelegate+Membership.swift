@@ -91,7 +91,7 @@ extension MulticastDelegate {
   @usableFromInline
   func addBox(_ box: WeakBox, at site: CallSite, isHomeGiven: Bool) -> Bool {
     #if DEBUG
-      if !isHomeGiven, MainActor.presence() == .here { box.addedOnMain = site }
+      if !isHomeGiven, MainActor.presence() == .here { box.addedOnMain = AddedOnMain(at: site) }
     #endif
     while true {
       let registration = clientList.register(box)

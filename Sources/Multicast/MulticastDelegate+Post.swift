@@ -151,8 +151,16 @@ private final class AwaitingPost<Listener: Sendable>: Post, @unchecked Sendable 
   override var isolation: (any Actor)? { body.isolation }
 
   override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome {
-    let called: Void? = await MulticastDelegate<Listener>.clientBox(box).withClient(
-      awaiting: { client in await body(client) })
-    return called == nil ? .gone : .called
+    await MulticastDelegate<Listener>.clientBox(box).withClient(
+      awaiting: { client in await call(client, in: box, isolation: body.isolation) }) ?? .gone
+  }
+
+  /// Calls a client in the actor of `body`, unless it was removed while that actor was busy.
+  private func call(
+    _ client: Listener, in box: WeakBox, isolation: isolated (any Actor)?
+  ) async -> CallOutcome {
+    if !box.isRegistered { return .skipped }
+    await body(client)
+    return .called
   }
 }

@@ -44,8 +44,9 @@ public final class DeliveryTimeline: Sendable {
   /// Deliveries that are still calling are not in the file. Nothing is removed, so you may write the file again
   /// later.
   ///
-  /// - Complexity: O(*n* log *n*) for *n* calls and deliveries. Deliveries do not wait while the file is made; the
-  ///   next one copies what was recorded, in O(*n*).
+  /// - Complexity: O(*n* log *n*) for *n* calls and deliveries, and O(*n* · *k*) if *k* calls of one delivery that
+  ///   causes others overlap. Deliveries do not wait while the file is made; the next one copies what was recorded,
+  ///   in O(*n*).
   public var json: Data {
     let (slices, tracks) = state.withLock { ($0.slices, $0.tracks.map(\.name)) }
     let file = TraceFile(slices.sorted { $0.start < $1.start }, on: tracks)
@@ -55,7 +56,7 @@ public final class DeliveryTimeline: Sendable {
 
 /// A delivery, a call or a refusal: its last event, and where and when it began.
 private struct Slice {
-  var event: DeliveryEvent
+  let event: DeliveryEvent
   let track: Int
   let start: UInt64
 
@@ -117,12 +118,11 @@ private struct State {
       keep(Slice(event: event, track: pass.track, start: event.time - time))
     case .left: break
     case .ended:
-      guard var pass = passes.removeValue(forKey: event.pass) else { return }
+      guard let pass = passes.removeValue(forKey: event.pass) else { return }
       tracks[pass.track].activePasses -= 1
       tracks[pass.track].end = event.time
       if let thread, stacks[thread]?.popLast() != nil, stacks[thread] == [] { stacks[thread] = nil }
-      pass.event = event
-      keep(pass)
+      keep(Slice(event: event, track: pass.track, start: pass.start))
     }
   }
 
@@ -164,9 +164,10 @@ private struct TraceFile {
   init(_ slices: [Slice], on tracks: [String]) {
     origin = slices.first?.start ?? 0
     add("M", 0, at: origin, #""name":"process_name","args":{"name":"deliveries"}"#)
+    var numbers: [String: Int] = [:]
     for (track, name) in tracks.enumerated() {
-      let number = tracks[...track].count { $0 == name }
-      let title = quoted(number == 1 ? name : "\(name) (\(number))")
+      numbers[name, default: 0] += 1
+      let title = quoted(numbers[name] == 1 ? name : "\(name) (\(numbers[name, default: 0]))")
       add("M", track, at: origin, #""name":"thread_name","args":{"name":\#(title)}"#)
     }
     for slice in slices {

@@ -27,10 +27,12 @@ final class DeliveryHub: Sendable {
     if let clients {
       let delivery = DeliveryRecorder.Delivery(event, clients: clients)
       for recording in recordings { recording.add(delivery, number: event.delivery) }
-    } else if case .began = event.phase, event.way != .awaiting {
-      // It ends soon, and before that, deliveries that are nested in it may end.
+    } else if case .began = event.phase {
       let delivery = DeliveryRecorder.Delivery(event, clients: 0)
-      for recording in recordings { recording.begin(delivery, number: event.delivery) }
+      for recording in recordings {
+        // A delivery that awaits may last as long as the test. Another one ends soon, and nested ones may end before it.
+        recording.begin(delivery, number: event.delivery, blocks: event.way != .awaiting)
+      }
     }
   }
 }

@@ -1,7 +1,8 @@
 import Multicast
 import Testing
 
-/// Records the deliveries of a center: the calls of `notify`, `map` and `post`, in the order in which they are made.
+/// Records the deliveries of a center: the calls of `notify`, `map` and `post`, in the order in which they begin. A post
+/// that follows another one begins after it.
 public struct DeliveryRecorder: Sendable {
   /// A call of `notify`, `map`, `post` and their relatives.
   public struct Delivery: Sendable {
@@ -40,8 +41,8 @@ public struct DeliveryRecorder: Sendable {
   ///   - center: A center that can be recorded. Another one fails the test. Outside a test of Swift Testing, as
   ///     in XCTest, the program stops.
   ///   - isExhaustive: Whether a delivery that is not taken with ``next()`` fails the test at its end. Use it in
-  ///     a test with `.ownCenter`, or in the body of an exploration. Elsewhere, it fails the test, or stops the
-  ///     program outside Swift Testing.
+  ///     a test with `.ownCenter`, or in the body of an exploration. Elsewhere, it fails the test. Outside
+  ///     Swift Testing, and so in a detached task or on a queue, it stops the program.
   ///   - sourceLocation: The source location that a failure names.
   public init(
     _ center: MulticastCenter = .current, exhaustive isExhaustive: Bool = false,
@@ -56,10 +57,10 @@ public struct DeliveryRecorder: Sendable {
         MulticastCenter.recordable().
         """, sourceLocation)
     }
-    if isExhaustive { TestScope.check(recording, named: "deliveries", sourceLocation) }
+    if isExhaustive { TestScope.check(recording, of: center, named: "deliveries", sourceLocation) }
   }
 
-  /// All recorded deliveries, even those that were taken, in the order in which they were made.
+  /// All recorded deliveries, even those that were taken, in the order in which they began.
   ///
   /// A delivery is recorded when it has called its clients and left its letters. A nested delivery comes after
   /// its outer one in this array, although it is recorded first.
@@ -67,7 +68,7 @@ public struct DeliveryRecorder: Sendable {
 
   /// Takes the first delivery that was not taken, and waits until there is one.
   ///
-  /// Deliveries are taken in the order in which they were made. If an earlier one is still calling its clients,
+  /// Deliveries are taken in the order in which they began. If an earlier one is still calling its clients,
   /// this waits for its end, so an outer delivery comes before those that are nested in it. It does not wait for
   /// a `notify(awaiting:)` or `map(awaiting:)`, which is taken after it has ended.
   ///
@@ -79,7 +80,7 @@ public struct DeliveryRecorder: Sendable {
   }
 
   /// Takes the first delivery to a listener protocol that was not taken, and waits until there is one, as
-  /// ``next()`` does.
+  /// ``next()`` does. It does not wait for the end of earlier deliveries of anything else.
   ///
   /// - Parameter listener: The listener protocol.
   /// - Returns: The delivery.
@@ -91,7 +92,8 @@ public struct DeliveryRecorder: Sendable {
     try await next("a delivery to \(Listener.self)") { $0.event.isDelivery(to: Listener.self) }
   }
 
-  /// Takes the first delivery to a topic that was not taken, and waits until there is one, as ``next()`` does.
+  /// Takes the first delivery to a topic that was not taken, and waits until there is one, as ``next()`` does. It
+  /// does not wait for the end of earlier deliveries of anything else.
   ///
   /// - Parameter topic: The topic.
   /// - Returns: The delivery.

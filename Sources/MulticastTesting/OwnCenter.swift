@@ -14,11 +14,7 @@ public struct OwnCenter: TestTrait, SuiteTrait, TestScoping {
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
     let center = MulticastCenter.recordable()
-    try await TestScope.run(with: center) {
-      try await function()
-      // What handlers in other homes post now belongs to the test, too.
-      await center.settled(within: patience)
-    }
+    try await TestScope.run(with: center, patience: patience) { try await function() }
     for leak in await center.endHandlers() {
       Issue.record("\(leak)", sourceLocation: test.sourceLocation)
     }
@@ -43,9 +39,9 @@ extension Trait where Self == OwnCenter {
   /// `MulticastCenter.default`. Let code that you want to test read `current` once, where it creates an
   /// object, and keep the center.
   ///
-  /// At its end, the test waits until the center has settled, for ten seconds at most. It fails if an exhaustive
-  /// recorder contains something that was not taken, or if a handler alone has kept its owner alive: see
-  /// ``Multicast/MulticastCenter/expectNoLeaks()``.
+  /// At its end, a test that does not throw waits until the center has settled, for ten seconds at most. It fails
+  /// if an exhaustive recorder contains something that was not taken, or if a handler alone has kept its owner
+  /// alive: see ``Multicast/MulticastCenter/expectNoLeaks()``.
   public static var ownCenter: Self { Self() }
 }
 
@@ -102,34 +98,46 @@ public struct LeakedOwners: Error, CustomStringConvertible {
 final class TestScope: Sendable {
   @TaskLocal private static var current: TestScope?
 
-  private typealias Check = @Sendable () -> Void
+  private struct Check: Sendable {
+    let center: MulticastCenter
+    let reportRemaining: @Sendable () -> Void
+  }
 
   private let checks = Locked<[Check]>([])
 
   /// Runs `body` with a center as the current one, and then checks the exhaustive recorders that were made in it.
+  ///
+  /// - Parameter patience: The longest time that each center may take to settle before that, in seconds. What handlers in
+  ///   other homes post meanwhile belongs to the test, too.
   static func run<Result>(
-    with center: MulticastCenter, _ body: () async throws -> Result
+    with center: MulticastCenter, patience: Double, _ body: () async throws -> Result
   ) async throws -> Result {
     let scope = TestScope()
     let result = try await MulticastCenter.$ofTask.withValue(center) {
       try await $current.withValue(scope) { try await body() }
     }
-    for check in scope.checks.withLock({ $0 }) { check() }
+    await center.settled(within: patience)
+    for check in scope.checks.withLock({ $0 }) {
+      await check.center.settled(within: patience)
+      check.reportRemaining()
+    }
     return result
   }
 
   /// Lets the end of the test fail if a recording contains elements that the test has not taken.
   static func check<Element: Sendable>(
-    _ recording: Recording<Element>, named name: String, _ location: SourceLocation
+    _ recording: Recording<Element>, of center: MulticastCenter, named name: String,
+    _ location: SourceLocation
   ) {
     guard let current else {
       return reportMisuse(
         """
-        An exhaustive recorder needs a test with the trait .ownCenter, or an exploration, which checks it at the end.
+        An exhaustive recorder needs a test with the trait .ownCenter, or an exploration, which checks it at the end. \
+        Make it there, and not in a detached task or on a queue.
         """, location)
     }
     current.checks.withLock { checks in
-      checks.append {
+      let check = Check(center: center) {
         let remaining = recording.remaining
         if remaining.isEmpty { return }
         let list = remaining.map { "\n  \($0)" }.joined()
@@ -137,6 +145,7 @@ final class TestScope: Sendable {
           "The test has not taken these \(name), and their recorder is exhaustive:\(list)",
           sourceLocation: location)
       }
+      checks.append(check)
     }
   }
 }

@@ -3,11 +3,9 @@ import Multicast
 /// What a recorder has recorded, and the tasks that wait for more.
 final class Recording<Element: Sendable>: Sendable {
   private struct Entry {
-    enum Progress { case begun, recorded, taken }
+    enum Progress { case blocking, begun, recorded, taken }
 
-    /// The place of the element among the others.
     let number: UInt64
-
     var element: Element
     var progress: Progress
   }
@@ -32,59 +30,66 @@ final class Recording<Element: Sendable>: Sendable {
     var waits: [Wait] = []
     var lastWait = 0
 
-    /// Takes the first element that matches and has not been taken, unless it is not recorded yet.
+    /// Takes the first element that matches and has not been taken, unless an earlier one that matches blocks it.
     mutating func take(where matches: (Element) -> Bool) -> Element? {
-      let index = entries.firstIndex { $0.progress != .taken && matches($0.element) }
+      let index = entries.firstIndex { entry in
+        (entry.progress == .recorded || entry.progress == .blocking) && matches(entry.element)
+      }
       guard let index, entries[index].progress == .recorded else { return nil }
       entries[index].progress = .taken
       return entries[index].element
     }
 
-    /// Puts an element in its place, where it may have begun.
-    mutating func put(_ element: Element, number: UInt64?, _ progress: Entry.Progress) {
-      let number = number ?? (entries.last?.number ?? 0) + 1
-      let entry = Entry(number: number, element: element, progress: progress)
-      let before = entries.lastIndex { $0.number <= number }
-      if let before, entries[before].number == number {
-        entries[before] = entry
-      } else {
-        entries.insert(entry, at: before.map { $0 + 1 } ?? 0)
+    /// Records an element in the place where it has begun, or as the last one.
+    mutating func record(_ element: Element, number: UInt64) {
+      let entry = Entry(number: number, element: element, progress: .recorded)
+      let begun = entries.lastIndex { entry in
+        entry.number == number && (entry.progress == .begun || entry.progress == .blocking)
       }
+      if let begun { entries[begun] = entry } else { entries.append(entry) }
     }
   }
 
   private let state = Locked(State())
 
   /// The recorded elements, even those that were taken.
-  var all: [Element] { elements { $0 != .begun } }
+  var all: [Element] { elements([.recorded, .taken]) }
 
   /// The recorded elements that were not taken.
-  var remaining: [Element] { elements { $0 == .recorded } }
+  var remaining: [Element] { elements([.recorded]) }
 
   /// A line for each element, even for one that is not recorded yet.
   fileprivate var lines: [String] {
     state.withLock(\.entries).enumerated().map { index, entry in
-      "\(index + 1). \(entry.element)\(entry.progress == .begun ? ", has not ended" : "")"
+      let isRecorded = [.recorded, .taken].contains(entry.progress)
+      return "\(index + 1). \(entry.element)\(isRecorded ? "" : ", has not ended")"
     }
   }
 
-  private func elements(where isWanted: (Entry.Progress) -> Bool) -> [Element] {
+  private func elements(_ progress: Set<Entry.Progress>) -> [Element] {
     state.withLock { state in
-      state.entries.filter { isWanted($0.progress) }.map(\.element)
+      state.entries.filter { progress.contains($0.progress) }.map(\.element)
     }
   }
 
-  /// Reserves the place of an element that will be recorded. Until then, `next(where:)` takes no later one if this one matches, too.
-  func begin(_ element: Element, number: UInt64) {
-    state.withLock { $0.put(element, number: number, .begun) }
+  /// Gives an element its place, before it is recorded.
+  ///
+  /// - Parameters:
+  ///   - number: A number of your choice, with which you record the element.
+  ///   - blocks: Whether `next(where:)` waits for this element if it matches, although a later one that matches is recorded.
+  func begin(_ element: Element, number: UInt64, blocks: Bool) {
+    state.withLock { state in
+      state.entries.append(
+        Entry(number: number, element: element, progress: blocks ? .blocking : .begun))
+    }
   }
 
   /// Records an element, and passes it to the first task that waits for it.
   ///
-  /// - Parameter number: The place of the element among the others; nil for the last place.
-  func add(_ element: Element, number: UInt64? = nil) {
+  /// - Parameter number: The number with which the element has begun; 0 if it has not.
+  func add(_ element: Element, number: UInt64 = 0) {
     let served = state.withLock { state in
-      state.put(element, number: number, .recorded)
+      state.record(element, number: number)
       // One task takes this element. Others may take later ones, which were recorded before it.
       var served: [(wait: Wait, element: Element)] = []
       for wait in state.waits where wait.matches(element) {

@@ -11,10 +11,10 @@ import Testing
 /// #expect(try await logins.next().id == 19000)
 /// ```
 ///
-/// A recorder is a handler without a home: it records on the thread that posts. ``Multicast/Posted/clients``, a
+/// A recorder is a handler without a home: it records on the thread that posts. `Posted.clients`, a
 /// ``DeliveryRecorder`` and the wiring count it, as `Recording`. If the topic keeps its latest message, it records
 /// that first, and another thread may record a message, perhaps after `post` has returned. It records as long as
-/// something retains it, and an exhaustive one until the test ends.
+/// something retains it, and an exhaustive one until the test ends, unless all handlers of the topic are removed.
 public struct TopicRecorder<Message: Sendable>: Sendable {
   private let topic: Topic<Message>
   private let recording = Recording<Message>()
@@ -25,8 +25,8 @@ public struct TopicRecorder<Message: Sendable>: Sendable {
   ///   - center: The center.
   ///   - topic: The topic. It does not have to have handlers.
   ///   - isExhaustive: Whether a message that is not taken with ``next()`` fails the test at its end. Use it in
-  ///     a test with `.ownCenter`, or in the body of an exploration. Elsewhere, it fails the test, or stops the
-  ///     program outside Swift Testing.
+  ///     a test with `.ownCenter`, or in the body of an exploration. Elsewhere, it fails the test. Outside
+  ///     Swift Testing, and so in a detached task or on a queue, it stops the program.
   ///   - sourceLocation: The source location that such a failure names.
   public init(
     _ center: MulticastCenter, _ topic: Topic<Message>, exhaustive isExhaustive: Bool = false,
@@ -35,7 +35,7 @@ public struct TopicRecorder<Message: Sendable>: Sendable {
     self.topic = topic
     center.observe(topic, owner: recording) { recording, message in recording.add(message) }
     if isExhaustive {
-      TestScope.check(recording, named: "messages of \(topic)", sourceLocation)
+      TestScope.check(recording, of: center, named: "messages of \(topic)", sourceLocation)
     }
   }
 

@@ -123,6 +123,25 @@ private final class Paged: PageProtocol {
     #expect(taken == deliveries.all.map(\.site.line))
   }
 
+  /// A post of a handler follows. It is made before the `notify` there, and begins after it.
+  @Test func deliveriesAreTakenInTheOrderInWhichTheyBegin() async throws {
+    let client = kept(Pinged())
+    center.add(client, for: PingProtocol.self)
+    let queue = DispatchQueue(label: "home")
+    center.observe(.login, owner: owner, on: queue) { [center] _, login in
+      center.post(Topic<Int>(), login.id)
+      center.notify(PingProtocol.self) { $0.ping(1) }
+    }
+    center.observe(Topic<Int>(), owner: owner) { _, _ in }
+    async let first = deliveries.next()
+    async let second = deliveries.next()
+    async let third = deliveries.next()
+    center.post(.login, Login(id: 1))
+    _ = try await [first, second, third]
+    let keys = ["\(Topic<Login>.login)", "PingProtocol", "\(Topic<Int>())"]
+    #expect(deliveries.all.map(\.key) == keys)
+  }
+
   /// A call that awaits may await what the test does after it has taken a delivery.
   @Test func aDeliveryThatAwaitsIsTakenWhenItHasEnded() async throws {
     let client = kept(Pinged())

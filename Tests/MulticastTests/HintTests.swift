@@ -138,6 +138,12 @@ import Testing
         let (other, baseScreen) = (MulticastCenter(), BaseScreen())
         other.add(baseScreen, for: BaseProtocol.self, on: nil)
         other.notify((any DerivedProtocol).self) { _ in }
+        // A client that has left one of its protocols has done so on purpose.
+        let left = MulticastCenter()
+        left.add(screen, for: BaseProtocol.self, on: nil)
+        left.add(screen, for: (any DerivedProtocol).self, on: nil)
+        left.remove(screen, for: BaseProtocol.self)
+        left.notify(BaseProtocol.self) { _ in }
         extendLifetime((screen, baseScreen))
       }
       let messages = [

@@ -21,7 +21,7 @@ class WeakBox: AtomicWord, @unchecked Sendable {
     /// The call of `add` on the main thread that did not say where the client's home is; nil for other clients.
     ///
     /// It is set before the box is registered, and constant from then on.
-    final var addedOnMain: CallSite?
+    final var addedOnMain: AddedOnMain?
   #endif
 
   @usableFromInline
@@ -91,6 +91,14 @@ extension WeakBox {
   /// one.
   final var reportedType: (any Any.Type)? { load().map { _ in shownType } }
 }
+
+#if DEBUG
+  /// The call site of an `add`. It is an object, because most boxes contain none, and a pointer is smaller than a call site.
+  final class AddedOnMain: Sendable {
+    let site: CallSite
+    init(at site: CallSite) { self.site = site }
+  }
+#endif
 
 /// An owner of a handler that the library makes in place of an object of the user, such as the owner of a stream of messages.
 /// Its own handler may keep it alive, so it is not reported as a leak.

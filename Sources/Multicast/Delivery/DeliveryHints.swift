@@ -30,7 +30,7 @@
     /// it was added on the main thread, or outside the actor in which it conforms.
     private func hintAtMissingHome<Listener>(as listener: Listener.Type, from site: CallSite) {
       if isActor || MainActor.presence() == .here { return }
-      guard let added = addedOnMain else {
+      guard let added = addedOnMain?.site else {
         return hintAtConformance(to: listener, from: site)
       }
       StandardError.hint(
@@ -115,14 +115,17 @@ extension PostOffice {
   func hintAtLettersHere(at site: CallSite) {
     #if DEBUG
       let home = mailboxes.first { mailbox in
-        lockAndRead(mailbox) { !$0.letters.isEmpty } && mailbox.callsHere(in: nil)
+        // A task takes a letter before it waits for its actor.
+        let waits = lockAndRead(mailbox) { mailbox.isTask ? $0.isBusy : !$0.letters.isEmpty }
+        if !waits || mailbox.isTask && mailbox.actor == nil { return false }
+        return mailbox.presence() == .here
       }
       guard let home else { return }
       StandardError.hint(
         at: site,
         """
         waitUntilSettled(seconds:), called at \(site), returned false, because letters wait in \(home), where it was called: \
-        a thread that waits does not handle them. Call it on a thread that no home needs, or await settled(within:).
+        a thread that waits may keep them from being handled. Call it on a thread that no home needs, or await settled(within:).
         """)
     #endif
   }

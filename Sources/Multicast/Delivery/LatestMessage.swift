@@ -61,7 +61,8 @@ extension PostOffice {
   /// this returns, as part of the caller's stack, where the guard finds a loop through `observe`.
   ///
   /// The letter belongs to a copy of the stored post: no task that awaits the post waits for this handler, and an
-  /// `onDelivery` callback that observes is not the cause of an event.
+  /// `onDelivery` callback that observes is not the cause of an event. What the handler posts is caused by the code that
+  /// observes, which decides when this happens, and not by what caused the message, perhaps long ago.
   ///
   /// - Parameter register: Changes the registration, with the office's lock held. Returns what has become of it, and the stored
   ///   post if the handler begins with it.
@@ -72,10 +73,14 @@ extension PostOffice {
     var delivery = DeliveryState()
     if mailbox.callsHere(in: nil) { delivery.noteHere(mailbox) }
     let roster = Roster(allOf: [box], in: mailbox)
+    let cause = Cause.current
     let (result, post) = withLock { state in
       let (result, stored) = register(&state)
       let post = stored?.copy(for: roster)
-      if let post { state.claimOrPut(post, for: roster, &delivery) }
+      if let post {
+        if let cause { post.setCause(Cause(site: post.site, parent: cause)) }
+        state.claimOrPut(post, for: roster, &delivery)
+      }
       return (result, post)
     }
     if let post { deliverLatestHere(post, delivery, in: mailbox) }

@@ -11,7 +11,8 @@
 public struct Posted: ~Copyable, Sendable {
   /// The number of clients or handlers that were called or will be.
   ///
-  /// Listeners that are removed or deallocated before their turn count, too, if their home is elsewhere, or if `post` is
+  /// Listeners that are removed or deallocated before their turn, or that skip the message with `newestOnly`, count, too, if
+  /// their home is elsewhere, or if `post` is
   /// calling the client or handler that posts. It is 0 if the post was refused because one post has set off more than
   /// 1,000 recurring posts: see <doc:Loops>.
   public let clients: Int

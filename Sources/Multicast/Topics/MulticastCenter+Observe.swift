@@ -43,7 +43,8 @@ extension MulticastCenter {
   /// - Parameters:
   ///   - topic: The topic.
   ///   - owner: The object with which the registration ends.
-  ///   - id: A name of the handler, so that a later call can replace it. Its `==` may use the center.
+  ///   - id: A name of the handler, so that a later call can replace it. Ids are compared as `AnyHashable`, for which
+  ///     `1` equals `1.0`. `==` may use the center.
   ///   - once: Whether the registration ends with the first message, which may be the latest one that the
   ///     topic keeps. The handler receives exactly one, however many threads post.
   ///   - newestOnly: Whether the handler skips a message if its topic already keeps a newer one, as for

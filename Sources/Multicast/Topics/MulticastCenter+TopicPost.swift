@@ -90,7 +90,7 @@ extension MulticastCenter {
   /// - Parameter topic: The topic.
   /// - Returns: The message; nil if there was none. If the message type is optional, `if let` finds a message
   ///   even if that is nil.
-  /// - Complexity: O(1).
+  /// - Complexity: O(1), and O(*n*) in the number of posts of this thread that wait for their turn.
   @discardableResult
   public func removeLatest<Message>(of topic: Topic<Message>) -> Message? {
     existingList(of: topic)?.removeLatest()?.message(as: Message.self)

@@ -19,8 +19,6 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
     let copy = TopicPost(to: list, from: site, message, for: roster)
     unsafe copy.number = number
     unsafe copy.trace = trace.map { PostTrace(copying: $0) }
-    // So a post that the handler makes has the same causes as if the original post had called the handler.
-    copy.setCause(cause)
     return copy
   }
 

@@ -72,17 +72,23 @@ final class PostTrace: Sendable {
     _ body: nonisolated(nonsending) () async -> CallOutcome
   ) async {
     await Tracing.$isReporting.bind(isReporting) {
-      let pass = client == nil ? nil : beginPass(waited: age, in: home)
-      let call = client.map { DeliveryPass.Call(client: $0) }
-      var outcome = CallOutcome.skipped
       if let carried {
-        await carried.restore { outcome = await body() }
+        await carried.restore { await makePass(in: home, client: client, body) }
       } else {
-        outcome = await body()
+        await makePass(in: home, client: client, body)
       }
-      if let call, case .called = outcome { pass?.endCall(call) }
-      pass?.endPass()
     }
+  }
+
+  nonisolated(nonsending) private func makePass(
+    in home: Home, client: (any Any.Type)?,
+    _ body: nonisolated(nonsending) () async -> CallOutcome
+  ) async {
+    let pass = client == nil ? nil : beginPass(waited: age, in: home)
+    let call = client.map { DeliveryPass.Call(client: $0) }
+    let outcome = await body()
+    if let call, case .called = outcome { pass?.endCall(call) }
+    pass?.endPass()
   }
 
   /// Begins a pass. Returns nil if it is not reported, because a callback has caused it or because there is no callback.

@@ -28,7 +28,7 @@ public struct Wiring: Hashable, Sendable {
   /// stays.
   public let protocols: [List]
 
-  /// The topics with handlers, in the order in which their message types were first observed, then by name.
+  /// The topics with handlers, in the order in which their message types were first used, then by name.
   public let topics: [List]
 
   /// The homes in which posts are waiting, by name.

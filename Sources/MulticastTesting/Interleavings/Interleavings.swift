@@ -97,7 +97,8 @@ public enum Interleavings {
   /// Letters are held while the body runs. Write this between two lines of a body where letters may be
   /// handled in an app.
   ///
-  /// Call it in the body or in its child tasks. Elsewhere, it returns immediately.
+  /// Call it in the body, in its child tasks, or in a `Task { }` that it starts. Elsewhere, it returns
+  /// immediately.
   public static func step() async { await Director.current?.step() }
 
   /// A run that has failed.
@@ -193,14 +194,13 @@ public enum Interleavings {
     center.attach(hub)
     defer { director.close() }
     try await withTaskCancellationHandler {
-      try await TestScope.run(with: center) {
+      try await TestScope.run(with: center, patience: .infinity) {
         do {
           try await Director.$current.withValue(director) { try await body(center) }
         } catch {
           await center.settled()
           throw error
         }
-        await center.settled()
       }
     } onCancel: {
       director.close()

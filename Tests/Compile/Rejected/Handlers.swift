@@ -34,6 +34,13 @@ nonisolated extension Topic where Message == Int {
     }
   }
 
+  // An owner that has ended meanwhile would remove the handlers of all others.
+  func remove(_ center: MulticastCenter, _ screen: Screen?) {
+    // expected-error@+1 {{value of optional type 'Screen?' must be unwrapped}}
+    center.removeHandlers(of: .login, owner: screen)
+    center.removeHandlers(of: .login, owner: nil)  // expected-error {{'nil' is not compatible}}
+  }
+
   // In a handler of the right form, the compiler still names another mistake.
   func mistake(_ center: MulticastCenter) {
     center.observe(.login, owner: self, Screen.ad)  // expected-error {{has no member 'ad'}}

@@ -1,4 +1,6 @@
+import Dispatch
 import Distributed
+import Foundation
 import TestSupport
 import Testing
 
@@ -76,6 +78,43 @@ import Testing
     }
     await center.post((any DistributedWork).self, awaiting: { try? await $0.work(11) }).delivered()
     #expect(try await worker.total() == 66)
+  }
+}
+
+private protocol MainWork: Sendable {
+  @MainActor func workOnMain()
+}
+
+private final class MainWorker: MainWork {
+  let calls = Numbers()
+  @MainActor func workOnMain() { calls.add(1) }
+}
+
+private actor Adder {
+  func add(_ worker: MainWorker, to center: MulticastCenter) {
+    center.add(worker, for: (any MainWork).self, isolation: #isolation)
+  }
+}
+
+/// A client whose home is not the actor of the post's closure.
+@Suite struct AwaitingElsewhereTests {
+  /// The call has left the client's home, and waits for the main actor, which removes the client.
+  @MainActor @Test func aClientThatIsRemovedBeforeItsTurnInTheClosuresActorIsNotCalled() async {
+    let begun = DispatchSemaphore(value: 0)
+    let center = MulticastCenter(
+      onDelivery: { event in
+        if event.home != nil, case .began = event.phase { begun.signal() }
+      })
+    let (worker, adder) = (MainWorker(), Adder())
+    await adder.add(worker, to: center)
+    center.post((any MainWork).self, awaiting: { @MainActor in $0.workOnMain() })
+    begun.wait()
+    // The task goes on to the closure's actor.
+    for _ in 0..<1_000 { sched_yield() }
+    #expect(center.remove(worker, for: (any MainWork).self))
+    await center.settled()
+    #expect(worker.calls.all == [])
+    extendLifetime(adder)
   }
 }
 

@@ -349,12 +349,21 @@ import Testing
         onNewThread { center.post(.login, Login(id: 3)) }
         for _ in 0..<2 { wait(0.001, line: 4) }
       }
+      await center.settled()
+      // The task of an awaiting handler has taken the letter, and waits for the main actor.
+      await MainActor.run {
+        center.removeHandlers(of: .login)
+        center.observe(.login, owner: owner) { @MainActor _, _ in await Task.yield() }
+        onNewThread { center.post(.login, Login(id: 4)) }
+        wait(0.001, line: 5)
+      }
     }
     #if DEBUG
-      let messages = [("queue test home", 2), ("MainActor", 4)].map { home, line in
+      let messages = [("queue test home", 2), ("MainActor", 4), ("task in MainActor", 5)].map {
+        home, line in
         """
         Multicast: waitUntilSettled(seconds:), called at App/Exit.swift:\(line):5, returned false, because letters wait in \
-        \(home), where it was called: a thread that waits does not handle them. Call it on a thread that no home needs, or \
+        \(home), where it was called: a thread that waits may keep them from being handled. Call it on a thread that no home needs, or \
         await settled(within:).
 
         """

@@ -132,19 +132,51 @@ import Testing
     #expect(numbers.all == [2])
   }
 
-  /// Each handler observes late and posts to the next topic. Only the stored post knows its cause.
-  @Test func postsThroughLateHandlersRecur() {
-    let calls = Numbers()
-    func topic(_ number: Int) -> Topic<Int> { Topic("\(number)", keepsLatest: true) }
-    center.post(topic(0), 0)
-    for number in 0..<2_000 {
-      let next = topic(number + 1)
-      center.observe(topic(number), owner: owner, once: true) { [center] _, number in
-        calls.add(number)
-        center.post(next, number + 1)
+  /// A handler that observes after the withdrawal is none of the handlers that the post was made for.
+  @Test(arguments: HomeKind.allCases)
+  func aHandlerThatObservesAfterAWithdrawalReceivesNothing(home: HomeKind) async {
+    let (numbers, homes) = (Numbers(), Homes())
+    center.observe(topic, owner: owner) { _, number in numbers.add(number) }
+    center.observe(Topic<String>(), owner: owner) { [center, topic, owner] _, _ in
+      center.post(topic, 1)
+      center.removeLatest(of: topic)
+      center.observe(topic, owner: owner, id: "late", in: home, of: homes) { numbers.add(10 + $0) }
+    }
+    center.post(Topic<String>(), "go")
+    await center.settled()
+    #expect(numbers.all == [1])
+  }
+
+  /// The code that observes has caused the call, and not the stored message: these posts are made one after the other, from
+  /// outside.
+  @Test func postsOfLateHandlersDoNotRecur() {
+    center.post(topic, 0)
+    for _ in 1...2_000 {
+      center.observe(topic, owner: owner, once: true) { [center, topic] _, number in
+        center.post(topic, number + 1)
       }
     }
-    #expect(calls.all.count == Cause.limit + 2)
+    #expect(center.latest(of: topic) == 2_000)
+    #expect(reports.all.isEmpty)
+  }
+
+  @Test(arguments: [false, true]) func aLoopOfPostsThroughObserveRecurs(isElsewhere: Bool) async {
+    let rounds = Numbers()
+    center.post(topic, 0)
+    center.observe(Topic<String>(), owner: owner) { [center, topic, owner, testHome] _, _ in
+      rounds.add(0)
+      // If no post is refused, this ends the loop.
+      if rounds.all.count > 2 * Cause.limit { return }
+      let handler: @Sendable (Owner, Int) -> Void = { _, _ in center.post(Topic<String>(), "go") }
+      if isElsewhere {
+        center.observe(topic, owner: owner, once: true, on: testHome.queue, handler)
+      } else {
+        center.observe(topic, owner: owner, once: true, handler)
+      }
+    }
+    center.post(Topic<String>(), "go")
+    await center.settled()
+    #expect(rounds.all.count == Cause.limit + 2)
     #expect(reports.all.count == 1)
   }
 

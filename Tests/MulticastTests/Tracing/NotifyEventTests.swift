@@ -297,6 +297,15 @@ struct CarriedValueTests {
     #expect(seen.all.sorted() == values)
   }
 
+  @Test func eventsInEveryHomeSeeTheValueOfThePoster() async {
+    let told = Numbers()
+    let center = MulticastCenter(
+      onDelivery: { _ in told.add(Request.id) }, carrying: CarriedValue(Request.$id))
+    observe(in: center)
+    await Request.$id.withValue(7) { _ = await center.post(.login, Login(id: 1)).delivered() }
+    #expect(told.all == Array(repeating: 7, count: told.all.count) && told.all.count == 11)
+  }
+
   @Test func aPostThatFollowsCarriesItsOwnValue() {
     let center = MulticastCenter(carrying: CarriedValue(Request.$id))
     center.observe(.login, owner: owner) { [seen] _, login in
