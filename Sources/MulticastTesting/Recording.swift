@@ -40,7 +40,7 @@ final class Recording<Element: Sendable>: Sendable {
       return entries[index].element
     }
 
-    /// Records an element in the place where it has begun, or as the last one.
+    /// Records an element at the position where it has begun, or as the last one.
     mutating func record(_ element: Element, number: UInt64) {
       let entry = Entry(number: number, element: element, progress: .recorded)
       let begun = entries.lastIndex { entry in
@@ -72,7 +72,7 @@ final class Recording<Element: Sendable>: Sendable {
     }
   }
 
-  /// Gives an element its place, before it is recorded.
+  /// Gives an element its position, before it is recorded.
   ///
   /// - Parameters:
   ///   - number: A number of your choice, with which you record the element.

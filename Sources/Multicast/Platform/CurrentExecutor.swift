@@ -62,7 +62,7 @@ extension TaskLocal {
 }
 
 extension Task<Never, Never> {
-  /// A hash of the current task, by which tasks that are alive are told apart; 0 outside tasks.
+  /// A hash of the current task, which distinguishes the tasks that are alive; 0 outside tasks.
   static var identity: Int { unsafe withUnsafeCurrentTask { task in unsafe task?.hashValue ?? 0 } }
 }
 

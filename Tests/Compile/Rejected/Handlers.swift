@@ -34,7 +34,7 @@ nonisolated extension Topic where Message == Int {
     }
   }
 
-  // An owner that has ended meanwhile would remove the handlers of all others.
+  // If nil were allowed, an owner that is deallocated by then would remove the handlers of all others.
   func remove(_ center: MulticastCenter, _ screen: Screen?) {
     // expected-error@+1 {{value of optional type 'Screen?' must be unwrapped}}
     center.removeHandlers(of: .login, owner: screen)
