@@ -5,7 +5,7 @@ final class Recording<Element: Sendable>: Sendable {
   private struct Entry {
     enum Progress { case blocking, begun, recorded, taken }
 
-    let number: UInt64
+    let number: UInt64?
     var element: Element
     var progress: Progress
   }
@@ -41,11 +41,10 @@ final class Recording<Element: Sendable>: Sendable {
     }
 
     /// Records an element at the position where it has begun, or as the last one.
-    mutating func record(_ element: Element, number: UInt64) {
+    mutating func record(_ element: Element, number: UInt64?) {
       let entry = Entry(number: number, element: element, progress: .recorded)
-      let begun = entries.lastIndex { entry in
-        entry.number == number && (entry.progress == .begun || entry.progress == .blocking)
-      }
+      // An element without a number has not begun. It is not searched for, because there may be very many.
+      let begun = number.flatMap { number in entries.lastIndex { $0.number == number } }
       if let begun { entries[begun] = entry } else { entries.append(entry) }
     }
   }
@@ -75,7 +74,7 @@ final class Recording<Element: Sendable>: Sendable {
   /// Gives an element its position, before it is recorded.
   ///
   /// - Parameters:
-  ///   - number: A number of your choice, with which you record the element.
+  ///   - number: A number that no other element has, with which you record the element.
   ///   - blocks: Whether `next(where:)` waits for this element if it matches, although a later one that matches is recorded.
   func begin(_ element: Element, number: UInt64, blocks: Bool) {
     state.withLock { state in
@@ -86,8 +85,8 @@ final class Recording<Element: Sendable>: Sendable {
 
   /// Records an element, and passes it to the first task that waits for it.
   ///
-  /// - Parameter number: The number with which the element has begun; 0 if it has not.
-  func add(_ element: Element, number: UInt64 = 0) {
+  /// - Parameter number: The number with which the element has begun; nil if it has not.
+  func add(_ element: Element, number: UInt64? = nil) {
     let served = state.withLock { state in
       state.record(element, number: number)
       // One task takes this element. Others may take later ones, which were recorded before it.
