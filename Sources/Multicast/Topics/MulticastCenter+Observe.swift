@@ -126,10 +126,11 @@ extension MulticastCenter {
   /// }
   /// ```
   ///
-  /// The task calls the handler with one message after the other, in the order of the posts, in the actor in
-  /// which you write the closure. Different handlers run side by side. The owner is held weakly. While the
-  /// handler runs, it is kept alive in that actor. Do not use `self` in the closure: a closure that captures
-  /// its owner keeps it alive forever. Use the parameter.
+  /// The task calls the handler with one message after the other, in the order of the posts, in the global actor
+  /// in which you write the closure, such as the main actor. A closure that you write in another actor runs
+  /// outside it, and enters it where it awaits, as in `await me.add(login)`. Different handlers run side by side.
+  /// The owner is held weakly. While the handler runs, it is kept alive where the handler runs. Do not use `self`
+  /// in the closure: a closure that captures its owner keeps it alive forever. Use the parameter.
   ///
   /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for
   /// the topic. In the same actor, the new handler receives the messages that wait for the old one. If the

@@ -165,7 +165,6 @@ extension HandlerBox {
   func endFindingLeak(in list: TopicList) -> String? {
     let site = site
     let handler = takeHandler()
-    let isAwaiting = if case .awaited = handler?.body { true } else { false }
     list.endRegistration(of: self)
     // Immediately before and after the release of the handler, because another thread may release the owner at any moment. The
     // first line that uses the handler keeps it alive until there, and the second one releases it there.
@@ -174,12 +173,12 @@ extension HandlerBox {
     _ = consume handler
     guard wasAlive, !isAlive, !(type is any LibraryOwner.Type) else { return nil }
     let advice =
-      if isAwaiting {
-        ""
-      } else if type is any Actor.Type {
+      switch home?.kind {
+      // Neither form can await, or be called on a queue.
+      case .queue, .handlerTask: ""
+      case _ where type is any Actor.Type:
         ", or take the owner isolated: { (me: isolated \(type), message) in … }"
-      } else {
-        ", or observe with a method: observe(topic, owner: self, \(type).method)"
+      default: ", or observe with a method: observe(topic, owner: self, \(type).method)"
       }
     return """
       \(type) was kept alive by its own handler for \(list.subject)\(site.map { ", observed at \($0)" } ?? ""). Use the \

@@ -111,7 +111,8 @@ public enum Interleavings {
     public let underlying: any Error
 
     /// The letters in the order in which they were handled: what each contains, where it was posted, in which
-    /// home it was handled, and which listeners were called.
+    /// home it was handled, and which listeners were called. The last ones may have been handled after the body has
+    /// thrown, when listeners were deallocated.
     public let letters: [String]
 
     /// The error, the letters and the seed.

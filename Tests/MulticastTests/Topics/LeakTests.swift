@@ -98,7 +98,9 @@ private final class Sound: Sendable {
     _ = await LeakingScreen(center, awaiting: awaiting)
     #expect(await center.endHandlers().count == 1)
     _ = Leaking(center, on: DispatchQueue(label: "home"))
-    #expect(await center.endHandlers().count == 1)
+    let leaks = await center.endHandlers()
+    // A method cannot be called on a queue.
+    #expect(leaks.count == 1 && !leaks.joined().contains("observe with a method"))
   }
 
   @Test func ownersThatDoNotLeakAreNotReported() async {
