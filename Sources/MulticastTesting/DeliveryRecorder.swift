@@ -16,6 +16,9 @@ public struct DeliveryRecorder: Sendable {
     public let site: CallSite
 
     /// The number of clients or handlers that were called or will be, a ``TopicRecorder`` included.
+    ///
+    /// A listener with its home elsewhere counts until that home has noticed that it is deallocated. To check that
+    /// a post reaches no listener, post once and await `settled()` before.
     public let clients: Int
 
     /// Whether it was refused because of a loop. Then it has called no client.

@@ -52,6 +52,7 @@ func aRefreshPostsOnce() async throws {
 
   inbox.refresh()
   #expect(try await mails.next().count == 3)
+  await MulticastCenter.current.settled()
 
   #expect(inbox.unread == 3)
 }

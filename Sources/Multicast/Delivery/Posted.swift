@@ -11,10 +11,10 @@
 public struct Posted: ~Copyable, Sendable {
   /// The number of clients or handlers that were called or will be.
   ///
-  /// Listeners that are removed or deallocated before their turn, or that skip the message with `newestOnly`, count, too, if
-  /// their home is elsewhere, or if `post` is
-  /// calling the client or handler that posts. It is 0 if the post was refused because one post has set off more than
-  /// 1,000 recurring posts: see <doc:Loops>.
+  /// A listener with its home elsewhere counts even if it is removed or deallocated before its turn, was deallocated
+  /// before the post, or skips the message with `newestOnly`. A home notices the deallocated ones when it handles a
+  /// post. If `post` is calling the client or handler that posts, the others count in the same way. It is 0 if the
+  /// post was refused because one post has set off more than 1,000 recurring posts: see <doc:Loops>.
   public let clients: Int
 
   /// Nil if the post was refused, or has left no letter and does not follow another post.
