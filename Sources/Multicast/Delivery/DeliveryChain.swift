@@ -119,10 +119,10 @@ struct DeliveryChain {
     return true
   }
 
-  /// Withdraws the posts of this thread that are still to be stored as a topic's latest message.
-  func withdrawPosts(from latest: LatestMessage) {
+  /// Withdraws the posts of this thread that are still to be stored as a topic's latest message. They are for a roster from now on.
+  func withdrawPosts(from latest: LatestMessage, for roster: Roster) {
     unsafe first { frame in
-      unsafe frame.pointee.postFrame?.pointee.withdraw(from: latest)
+      unsafe frame.pointee.postFrame?.pointee.withdraw(from: latest, for: roster)
       return false
     }
   }

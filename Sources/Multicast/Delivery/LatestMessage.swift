@@ -27,7 +27,7 @@ final class LatestMessage: @unchecked Sendable {
   /// is not outdated itself.
   @inline(__always)
   func storePost(_ post: Post, _ state: inout PostOffice.State) -> Post? {
-    if unsafe post.isWithdrawn {
+    if unsafe post.withdrawnRoster != nil {
       unsafe post.number = newest.load(ordering: .relaxed)
       return nil
     }

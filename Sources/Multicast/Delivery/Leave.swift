@@ -26,9 +26,9 @@ extension PostOffice {
         delivery.releaseLater(unsafe latest._withUnsafeGuaranteedRef { $0.storePost(post, &state) })
         // Take the list's roster again. A handler that has registered since the post was made has begun with an earlier message, or
         // with none, and needs a letter of this one. One that registers later begins with this message. So each handler gets it
-        // exactly once. A home that was not asked whether it is here counts as elsewhere. A withdrawn post is not the latest
-        // message, so it is only for the handlers that were there when it was made.
-        if unsafe !post.isWithdrawn { delivery.setRoster(post.list.roster) }
+        // exactly once. A home that was not asked whether it is here counts as elsewhere. A handler that registers after a
+        // withdrawal begins without a message, and does not need this one.
+        delivery.setRoster(unsafe post.withdrawnRoster ?? post.list.roster)
       }
       if case .tasks = post.destination {
         delivery.setRoster(state.rosterOfTasks(for: post.roster))

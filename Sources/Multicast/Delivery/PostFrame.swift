@@ -43,11 +43,11 @@ struct PostFrame: ~Copyable {
     }
   }
 
-  /// See ``DeliveryChain/withdrawPosts(from:)``.
-  func withdraw(from latest: LatestMessage) {
-    unsafe post?._withUnsafeGuaranteedRef { $0.withdraw(from: latest) }
+  /// See ``DeliveryChain/withdrawPosts(from:for:)``.
+  func withdraw(from latest: LatestMessage, for roster: Roster) {
+    unsafe post?._withUnsafeGuaranteedRef { $0.withdraw(from: latest, for: roster) }
     unsafe followers?._withUnsafeGuaranteedRef { followers in
-      for (post, _) in followers.posts.all { post.withdraw(from: latest) }
+      for (post, _) in followers.posts.all { post.withdraw(from: latest, for: roster) }
     }
   }
 
@@ -67,11 +67,11 @@ extension Post {
   /// Keeps a post of this thread from being stored, if that is still to come.
   ///
   /// Another thread may have a letter of this post. Then the post has a number or has been withdrawn, and is not changed.
-  fileprivate final func withdraw(from latest: LatestMessage) {
+  fileprivate final func withdraw(from latest: LatestMessage, for roster: Roster) {
     guard unsafe self.latest?.toOpaque() == Unmanaged.passUnretained(latest).toOpaque() else {
       return
     }
-    if unsafe number == 0, unsafe !isWithdrawn { unsafe isWithdrawn = true }
+    if unsafe number == 0, unsafe withdrawnRoster == nil { unsafe withdrawnRoster = roster }
   }
 }
 

@@ -43,8 +43,11 @@ final class TopicList: ClientList, @unchecked Sendable {
   /// release it with no lock held.
   func removeLatest() -> Post? {
     guard let latest else { return nil }
-    DeliveryChain().withdrawPosts(from: latest)
-    return office.withLock { state in latest.replace(with: nil, &state) }
+    // In one critical section, so that a handler that registers meanwhile is in the roster, or begins without a message.
+    let (post, roster) = office.withLock { state in (latest.replace(with: nil, &state), self.roster)
+    }
+    DeliveryChain().withdrawPosts(from: latest, for: roster)
+    return post
   }
 }
 

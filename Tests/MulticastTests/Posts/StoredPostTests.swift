@@ -147,6 +147,20 @@ import Testing
     #expect(numbers.all == [1])
   }
 
+  /// A handler that observes between the post and its withdrawal has begun with an earlier message, and needs this one.
+  @Test func aHandlerThatObservesBeforeAWithdrawalReceivesTheMessage() async {
+    let numbers = Numbers()
+    center.post(topic, 1)
+    center.observe(Topic<String>(), owner: owner) { [center, topic, owner] _, _ in
+      center.post(topic, 2)
+      center.observe(topic, owner: owner) { _, number in numbers.add(number) }
+      center.removeLatest(of: topic)
+    }
+    center.post(Topic<String>(), "go")
+    await center.settled()
+    #expect(numbers.all == [1, 2])
+  }
+
   /// The code that observes has caused the call, and not the stored message: these posts are made one after the other, from
   /// outside.
   @Test func postsOfLateHandlersDoNotRecur() {
