@@ -33,8 +33,8 @@
 // | post       | the thread that delivers it; the frame that it       | where its last part is finished, its successor is stored |
 // |            | follows; each letter of it; a topic's LatestMessage; | or the `Posted` ends, with no lock held: its body is     |
 // |            | the user's `Posted`                                  | client code                                              |
-// | roster     | its list, until that changes; each post for it, so   | with its post, after the calls, or when the list changes |
-// |            | that a stored post keeps that of its moment          |                                                          |
+// | roster     | its list, until that changes; each post for it; a    | with its post, after the calls, or when the list changes |
+// |            | LatestMessage, for a withdrawn post                  |                                                          |
 // | box        | its list, while registered; each roster with it      | with no lock held: an id in it is client code            |
 // | mailbox    | the office; a topic's LatestMessage; the boxes and   | after unlocking                                          |
 // |            | the rosters with its home; a drain; an AwaitedCall   |                                                          |

@@ -119,10 +119,10 @@ struct DeliveryChain {
     return true
   }
 
-  /// Withdraws the posts of this thread that are still to be stored as a topic's latest message. They are for a roster from now on.
-  func withdrawPosts(from latest: LatestMessage, for roster: Roster) {
+  /// Passes the posts that this thread is delivering or has still to deliver to `body`.
+  func forEachPost(_ body: (Post) -> Void) {
     unsafe first { frame in
-      unsafe frame.pointee.postFrame?.pointee.withdraw(from: latest, for: roster)
+      unsafe frame.pointee.postFrame?.pointee.forEachPost(body)
       return false
     }
   }

@@ -10,31 +10,55 @@ final class LatestMessage: @unchecked Sendable {
   // Unchecked: the office's lock is held.
   @exclusivity(unchecked) private var stored: Post?
 
+  /// The posts that were withdrawn while they waited to be stored, and the topic's handlers at that moment. A withdrawn post is
+  /// not stored, and is only for these handlers. It leaves this list when it leaves its letters, which every post does.
+  @exclusivity(unchecked) private var withdrawn: [(post: Post, roster: Roster)] = []
+
   /// Whether the topic's list is no longer in use, so that no message is stored any longer.
   @exclusivity(unchecked) private var hasEnded = false
 
-  /// The number of the newest post that was stored.
+  /// The number of the newest post that was stored; 1, which no post has, if there was none.
   ///
   /// Relaxed. The number is set with the office's lock held, and a thread that reads it has taken that lock since to get its
   /// letter. A number that it does not see yet belongs to a post whose letter is behind that one.
-  let newest = Atomic<UInt64>(0)
+  let newest = Atomic<UInt64>(1)
 
   func storedPost(_ state: inout PostOffice.State) -> Post? { unsafe stored }
 
-  /// Numbers a post, and stores it unless it has been withdrawn. Returns the post that it replaces, to release without the lock.
-  ///
-  /// A withdrawn post is not stored, so no message is outdated by it. It gets the number of the newest stored post, so that it
-  /// is not outdated itself.
+  /// Numbers a post, and stores it. Returns the post that it replaces, to release without the lock.
   @inline(__always)
   func storePost(_ post: Post, _ state: inout PostOffice.State) -> Post? {
-    if unsafe post.withdrawnRoster != nil {
-      unsafe post.number = newest.load(ordering: .relaxed)
-      return nil
-    }
     state.lastNumber += 1
     unsafe post.number = state.lastNumber
     newest.store(state.lastNumber, ordering: .relaxed)
     return replace(with: post, &state)
+  }
+
+  /// Removes the stored post, and withdraws the posts of this thread that are still to be stored. Returns the removed post, to
+  /// release without the lock.
+  ///
+  /// - Parameter roster: The topic's handlers, which the withdrawn posts are for.
+  func removeLatest(for roster: Roster, _ state: inout PostOffice.State) -> Post? {
+    DeliveryChain().forEachPost { post in
+      // A post with a number has left its letters.
+      guard unsafe post.latest?.toOpaque() == Unmanaged.passUnretained(self).toOpaque(),
+        unsafe post.number == 0, unsafe !withdrawn.contains(where: { $0.post === post })
+      else { return }
+      unsafe withdrawn.append((post, roster))
+    }
+    return replace(with: nil, &state)
+  }
+
+  /// Returns the handlers that a withdrawn post is for; nil if this one was not withdrawn. Call this once, instead of storing the
+  /// post.
+  ///
+  /// No message is outdated by a withdrawn post. It gets the number of the newest stored post, so that it is not outdated itself.
+  @inline(__always)
+  func takeWithdrawn(_ post: Post, _ state: inout PostOffice.State) -> Roster? {
+    if unsafe withdrawn.isEmpty { return nil }
+    guard let index = unsafe withdrawn.firstIndex(where: { $0.post === post }) else { return nil }
+    unsafe post.number = newest.load(ordering: .relaxed)
+    return unsafe withdrawn.remove(at: index).roster
   }
 
   /// Replaces the stored post. Returns the previous one, to release without the lock.

@@ -23,12 +23,15 @@ extension PostOffice {
     }
     withLock { state in
       if let latest = unsafe post.latest {
-        delivery.releaseLater(unsafe latest._withUnsafeGuaranteedRef { $0.storePost(post, &state) })
-        // Take the list's roster again. A handler that has registered since the post was made has begun with an earlier message, or
-        // with none, and needs a letter of this one. One that registers later begins with this message. So each handler gets it
-        // exactly once. A home that was not asked whether it is here counts as elsewhere. A handler that registers after a
-        // withdrawal begins without a message, and does not need this one.
-        delivery.setRoster(unsafe post.withdrawnRoster ?? post.list.roster)
+        unsafe latest._withUnsafeGuaranteedRef { latest in
+          // A handler that registers after a withdrawal begins without a message, and does not need this one.
+          if let roster = latest.takeWithdrawn(post, &state) { return delivery.setRoster(roster) }
+          delivery.releaseLater(latest.storePost(post, &state))
+          // Take the list's roster again. A handler that has registered since the post was made has begun with an earlier
+          // message, or with none, and needs a letter of this one. One that registers later begins with this message. So each
+          // handler gets it exactly once. A home that was not asked whether it is here counts as elsewhere.
+          delivery.setRoster(post.list.roster)
+        }
       }
       if case .tasks = post.destination {
         delivery.setRoster(state.rosterOfTasks(for: post.roster))

@@ -4,8 +4,8 @@
 /// ``finishPart(of:)``, and with the last one the post is finished. A post that a topic stores as its latest message stays in
 /// memory, but it is finished, too.
 ///
-/// `@unchecked`, because it has variables. The posting thread sets `number`, `withdrawnRoster` and `trace` before it leaves
-/// the first letter, and other threads read them after they have taken a letter or the stored post, with the office's lock.
+/// `@unchecked`, because it has variables. The posting thread sets `number` and `trace` before it leaves the first letter, and
+/// other threads read them after they have taken a letter or the stored post, with the office's lock.
 /// `waiter` is protected by the count of the parts: see ``setWaiter(_:)``.
 @usableFromInline @safe
 class Post: ReferenceAndCount, @unchecked Sendable {
@@ -41,12 +41,8 @@ class Post: ReferenceAndCount, @unchecked Sendable {
   /// Where the topic stores its latest message; nil if it does not. The list owns it, and the post owns the list.
   final let latest: Unmanaged<LatestMessage>?
 
-  /// The topic's handlers at the moment when the latest message was removed on the posting thread, if this post waited to be
-  /// stored then; otherwise nil. The post is not stored, and only for these handlers.
-  @exclusivity(unchecked) final var withdrawnRoster: Roster?
-
   /// Orders the posts to topics that keep their latest message. 0 before the post is stored, and for other topics. A withdrawn
-  /// post has the number of the newest stored post, or 0.
+  /// post gets the number of the newest stored post: see ``LatestMessage``.
   @exclusivity(unchecked) final var number: UInt64 = 0
 
   /// Reports the post and carries a value; nil if the center does neither.

@@ -43,11 +43,11 @@ struct PostFrame: ~Copyable {
     }
   }
 
-  /// See ``DeliveryChain/withdrawPosts(from:for:)``.
-  func withdraw(from latest: LatestMessage, for roster: Roster) {
-    unsafe post?._withUnsafeGuaranteedRef { $0.withdraw(from: latest, for: roster) }
+  /// Passes the post that is being delivered, and those that follow it, to `body`.
+  func forEachPost(_ body: (Post) -> Void) {
+    unsafe post?._withUnsafeGuaranteedRef(body)
     unsafe followers?._withUnsafeGuaranteedRef { followers in
-      for (post, _) in followers.posts.all { post.withdraw(from: latest, for: roster) }
+      for (post, _) in followers.posts.all { body(post) }
     }
   }
 
@@ -61,18 +61,6 @@ struct PostFrame: ~Copyable {
 /// An object, because few frames have any followers.
 private final class Followers {
   var posts = WaitingQueue<(post: Post, isFromLetter: Bool)>()
-}
-
-extension Post {
-  /// Keeps a post of this thread from being stored, if that is still to come.
-  ///
-  /// Another thread may have a letter of this post. Then the post has a number or has been withdrawn, and is not changed.
-  fileprivate final func withdraw(from latest: LatestMessage, for roster: Roster) {
-    guard unsafe self.latest?.toOpaque() == Unmanaged.passUnretained(latest).toOpaque() else {
-      return
-    }
-    if unsafe number == 0, unsafe withdrawnRoster == nil { unsafe withdrawnRoster = roster }
-  }
 }
 
 // Methods of pointers, because the calls that they make change the frame, too.

@@ -44,10 +44,7 @@ final class TopicList: ClientList, @unchecked Sendable {
   func removeLatest() -> Post? {
     guard let latest else { return nil }
     // In one critical section, so that a handler that registers meanwhile is in the roster, or begins without a message.
-    let (post, roster) = office.withLock { state in (latest.replace(with: nil, &state), self.roster)
-    }
-    DeliveryChain().withdrawPosts(from: latest, for: roster)
-    return post
+    return office.withLock { state in latest.removeLatest(for: roster, &state) }
   }
 }
 
