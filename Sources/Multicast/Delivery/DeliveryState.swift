@@ -145,7 +145,7 @@ extension DeliveryState {
     // Each client's task is a home, and they are reported together.
     if case .tasks = post.destination {
       if listeners == 0 { return }
-      return pass.reportLeft(for: Home.anyTask, clients: listeners, waiting: nil)
+      return pass.reportLeft(for: Mailbox.anyTask, clients: listeners, waiting: nil)
     }
     withMore { more in
       for (home, listeners, waiting) in more.reports {

@@ -15,6 +15,12 @@ final class Mailbox: Home, @unchecked Sendable {
   // Unchecked: the office's lock is held.
   @exclusivity(unchecked) fileprivate var state = MailboxState<Letter>()
 
+  /// Stands for the home of a client without one: in reports, and where a function runs in no actor.
+  static let anyThread = Mailbox(.postingThread)
+
+  /// Stands for the tasks of clients that a post awaits, in reports.
+  static let anyTask = Mailbox(.clientTask(0))
+
   #if DEBUG
     /// Whether it was noted that many letters wait here. The office's lock is held.
     @exclusivity(unchecked) var isCrowdNoted = false
@@ -22,7 +28,7 @@ final class Mailbox: Home, @unchecked Sendable {
 }
 
 extension Home {
-  /// This home as a mailbox, which it is, except for ``anyThread`` and ``anyTask``.
+  /// This home as a mailbox, which every home is.
   final var mailbox: Mailbox { unsafe unsafeDowncast(self, to: Mailbox.self) }
 }
 

@@ -1,7 +1,7 @@
 /// Where `post` calls a listener: an actor, a queue, a task for awaited calls, or the posting thread, for one call at a time.
 ///
-/// The home of a box is its mailbox, too: see ``Home/mailbox``. This class is the superclass of mailboxes, so that boxes can
-/// have homes and know nothing of letters.
+/// Every home is a mailbox: see ``Home/mailbox``. This is the superclass of mailboxes, so that boxes can have homes and know
+/// nothing of letters.
 ///
 /// `@unchecked`, because `Mailbox` inherits from it. The one property here is a constant.
 @usableFromInline
@@ -29,12 +29,6 @@ class Home: @unchecked Sendable {
   final let kind: Kind
 
   init(_ kind: Kind) { self.kind = kind }
-
-  /// Stands for the home of a client without one: in reports, and where a function runs in no actor. It is not a mailbox.
-  static let anyThread = Home(.postingThread)
-
-  /// Stands for the tasks of clients that a post awaits, in reports. It is not a mailbox.
-  static let anyTask = Home(.clientTask(0))
 }
 
 extension Home {
@@ -53,7 +47,7 @@ extension Home {
       if let isolation, isolation.address == reference.address {
         .here
       } else {
-        reference.actor?.presence(in: isolation) ?? .ended
+        reference.actor?.presence() ?? .ended
       }
     case .queue(let queue): queue.presence
     case .clientTask, .handlerTask, .postingThread: .here
@@ -152,7 +146,8 @@ extension MainActor {
   /// Whether this thread runs in the main actor or on the main queue.
   static func presence(in isolation: ObjectIdentifier? = nil) -> Presence {
     // Ask the queue first. It answers faster, and where the main actor runs, the answer is usually yes.
-    MarkedQueue.main.presence == .here ? .here : shared.presence(in: isolation)
+    if MarkedQueue.main.presence == .here || isolation == ObjectIdentifier(shared) { return .here }
+    return shared.presence()
   }
 }
 

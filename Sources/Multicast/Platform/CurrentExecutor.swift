@@ -8,7 +8,7 @@ import MulticastPlatform
 enum Presence: Sendable {
   case here, elsewhere
 
-  /// The system cannot answer: see `Actor.presence(in:)` and ``MarkedQueue/presence``.
+  /// The system cannot answer: see `Actor.presence()` and ``MarkedQueue/presence``.
   case unknown
 
   /// The actor has been deallocated.
@@ -23,11 +23,7 @@ extension Actor {
   /// is `unknown`, except for the main actor.
   ///
   /// Call this with no lock held, because a custom executor may run code of its own to answer.
-  ///
-  /// - Parameter isolation: The actor in which the calling code is written, where the thread certainly runs. Usually it is this
-  ///   actor, and nothing else has to be asked.
-  nonisolated func presence(in isolation: ObjectIdentifier? = nil) -> Presence {
-    if isolation == ObjectIdentifier(self) { return .here }
+  nonisolated func presence() -> Presence {
     guard multicast_knows_current_executor() else {
       #if canImport(Darwin)
         if self === MainActor.shared { return pthread_main_np() != 0 ? .here : .elsewhere }
@@ -62,11 +58,11 @@ extension TaskLocal {
 }
 
 extension Task<Never, Never> {
-  /// A hash of the current task, which distinguishes the tasks that are alive; 0 outside tasks.
+  /// A hash of the current task; 0 outside tasks. Two tasks have the same hash with a probability of one in 2⁶⁴.
   static var identity: Int { unsafe withUnsafeCurrentTask { task in unsafe task?.hashValue ?? 0 } }
 }
 
-/// Reports that the runtime lacks the function that `Actor.presence(in:)` calls.
+/// Reports that the runtime lacks the function that `Actor.presence()` calls.
 enum MissingFunction {
   /// Prints once, in a debug build, what does not work without the function.
   static let report: Void = {

@@ -197,7 +197,7 @@ extension MulticastCenter {
         // An actor that is its own home would be retained there, and would not be deallocated. An actor may be destroyed
         // anywhere.
         let home = box.type is any Actor.Type ? nil : box.home
-        let leak = await (home ?? .anyThread).run {
+        let leak = await (home ?? Mailbox.anyThread).run {
           box.handlerBox.endFindingLeak(in: list)
         }
         leaks += leak.map { [$0] } ?? []

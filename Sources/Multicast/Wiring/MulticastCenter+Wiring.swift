@@ -61,7 +61,7 @@ extension Wiring.List {
       let messages = stream?.messages
       var group = Wiring.Group(
         type: "\(box.shownType)", id: handlerBox?.id.map { String(describing: $0) },
-        home: (box.home ?? .anyThread).description, site: handlerBox?.site,
+        home: (box.home ?? Mailbox.anyThread).description, site: handlerBox?.site,
         unread: messages?.unread, dropped: messages?.dropped, count: groups.last?.count ?? 1)
       if group == groups.last {
         groups[groups.count - 1].count += 1
