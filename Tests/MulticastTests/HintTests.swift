@@ -18,8 +18,14 @@ import Testing
   private final class DerivedScreen: DerivedProtocol, ScreenProtocol { typealias Element = Int }
 
   extension MulticastCenter {
-    fileprivate func postHinted<Message>(_ topic: Topic<Message>, _ message: Message) {
-      post(topic, message, fileID: "App/Types.swift", line: 1, column: 2)
+    /// Notifies from a call site of its own. The calls in an exit test have one call site, and not each of them is examined.
+    fileprivate func notifyHinted<Listener>(_ listener: Listener.Type, line: Int) {
+      notify(listener, fileID: "App/A.swift", line: line, column: 2) { _ in }
+    }
+
+    fileprivate func postHinted<Message>(_ topic: Topic<Message>, _ message: Message, line: Int = 1)
+    {
+      post(topic, message, fileID: "App/Types.swift", line: line, column: 2)
     }
   }
 
@@ -63,13 +69,13 @@ import Testing
         let (center, screen) = (MulticastCenter(), HintedScreen())
         center.add(screen, for: HintedScreen.self)
         for _ in 0..<2 {
-          center.notify(ScreenProtocol.self, fileID: "App/A.swift", line: 1, column: 2) { _ in }
+          center.notifyHinted(ScreenProtocol.self, line: 1)
           center.post(ScreenProtocol.self, fileID: "App/B.swift", line: 3, column: 4) { _ in }
-          center.notify(OtherProtocol.self) { _ in }
-          center.notify(HintedScreen.self) { _ in }
+          center.notifyHinted(OtherProtocol.self, line: 5)
+          center.notifyHinted(HintedScreen.self, line: 6)
         }
         center.add(screen, for: ScreenProtocol.self)
-        center.notify(ScreenProtocol.self) { _ in }
+        center.notifyHinted(ScreenProtocol.self, line: 7)
       }
       let messages = ["A.swift:1:2", "B.swift:3:4"].map { place in
         """
@@ -123,27 +129,27 @@ import Testing
         derived.add(screen, for: (any DerivedProtocol).self, on: nil)
         base.add(screen, for: BaseProtocol.self, on: nil)
         for _ in 0..<2 {
-          derived.notify(BaseProtocol.self, fileID: "App/A.swift", line: 1, column: 2) { _ in }
-          base.notify((any DerivedProtocol).self, fileID: "App/A.swift", line: 2, column: 2) { _ in
-          }
+          derived.notifyHinted(BaseProtocol.self, line: 1)
+          base.notifyHinted((any DerivedProtocol).self, line: 2)
           _ = base.map((any MiddleProtocol).self, fileID: "App/A.swift", line: 3, column: 2) { _ in
           }
           // It conforms to this protocol, which has nothing to do with the others.
-          for center in [base, derived] { center.notify(ScreenProtocol.self) { _ in } }
+          base.notifyHinted(ScreenProtocol.self, line: 4)
+          derived.notifyHinted(ScreenProtocol.self, line: 5)
           // These keys are not one protocol.
-          derived.notify((BaseProtocol & ScreenProtocol).self) { _ in }
-          derived.notify(Int.self) { _ in }
+          derived.notifyHinted((BaseProtocol & ScreenProtocol).self, line: 6)
+          derived.notifyHinted(Int.self, line: 7)
         }
         // The client of the base protocol does not conform to the derived one.
         let (other, baseScreen) = (MulticastCenter(), BaseScreen())
         other.add(baseScreen, for: BaseProtocol.self, on: nil)
-        other.notify((any DerivedProtocol).self) { _ in }
+        other.notifyHinted((any DerivedProtocol).self, line: 8)
         // A client that has left one of its protocols has done so on purpose.
         let left = MulticastCenter()
         left.add(screen, for: BaseProtocol.self, on: nil)
         left.add(screen, for: (any DerivedProtocol).self, on: nil)
         left.remove(screen, for: BaseProtocol.self)
-        left.notify(BaseProtocol.self) { _ in }
+        left.notifyHinted(BaseProtocol.self, line: 9)
         extendLifetime((screen, baseScreen))
       }
       let messages = [
@@ -199,12 +205,12 @@ import Testing
         call(line: 1)
         used.add(screen, for: ScreenProtocol.self, on: nil)
         used.observe(Topic<Int>("speed"), owner: owner) { _, _ in }
-        unused.notify(OtherProtocol.self) { _ in }
+        unused.notifyHinted(OtherProtocol.self, line: 2)
         for _ in 0..<2 { call(line: 1) }
         // A message that waits for its first handler is not unheard.
         let level = Topic<Int>("level", keepsLatest: true)
         used.observe(level, owner: owner) { _, _ in }
-        unused.post(level, 1)
+        unused.postHinted(level, 1)
         extendLifetime((screen, owner))
       }
       let name = isDefault ? "MulticastCenter.default" : "a center of its own"
@@ -269,12 +275,12 @@ import Testing
         for _ in 0..<2 {
           center.post(Topic<Int>("Speed"), 1, fileID: "App/B.swift", line: 1, column: 2)
           // Another message type, and a topic that has a sender.
-          center.post(Topic<Double>("Speed"), 1)
-          center.post(Topic<Double>("parsed"), 1)
-          center.post(Topic<Double>("passed"), 1)
+          center.postHinted(Topic<Double>("Speed"), 1, line: 2)
+          center.postHinted(Topic<Double>("parsed"), 1, line: 3)
+          center.postHinted(Topic<Double>("passed"), 1, line: 4)
         }
         center.observeNamed(Topic<Int>("Speed"), owner)
-        center.post(Topic<Int>("Speed"), 1)
+        center.postHinted(Topic<Int>("Speed"), 1, line: 5)
         extendLifetime(owner)
       }
       #expect(
