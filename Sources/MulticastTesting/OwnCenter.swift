@@ -73,7 +73,7 @@ extension MulticastCenter {
   /// - Throws: ``LeakedOwners`` if there is such an owner.
   /// - Complexity: O(*n*) in the number of handlers.
   public func expectNoLeaks() async throws {
-    let leaks = await leaks()
+    let leaks = await leaks(within: OwnCenter.ownCenter.patience)
     if !leaks.isEmpty { throw LeakedOwners(description: leaks.joined(separator: "\n")) }
   }
 
@@ -81,7 +81,7 @@ extension MulticastCenter {
   ///
   /// - Parameter seconds: The longest time that it waits for the center to settle. A handler that awaits keeps its owner alive
   ///   while it runs, and may run forever.
-  func leaks(within seconds: Double = 10) async -> [String] {
+  func leaks(within seconds: Double) async -> [String] {
     await settled(within: seconds)
     return await endHandlers()
   }

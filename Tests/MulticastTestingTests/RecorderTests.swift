@@ -352,11 +352,14 @@ private final class Paged: PageProtocol {
       ])
   }
 
-  @Test func anExhaustiveRecorderFailsATestThatLeavesWhatAnotherHomePosts() async throws {
+  @Test(arguments: [true, false])
+  func anExhaustiveRecorderFailsATestThatLeavesWhatAnotherHomePosts(isOfTestsCenter: Bool)
+    async throws
+  {
     let owner = kept(Resident())
     let issues = try await issues {
       try await OwnCenter(patience: .infinity).run {
-        let center = MulticastCenter.current
+        let center = isOfTestsCenter ? MulticastCenter.current : MulticastCenter()
         _ = TopicRecorder(center, .login, exhaustive: true)
         center.observe(Topic<Int>("count"), owner: owner) { @Sendable _, _ in
           // So that it still runs when the test has ended.

@@ -248,3 +248,12 @@ import Testing
     #expect(counter.isZero)
   }
 }
+
+@Suite struct ClockTests {
+  /// The clock of a virtual machine may step back, and a negative difference would stop the program.
+  @Test func aTimeIsNeverBeforeAnEarlierOne() {
+    #expect(Clock.now(notBefore: .max) == .max)
+    let earlier = Clock.now
+    #expect(Clock.now(notBefore: earlier) >= earlier)
+  }
+}
