@@ -189,6 +189,16 @@ import Testing
         == "Odd()\nNo letter was handled.\nWith the seed 2: Interleavings.replay(2) repeats it.")
   }
 
+  @Test func aRequirementThatFailsIsOneIssue() async throws {
+    let issues = try await issues {
+      try await Interleavings.explore(3) { _ in
+        let missing: Int? = nil
+        _ = try #require(missing)
+      }
+    }
+    #expect(issues.count == 1 && issues[0].contains("Interleavings.replay(0)"))
+  }
+
   /// As in XCTest, which does not see the issues that Swift Testing records. In its own process, because an issue without a test is
   /// attributed to all tests that run at that moment.
   @Test func anIssueOutsideATestIsThrown() async {

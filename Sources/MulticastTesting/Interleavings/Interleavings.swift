@@ -66,7 +66,8 @@ public enum Interleavings {
   ///   - body: Creates everything, posts, and checks the outcome. It receives a center of its own, whose
   ///     deliveries can be recorded.
   /// - Throws: ``Failure`` for the first run whose body throws or whose center refuses a loop, or, in XCTest,
-  ///   whose body records an issue. `CancellationError` if the task is cancelled.
+  ///   whose body records an issue. It does not throw what `#require` has recorded as an issue.
+  ///   `CancellationError` if the task is cancelled.
   public static func explore(
     _ count: Int = 100,
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
@@ -155,7 +156,13 @@ public enum Interleavings {
         issue.comments.append("\(report(director.letters, seed))")
         return issue
       }
-      try await trait.provideScope(for: test, testCase: Test.Case.current, performing: runBody)
+      do {
+        try await trait.provideScope(for: test, testCase: Test.Case.current, performing: runBody)
+      } catch let failure as Failure
+        where failure.underlying is ExpectationFailedError && issues.withLock({ !$0.isEmpty })
+      {
+        // `#require` has recorded an issue, which names the seed.
+      }
       return issues.withLock { !$0.isEmpty }
     }
     // In XCTest, an issue belongs to no test and would be lost. So all issues are treated as known ones, which `matching`
