@@ -96,7 +96,7 @@ extension MulticastDelegate {
     while true {
       let registration = clientList.register(box)
       if registration != .full { return registration == .registered }
-      if !clientList.makeRoom() { ClientList.removeDeallocatedElsewhere(in: [clientList]) }
+      if !clientList.makeRoom() { clientList.removeDeallocatedElsewhere() }
     }
   }
 

@@ -52,19 +52,11 @@ extension ClientList {
   /// Removes deallocated clients whose homes are elsewhere, with a task for each of these homes, because a client may be loaded
   /// only in its home.
   ///
-  /// At most one search of a list waits in each actor or queue, however often this is called. A home that is blocked would
+  /// At most one search of this list waits in each actor or queue, however often this is called. A home that is blocked would
   /// otherwise collect tasks.
-  static func removeDeallocatedElsewhere(in lists: [ClientList]) {
-    var searches: [UInt: (home: Home, lists: [ClientList])] = [:]
-    for list in lists {
-      for home in list.roster.homes.map(\.home) where !home.mayLoad() {
-        if list.beginSearch(in: home) {
-          searches[home.address, default: (home, [])].lists.append(list)
-        }
-      }
-    }
-    for (home, lists) in searches.values {
-      let search = Search(of: lists)
+  final func removeDeallocatedElsewhere() {
+    for home in roster.homes.map(\.home) where !home.mayLoad() && beginSearch(in: home) {
+      let search = Search(of: self)
       Task.detached { await home.run { search.run(at: home) } }
     }
   }
@@ -83,23 +75,22 @@ extension ClientList {
   }
 }
 
-/// A search for deallocated clients of lists, in one home.
+/// A search for deallocated clients of a list, in one home.
 ///
-/// It owns the lists, and releases them when it has run. The task that brings it to the home ends some time later, and a topic
+/// It owns the list, and releases it when it has run. The task that brings it to the home ends some time later, and a topic
 /// whose list that task held would look as if it were in use.
 final class Search: Sendable {
-  private let lists: Locked<[ClientList]>
+  private let list: Locked<ClientList?>
 
-  init(of lists: [ClientList]) { self.lists = Locked(lists) }
+  init(of list: ClientList) { self.list = Locked(list) }
 
   /// Runs the search. A thread in the home may be unable to find out that it runs there: on a global queue, or in an actor on a
   /// system whose runtime does not report it. So the caller passes the home.
   func run(at home: Home) {
-    for list in lists.withLock({ lists in exchange(&lists, with: []) }) {
-      // First, so that another search may begin for a client that is deallocated during this one.
-      list.endSearch(in: home)
-      list.removeDeallocated(in: list.boxes, from: home)
-    }
+    guard let list = list.withLock({ list in exchange(&list, with: nil) }) else { return }
+    // First, so that another search may begin for a client that is deallocated during this one.
+    list.endSearch(in: home)
+    list.removeDeallocated(in: list.boxes, from: home)
   }
 }
 

@@ -100,12 +100,7 @@ extension PostOffice {
     let cause = Cause.current
     let (result, post) = withLock { state in
       let (result, stored) = register(&state)
-      let post = stored?.copy(for: roster)
-      if let post {
-        if let cause { post.setCause(Cause(site: post.site, parent: cause)) }
-        state.claimOrPut(post, for: roster, &delivery)
-      }
-      return (result, post)
+      return (result, stored.map { state.leaveLatest($0, for: roster, after: cause, &delivery) })
     }
     if let post { deliverLatestHere(post, delivery, in: mailbox) }
     return result
@@ -125,5 +120,20 @@ extension PostOffice {
       }
       unsafe Post.finishPart(of: post)
     }
+  }
+}
+
+extension PostOffice.State {
+  /// Leaves a copy of the stored post for a handler, or claims the handler's home for it. Returns the copy.
+  ///
+  /// A function of its own for the same reason as ``PostOffice/deliverLatestHere(_:_:in:)``.
+  @inline(never)
+  fileprivate mutating func leaveLatest(
+    _ stored: Post, for roster: Roster, after cause: Cause?, _ delivery: inout DeliveryState
+  ) -> Post {
+    let post = stored.copy(for: roster)
+    if let cause { post.setCause(Cause(site: post.site, parent: cause)) }
+    claimOrPut(post, for: roster, &delivery)
+    return post
   }
 }

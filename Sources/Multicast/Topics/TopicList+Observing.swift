@@ -33,7 +33,7 @@ extension TopicEntry {
         return TopicObservation(box, in: self, version: 0)
       case .changed: continue
       case .full:
-        if !list.makeRoom() { ClientList.removeDeallocatedElsewhere(in: [list]) }
+        if !list.makeRoom() { list.removeDeallocatedElsewhere() }
       }
     }
   }

@@ -109,7 +109,6 @@ final class TopicRegistry: Sendable {
     // Handlers whose owners are deallocated keep a topic in use, so they are removed first. This is done without the lock,
     // because a search may destroy an owner. A long list is searched only up to the first owner that is alive or may be. An owner
     // that is alive keeps the topic in use anyway, and if the owner's home is elsewhere, only that home can find out.
-    var hidden: [TopicList] = []
     for list in topicLists {
       var boxes = list.boxes
       var isSearched = true
@@ -120,9 +119,8 @@ final class TopicRegistry: Sendable {
         boxes = Boxes(boxes[..<first])
       }
       isSearched = list.removeDeallocated(in: boxes) && isSearched
-      if !isSearched { hidden.append(list) }
+      if !isSearched { list.removeDeallocatedElsewhere() }
     }
-    ClientList.removeDeallocatedElsewhere(in: hidden)
     _ = state.withLock { state in state.dropUnused() }
   }
 }

@@ -160,7 +160,7 @@ extension ReleaseAtHomeTests {
     visitor = nil
     #expect(list.removeDeallocated(in: list.boxes) == false)
     #expect(list.boxes.registered == 1)
-    await home.run { Search(of: [list]).run(at: home) }
+    await home.run { Search(of: list).run(at: home) }
     #expect(list.boxes.registered == 0)
   }
 }
