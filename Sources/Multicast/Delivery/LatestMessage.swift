@@ -10,18 +10,18 @@ final class LatestMessage: @unchecked Sendable {
   // Unchecked: the office's lock is held.
   @exclusivity(unchecked) private var stored: Post?
 
-  /// The posts that were withdrawn while they waited to be stored, and the topic's handlers at that moment. A withdrawn post is
-  /// not stored, and is only for these handlers. It leaves this list when it leaves its letters, which every post does.
-  @exclusivity(unchecked) private var withdrawn: [(post: Post, roster: Roster)] = []
+  /// For each post that was withdrawn while it waited to be stored, the topic's handlers at that moment. A withdrawn post is not
+  /// stored, and is only for these handlers. Its thread retains it until it has left its letters, and then it is no longer here.
+  @exclusivity(unchecked) private var withdrawn: [ObjectIdentifier: Roster] = [:]
 
   /// Whether the topic's list is no longer in use, so that no message is stored any longer.
   @exclusivity(unchecked) private var hasEnded = false
 
-  /// The number of the newest post that was stored; 1, which no post has, if there was none.
+  /// The number of the newest post that was stored; 0 if there was none.
   ///
   /// Relaxed. The number is set with the office's lock held, and a thread that reads it has taken that lock since to get its
   /// letter. A number that it does not see yet belongs to a post whose letter is behind that one.
-  let newest = Atomic<UInt64>(1)
+  let newest = Atomic<UInt64>(0)
 
   func storedPost(_ state: inout PostOffice.State) -> Post? { unsafe stored }
 
@@ -40,25 +40,21 @@ final class LatestMessage: @unchecked Sendable {
   /// - Parameter roster: The topic's handlers, which the withdrawn posts are for.
   func removeLatest(for roster: Roster, _ state: inout PostOffice.State) -> Post? {
     DeliveryChain().forEachPost { post in
-      // A post with a number has left its letters.
+      // A post with a number has left its letters, or has been withdrawn before.
       guard unsafe post.latest?.toOpaque() == Unmanaged.passUnretained(self).toOpaque(),
-        unsafe post.number == 0, unsafe !withdrawn.contains(where: { $0.post === post })
+        unsafe post.number == 0
       else { return }
-      unsafe withdrawn.append((post, roster))
+      unsafe post.number = .max
+      unsafe withdrawn[ObjectIdentifier(post)] = roster
     }
     return replace(with: nil, &state)
   }
 
   /// Returns the handlers that a withdrawn post is for; nil if this one was not withdrawn. Call this once, instead of storing the
   /// post.
-  ///
-  /// No message is outdated by a withdrawn post. It gets the number of the newest stored post, so that it is not outdated itself.
   @inline(__always)
-  func takeWithdrawn(_ post: Post, _ state: inout PostOffice.State) -> Roster? {
-    if unsafe withdrawn.isEmpty { return nil }
-    guard let index = unsafe withdrawn.firstIndex(where: { $0.post === post }) else { return nil }
-    unsafe post.number = newest.load(ordering: .relaxed)
-    return unsafe withdrawn.remove(at: index).roster
+  func takeRoster(ofWithdrawn post: Post, _ state: inout PostOffice.State) -> Roster? {
+    unsafe post.number == 0 ? nil : withdrawn.removeValue(forKey: ObjectIdentifier(post))
   }
 
   /// Replaces the stored post. Returns the previous one, to release without the lock.

@@ -25,7 +25,9 @@ extension PostOffice {
       if let latest = unsafe post.latest {
         unsafe latest._withUnsafeGuaranteedRef { latest in
           // A handler that registers after a withdrawal begins without a message, and does not need this one.
-          if let roster = latest.takeWithdrawn(post, &state) { return delivery.setRoster(roster) }
+          if let roster = latest.takeRoster(ofWithdrawn: post, &state) {
+            return delivery.setRoster(roster)
+          }
           delivery.releaseLater(latest.storePost(post, &state))
           // Take the list's roster again. A handler that has registered since the post was made has begun with an earlier
           // message, or with none, and needs a letter of this one. One that registers later begins with this message. So each

@@ -42,7 +42,7 @@ class Post: ReferenceAndCount, @unchecked Sendable {
   final let latest: Unmanaged<LatestMessage>?
 
   /// Orders the posts to topics that keep their latest message. 0 before the post is stored, and for other topics. A withdrawn
-  /// post gets the number of the newest stored post: see ``LatestMessage``.
+  /// post has the highest number, because no message makes it outdated.
   @exclusivity(unchecked) final var number: UInt64 = 0
 
   /// Reports the post and carries a value; nil if the center does neither.

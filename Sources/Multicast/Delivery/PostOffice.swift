@@ -29,7 +29,7 @@ final class PostOffice: Sendable {
     private var clientMailboxes: [UInt: Mailbox] = [:]
 
     /// The number of the last post that a topic stored.
-    var lastNumber: UInt64 = 1
+    var lastNumber: UInt64 = 0
 
     /// The number of mailboxes in which letters wait, or where a thread or a drain is calling.
     fileprivate var busy = 0
