@@ -17,11 +17,11 @@ final class LatestMessage: @unchecked Sendable {
   /// Whether the topic's list is no longer in use, so that no message is stored any longer.
   @exclusivity(unchecked) private var hasEnded = false
 
-  /// The number of the newest post that was stored; 0 if there was none.
+  /// The number of the newest post that was stored; 1, which no post has, if there was none.
   ///
   /// Relaxed. The number is set with the office's lock held, and a thread that reads it has taken that lock since to get its
   /// letter. A number that it does not see yet belongs to a post whose letter is behind that one.
-  let newest = Atomic<UInt64>(0)
+  let newest = Atomic<UInt64>(1)
 
   func storedPost(_ state: inout PostOffice.State) -> Post? { unsafe stored }
 
@@ -52,9 +52,14 @@ final class LatestMessage: @unchecked Sendable {
 
   /// Returns the handlers that a withdrawn post is for; nil if this one was not withdrawn. Call this once, instead of storing the
   /// post.
+  ///
+  /// No message is outdated by a withdrawn post. It gets the number of the newest stored post, so that it is outdated only by
+  /// those that are stored later.
   @inline(__always)
   func takeRoster(ofWithdrawn post: Post, _ state: inout PostOffice.State) -> Roster? {
-    unsafe post.number == 0 ? nil : withdrawn.removeValue(forKey: ObjectIdentifier(post))
+    if unsafe post.number == 0 { return nil }
+    unsafe post.number = newest.load(ordering: .relaxed)
+    return unsafe withdrawn.removeValue(forKey: ObjectIdentifier(post))
   }
 
   /// Replaces the stored post. Returns the previous one, to release without the lock.

@@ -42,7 +42,7 @@ class Post: ReferenceAndCount, @unchecked Sendable {
   final let latest: Unmanaged<LatestMessage>?
 
   /// Orders the posts to topics that keep their latest message. 0 before the post is stored, and for other topics. A withdrawn
-  /// post has the highest number, because no message makes it outdated.
+  /// post has the highest number until it leaves its letters, and then that of the newest stored post.
   @exclusivity(unchecked) final var number: UInt64 = 0
 
   /// Reports the post and carries a value; nil if the center does neither.

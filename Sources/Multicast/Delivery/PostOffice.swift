@@ -28,8 +28,8 @@ final class PostOffice: Sendable {
     /// a deallocated one's address may share its mailbox for a while.
     private var clientMailboxes: [UInt: Mailbox] = [:]
 
-    /// The number of the last post that a topic stored.
-    var lastNumber: UInt64 = 0
+    /// The number of the last post that a topic stored; 1, which no post has, if there was none.
+    var lastNumber: UInt64 = 1
 
     /// The number of mailboxes in which letters wait, or where a thread or a drain is calling.
     fileprivate var busy = 0
