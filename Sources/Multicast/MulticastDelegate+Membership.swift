@@ -107,8 +107,8 @@ extension MulticastDelegate {
   ) -> Home? {
     if let queue { return office.mailbox(of: queue) }
     guard let isolation else { return nil }
-    // An actor can only be its own home, because its isolated methods cannot be called in another actor. It is its own home if
-    // it was added in its own isolation.
+    // An actor that was added in another actor has no home, because its isolated methods cannot be called there. In its own
+    // isolation, it is its own home.
     if isolation !== client, isActor(client) { return nil }
     return office.mailbox(of: isolation)
   }

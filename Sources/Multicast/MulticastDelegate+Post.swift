@@ -88,14 +88,18 @@ final class ClientPost<Listener>: Post, @unchecked Sendable {
     _ body: @escaping @Sendable (Listener) -> Void
   ) {
     self.body = body
-    super.init(to: list, from: site, destination) { box, post in
-      #if DEBUG
-        box.checkHome(in: post, as: Listener.self)
-      #endif
-      let post = unsafe unsafeDowncast(post, to: ClientPost<Listener>.self)
-      return MulticastDelegate<Listener>.clientBox(box).withClient(post.body) == nil
-        ? .gone : .called
-    }
+    super.init(to: list, from: site, destination, ClientPost<Listener>.callClient)
+  }
+
+  /// Calls the client in a box with a post.
+  @inlinable
+  static func callClient(in box: WeakBox, with post: Post) -> CallOutcome {
+    #if DEBUG
+      box.checkHome(in: post, as: Listener.self)
+    #endif
+    let post = unsafe unsafeDowncast(post, to: ClientPost<Listener>.self)
+    return MulticastDelegate<Listener>.clientBox(box).withClient(post.body) == nil
+      ? .gone : .called
   }
 }
 

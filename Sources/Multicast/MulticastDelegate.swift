@@ -33,7 +33,7 @@ public final class MulticastDelegate<Listener>: Sendable {
   /// The tracing of the office; nil without `onDelivery`.
   @usableFromInline let reporter: Tracing?
 
-  /// The class of the client that was added last, and whether it is an actor: see `isActor`.
+  /// The class for which `isActor` was called last, and its answer.
   let recentClass = Atomic<UInt>(0)
 
   /// Creates a delegate without clients.

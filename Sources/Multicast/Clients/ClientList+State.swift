@@ -18,7 +18,7 @@ extension ClientList {
     /// appended.
     private var limit = BoxIndex.largestCountWithoutTable
 
-    /// The boxes by home; nil if no post has needed it since the list changed.
+    /// The boxes by home; nil if that was not needed since the list changed.
     var roster: Roster?
 
     /// The addresses of the actors and queues in which a search for deallocated clients waits.

@@ -55,13 +55,14 @@ extension ClientList {
   /// At most one search of this list waits in each actor or queue, however often this is called. A home that is blocked would
   /// otherwise collect tasks.
   final func removeDeallocatedElsewhere() {
-    for home in roster.homes.map(\.home) where !home.mayLoad() && beginSearch(in: home) {
+    for home in roster.groups.map(\.home) where !home.mayLoad() && beginSearch(in: home) {
       let search = Search(of: self)
       Task.detached { await home.run { search.run(at: home) } }
     }
   }
 
-  /// The number of boxes up to which `observe` and `removeAll` search a list for deallocated clients.
+  /// The number of boxes up to which a whole list is searched for deallocated clients, by `observe`, by the removal of an object
+  /// and before unused topics are dropped.
   static var largestCountToSearch: Int { 32 }
 
   /// Removes the deallocated clients of a short list. Those of a longer list are removed by the next delivery, or when the

@@ -9,7 +9,7 @@
 //
 // - An `add` while a delivery holds the array copies it, so the delivery does not see the new client.
 // - A removal empties the box, which is in both arrays, so every delivery sees it.
-// - The list drops empty boxes when they are more than half of all.
+// - A removal drops the empty boxes when they are more than half of all.
 // - A deallocated client is found by the walk, which cannot load it, or by a search: see ClientList+Walking.swift.
 // - A box lives as long as a list, a roster, a delivery or a token holds it.
 //
@@ -20,7 +20,7 @@
 //     let list = ClientList(.listener((any UserProtocol).self))
 //     list.register(ClientBox(client, object, at: home))            // add
 //     list.forEach(in: list.boxes) { box in … .called }             // notify
-//     for group in list.roster.homes { … }                          // post
+//     for group in list.roster.groups { … }                          // post
 //     list.remove(object)                                           // remove
 //
 // Locks: see `PostOffice` for the order. A thread that holds the lock of a list takes no other lock and runs no client code.
@@ -85,7 +85,7 @@ extension ClientList {
 
   /// Appends the box of a client that the caller holds, unless the client is registered already. Amortized O(1).
   final func register(_ box: WeakBox) -> Registration {
-    register(box) { state in state.findAlive(box.identity) == nil ? .registered : .refused }
+    appendIfRoom(box) { state in state.findAlive(box.identity) == nil ? .registered : .refused }
   }
 
   /// Appends a box. The caller may hold the office's lock. Amortized O(1).
@@ -97,7 +97,7 @@ extension ClientList {
   final func register(_ box: WeakBox, among known: Boxes?, replacing old: WeakBox?)
     -> Registration
   {
-    register(box) { state in
+    appendIfRoom(box) { state in
       // Boxes with one hash are in the order in which they were registered, so all are known if the last one is.
       if let known, let last = state.lastBox(withID: box.idHash),
         !known.contains(where: { $0 === last })
@@ -118,7 +118,7 @@ extension ClientList {
     old.releaseContents()
   }
 
-  private final func register(_ box: WeakBox, if decide: (inout State) -> Registration)
+  private final func appendIfRoom(_ box: WeakBox, if decide: (inout State) -> Registration)
     -> Registration
   {
     guard box.isAlive else { return .refused }
@@ -228,7 +228,7 @@ extension ClientList {
   }
 
   /// Whether a search for deallocated clients waits in any home.
-  final var isSearched: Bool { state.withLock { state in !state.searched.isEmpty } }
+  final var hasWaitingSearch: Bool { state.withLock { state in !state.searched.isEmpty } }
 }
 
 // MARK: - Delivering

@@ -1,6 +1,6 @@
 /// The boxes of a list at one moment, in order, and again by home: the listeners that a post is for.
 ///
-/// A list makes a roster when a post first needs one, and drops it when a box is appended or the list is compacted. All posts
+/// A list makes a roster when one is first needed, and drops it when a box is appended or the list is compacted. All posts
 /// in between share it. A listener that is added later is in a later roster. A removal empties the box, which is in all
 /// rosters.
 @usableFromInline
@@ -24,12 +24,12 @@ final class Roster: Sendable {
   let withoutHome: Boxes
 
   /// The boxes with a home, by home, in the order of the homes' first boxes.
-  let homes: ContiguousArray<Group>
+  let groups: ContiguousArray<Group>
 
-  init(_ boxes: Boxes, withoutHome: Boxes, homes: ContiguousArray<Group>) {
+  init(_ boxes: Boxes, withoutHome: Boxes, groups: ContiguousArray<Group>) {
     self.boxes = boxes
     self.withoutHome = withoutHome
-    self.homes = homes
+    self.groups = groups
   }
 
   convenience init(_ boxes: Boxes) {
@@ -57,15 +57,15 @@ final class Roster: Sendable {
     }
     self.init(
       boxes, withoutHome: withoutHome,
-      homes: ContiguousArray(homes.map { Group(of: $0.home, $0.boxes) }))
+      groups: ContiguousArray(homes.map { Group(of: $0.home, $0.boxes) }))
   }
 
   /// Creates a roster as if all boxes had the same home, or none.
   convenience init(allOf boxes: Boxes, in home: Home?) {
     if let home {
-      self.init(boxes, withoutHome: [], homes: [Group(of: home, boxes)])
+      self.init(boxes, withoutHome: [], groups: [Group(of: home, boxes)])
     } else {
-      self.init(boxes, withoutHome: boxes, homes: [])
+      self.init(boxes, withoutHome: boxes, groups: [])
     }
   }
 }

@@ -1,15 +1,17 @@
 // How a post is delivered.
 //
 // A *listener* (a client of a protocol, or a handler of a topic) may have a home: an actor or a queue, and in a few cases a task or
-// the posting thread (see `Home.Kind`). Each home has a mailbox. A *letter* in a mailbox is one post that waits for the listeners
-// there. A home is *here* if this thread runs in it, and if it is not a task. A post takes four steps:
+// the posting thread (see `Home.Kind`). Every home is a *mailbox* (`Mailbox` is the only subclass of `Home`). A *letter* in it is
+// one post that waits for the listeners there. A home is *here* if this thread runs in it, and if it is not a task. A post takes
+// four steps:
 //
 // 1. Call.    Call the listeners without a home, on this thread, in the order of registration.
 // 2. Leave.   In one critical section of the office's lock, store the post if its topic keeps the latest message, and put one letter
 //             in the mailbox of every home concerned. Claim one home that is here instead: this thread calls its listeners.
 //             As the office unlocks, a drain starts in each home that is elsewhere, unless one is on its way or a thread is
 //             calling there: see Drain.swift.
-// 3. Handle.  In the homes that are here, this thread handles the letters that wait, and calls the listeners of this post.
+// 3. Handle.  In the homes that are here, this thread handles the letters that wait, and calls the listeners of this post, unless
+//             another thread has claimed the home: then that one does.
 // 4. Follow.  Deliver the posts that listeners have made during these calls, one after the other, in the same steps.
 //
 // Calls come before letters, and all letters are left under one lock, so that no listener sees an effect before its cause. Two
@@ -52,15 +54,10 @@ extension PostOffice {
   @usableFromInline
   func post(_ post: consuming Post, in isolation: (any Actor)?) -> Posted {
     let chain = DeliveryChain()
-    // Without a frame on this thread and without an awaited call in the process, nothing has caused this post. This saves reading
-    // a task-local value.
-    if !chain.isEmpty || multicast_awaits_anywhere(), let cause = Cause.current,
-      !admit(post, after: cause)
-    {
-      return Posted(nil, clients: 0, of: self)
-    }
+    if !admit(post, on: chain) { return Posted(nil, clients: 0, of: self) }
     if let tracing { unsafe post.trace = tracing.makeTrace(of: post.list, from: post.site) }
     if let outermost = unsafe chain.outermostPostFrame(of: ObjectIdentifier(self)) {
+      // For the loop guard alone.
       let isFromLetter = unsafe outermost.pointee.isFromLetter || !chain.isLed(by: outermost)
       unsafe outermost.pointee.postFrame?.pointee.addFollower(post, isFromLetter: isFromLetter)
       return Posted(post, clients: post.roster.boxes.registered, of: self)
@@ -77,7 +74,15 @@ extension PostOffice {
     }
   }
 
-  /// Notes the cause of a post. Returns false, and reports the post, if its causes have set off too many.
+  /// Notes the cause of a post, if it has one. Returns false, and reports the post, if its causes have set off too many.
+  @inline(__always)
+  private func admit(_ post: Post, on chain: DeliveryChain) -> Bool {
+    // Without a frame on this thread and without an awaited call in the process, nothing has caused this post. This saves reading
+    // a task-local value.
+    if chain.isEmpty, !multicast_awaits_anywhere() { return true }
+    return Cause.current.map { cause in admit(post, after: cause) } ?? true
+  }
+
   private func admit(_ post: Post, after cause: Cause) -> Bool {
     let cause = post.setCause(Cause(site: post.site, parent: cause))
     let recurrences = cause.countRecurrence()
@@ -90,7 +95,7 @@ extension PostOffice {
   /// Runs `body`, which delivers posts, in a frame of this thread's chain. If it is the office's outermost frame on this
   /// thread, then delivers what was posted meanwhile.
   ///
-  /// `activeFrames` counts the frame, so the center does not settle meanwhile.
+  /// `activeFrames` counts the frame, so the center does not settle meanwhile. Only `settled()` needs that.
   @inline(__always)
   func withFrame<Result: ~Copyable>(
     _ body: (FramePointer) -> Result
@@ -135,7 +140,7 @@ extension PostOffice {
     if case .homes = post.destination {
       let roster = post.roster
       called = roster.withoutHome.isEmpty ? 0 : call(roster.withoutHome, with: post, pass)
-      if roster.homes.isEmpty, unsafe post.latest == nil { return (called, 0) }
+      if roster.groups.isEmpty, unsafe post.latest == nil { return (called, 0) }
     }
     var delivery = DeliveryState()
     leaveLetters(of: post, &delivery, in: isolation)
@@ -148,7 +153,7 @@ extension PostOffice {
 // MARK: - 1. Call
 
 extension PostOffice {
-  /// Calls the listeners in boxes, in order. Returns their number.
+  /// Calls the listeners in boxes, in order. Returns their number. Every call of a post that does not await is made here.
   @inline(never)
   func call(_ boxes: Boxes, with post: Post, _ pass: DeliveryPass?) -> Int {
     post.list.forEach(in: boxes) { box in

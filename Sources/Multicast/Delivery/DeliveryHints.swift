@@ -134,9 +134,9 @@ extension PostOffice {
 // MARK: - Homes that handle nothing
 
 extension PostOffice.State {
-  /// Notes a mailbox in which many letters wait, once, to report it after unlocking.
+  /// Lets a debug build print, after unlocking, that many letters wait in a mailbox, once.
   @inline(__always)
-  mutating func noteCrowd(in mailbox: Mailbox) {
+  mutating func hintAtCrowd(in mailbox: Mailbox) {
     #if DEBUG
       if unsafe mailbox.isCrowdNoted { return }
       if read(mailbox, { $0.letters.count }) < Mailbox.crowd { return }

@@ -1,10 +1,14 @@
-/// The state of a post on a thread, between the steps of its delivery.
+/// What a thread notes about a post between the steps of its delivery.
+///
+/// `leaveLetters` passes each home that is here to ``noteHere(_:)``, and the roster to which the letters belong to
+/// ``setRoster(_:)``, if that is not the post's. For each home of that roster, `claimOrPut` then notes that it has claimed the home,
+/// with ``noteClaim(for:)``, or left a letter there, with ``noteLetter(in:for:)``. `handleHere` does what is left to do here.
 @safe
 struct DeliveryState: ~Copyable {
-  /// The first of the homes that are here, which the thread tries to claim. Owned by the roster.
-  private var firstHere: Unmanaged<Mailbox>?
+  /// The home that the thread tries to claim: the first one that is here. The post's roster owns it, or the office, or the caller.
+  private var candidate: Unmanaged<Mailbox>?
 
-  /// The listeners of the home that was claimed. Owned by the roster.
+  /// The listeners of the candidate, once it is claimed. The roster to which the letters belong owns them.
   private var claimed: Unmanaged<Roster.Group>?
 
   /// The number of letters that were left, and of listeners that they are for.
@@ -78,35 +82,40 @@ extension DeliveryState {
   /// Notes a home that is here. Call this with no lock held.
   @inline(__always)
   mutating func noteHere(_ mailbox: Mailbox) {
-    if unsafe firstHere == nil { return unsafe firstHere = .passUnretained(mailbox) }
+    if unsafe candidate == nil { return unsafe candidate = .passUnretained(mailbox) }
     makeMore { $0.othersHere.insert(ObjectIdentifier(mailbox)) }
   }
 
   @inline(__always)
-  func isFirstHere(_ mailbox: Mailbox) -> Bool {
-    unsafe firstHere?.toOpaque() == Unmanaged.passUnretained(mailbox).toOpaque()
+  func isCandidate(_ mailbox: Mailbox) -> Bool {
+    unsafe candidate?.toOpaque() == Unmanaged.passUnretained(mailbox).toOpaque()
   }
 
-  /// Notes that the first home that is here has been claimed, for the listeners of a group.
+  /// Whether a home is here, so that a letter there needs no drain: this thread handles it or, if the home is claimed already, the
+  /// one that has the claim does, or starts a drain.
+  @inline(__always)
+  func isHere(_ mailbox: Mailbox) -> Bool {
+    var isHere = isCandidate(mailbox)
+    withMore { more in isHere = isHere || more.othersHere.contains(ObjectIdentifier(mailbox)) }
+    return isHere
+  }
+
+  /// Notes that the candidate has been claimed, for the listeners of a group.
   @inline(__always)
   mutating func noteClaim(for group: Roster.Group) { unsafe claimed = .passUnretained(group) }
 
   mutating func fillEarlier(_ take: (inout LetterQueue) -> Void) { makeMore { take(&$0.earlier) } }
 
-  /// Counts a letter, and notes its home if that is one of the others that are here. Returns whether the home is here, so that
-  /// no drain is needed: this thread handles the letter or, if the home is claimed already, the one that has the claim does, or
-  /// starts a drain.
+  /// Notes a letter for a number of listeners, and its home, if that is here and not the candidate.
   @inline(__always)
-  mutating func countLetter(in mailbox: Mailbox, for count: Int) -> Bool {
+  mutating func noteLetter(in mailbox: Mailbox, for count: Int) {
     letters += 1
     listeners += count
-    var isHere = isFirstHere(mailbox)
     withMore { more in
-      guard more.othersHere.contains(ObjectIdentifier(mailbox)) else { return }
-      more.othersWithLetters.append(mailbox)
-      isHere = true
+      if more.othersHere.contains(ObjectIdentifier(mailbox)) {
+        more.othersWithLetters.append(mailbox)
+      }
     }
-    return isHere
   }
 }
 
@@ -116,7 +125,7 @@ extension DeliveryState {
   /// Passes the home that was claimed and its listeners to `body`.
   @inline(__always)
   func withClaim(_ body: (Mailbox, Boxes) -> Void) {
-    guard let claimed = unsafe claimed, let here = unsafe firstHere else { return }
+    guard let claimed = unsafe claimed, let here = unsafe candidate else { return }
     unsafe here._withUnsafeGuaranteedRef { mailbox in
       unsafe claimed._withUnsafeGuaranteedRef { body(mailbox, $0.boxes) }
     }

@@ -1,25 +1,25 @@
 // Letters in a home that is elsewhere are handled by a *drain*: a task in the actor, a block on the queue, or, for an awaiting
 // listener, a task of its own. A drain claims the mailbox, and handles batches of letters until none waits. One that
-// does not await yields after each turn, so that other work of the actor or the queue can run. The home `postingThread`
-// has no drain: `startDrain` handles its letters on the thread that calls it, and after 1,000 of them, a task takes over.
+// does not await yields after each turn, so that other work of the actor or the queue can run. If the home is the posting thread,
+// the thread that has left the letters is there already: see `drainOnPostingThread`.
 
 extension PostOffice {
   /// The number of letters that a drain handles before it yields.
-  private static var turn: Int { 100 }
+  private static var usualTurn: Int { 100 }
 
   /// The number of letters that a posting thread handles before a task takes over. Usually other threads have left them.
   private static var postingThreadTurn: Int { 1_000 }
 
-  /// Starts a drain in a home. Call this with no lock held, because it may run code of an executor, and calls the handlers right
-  /// here if the home is the posting thread.
+  /// Handles letters whose home is the posting thread, on this thread. After a turn, a task takes over, which happens only if other
+  /// threads keep posting.
+  func drainOnPostingThread(_ mailbox: Mailbox) {
+    if drainTurn(of: mailbox, Self.postingThreadTurn) { startDrain(of: mailbox) }
+  }
+
+  /// Starts a drain in a home that is elsewhere. Call this with no lock held, because it may run code of an executor.
   @inline(never)
   func startDrain(of mailbox: Mailbox) {
-    if mailbox.isPostingThread {
-      // This thread is the home. A task takes over only if other threads keep posting.
-      if !drainTurn(of: mailbox, Self.postingThreadTurn) { return }
-    } else if let scheduler, handOver(mailbox, to: scheduler) {
-      return
-    }
+    if let scheduler, !mailbox.isPostingThread, handOver(mailbox, to: scheduler) { return }
     // Detached, because the task-local values of the thread that has left the first letter are not those of the others.
     let priority = max(Task.currentPriority, .medium)
     switch mailbox.kind {
@@ -48,14 +48,14 @@ extension PostOffice {
   /// Not inlined. Frames are found by the address of a variable of the thread, and the tasks that call this repeatedly may be on
   /// another thread after each `await`.
   @inline(never)
-  func drainTurn(of mailbox: Mailbox, _ turn: Int = turn) -> Bool {
+  func drainTurn(of mailbox: Mailbox, _ turn: Int = usualTurn) -> Bool {
     var batch = LetterQueue()
     var remaining = turn
     var action = lockAndChange(mailbox) { $0.claimForDrain(remaining, into: &batch) }
-    while action == .proceed {
+    while action == .handle {
       remaining -= batch.count
       handle(&batch, in: mailbox)
-      if remaining == 0 { return lockAndChange(mailbox) { $0.endTurn() } == .proceed }
+      if remaining == 0 { return lockAndChange(mailbox) { $0.endTurn() } == .comeBack }
       action = lockAndChange(mailbox) { $0.takeNext(remaining, into: &batch) }
     }
     return false
@@ -71,14 +71,14 @@ extension PostOffice {
     var batch = LetterQueue()
     var remaining = turn
     var action = lockAndChange(mailbox) { $0.claimForDrain(1, into: &batch) }
-    while action == .proceed {
+    while action == .handle {
       if let letter = batch.popFirst() {
         // The actor of the listener's home: for a handler's task, the actor in which that runs. Otherwise the actor of `body`.
         let isolation = letter.group.boxes.first?.home?.actor ?? letter.post.isolation
         await handleAwaiting(consume letter, in: mailbox, isolation: isolation)
       }
       remaining -= 1
-      if remaining == 0 { return lockAndChange(mailbox) { $0.endTurn() } == .proceed }
+      if remaining == 0 { return lockAndChange(mailbox) { $0.endTurn() } == .comeBack }
       action = lockAndChange(mailbox) { $0.takeNext(1, into: &batch) }
     }
     return false
@@ -102,6 +102,7 @@ extension PostOffice {
         } else {
           _ = await post.callAwaiting(box)
         }
+        // Not by the outcome of the call, because the listener may have been deallocated since.
         if box.load() == nil { post.list.endRegistration(of: box) }
       }
       // Inside the call: what the post holds may post in a `deinit`, and the call is the cause of that.

@@ -54,7 +54,7 @@ extension PostOffice.State {
       if client == 0 { continue }
       groups.append(Roster.Group(of: mailbox(ofClient: client), [box]))
     }
-    return Roster(roster.boxes, withoutHome: [], homes: groups)
+    return Roster(roster.boxes, withoutHome: [], groups: groups)
   }
 
   /// Leaves a post in each mailbox of a roster: claims the first one that is here, with the letters that wait there, unless it is
@@ -67,20 +67,21 @@ extension PostOffice.State {
     roster.forEachHome { group, mailbox in
       let count = group.boxes.registered
       if count == 0 { return forgetIfIdle(mailbox) }
-      if delivery.isFirstHere(mailbox), change(mailbox, { $0.claim() }) == .proceed {
+      if delivery.isCandidate(mailbox), change(mailbox, { $0.claim() }) == .handle {
         delivery.noteClaim(for: group)
         if !read(mailbox, { $0.letters.isEmpty }) {
           delivery.fillEarlier { earlier in change(mailbox) { $0.takeNext(.max, into: &earlier) } }
         }
         return
       }
-      let isHere = delivery.countLetter(in: mailbox, for: count)
+      let isHere = delivery.isHere(mailbox)
       change(mailbox) { $0.put(Letter(post: post, group: group), isHere: isHere) }
+      delivery.noteLetter(in: mailbox, for: count)
       if unsafe post.trace != nil {
         delivery.noteReport(
           of: mailbox, listeners: count, waiting: read(mailbox) { $0.letters.count })
       }
-      noteCrowd(in: mailbox)
+      hintAtCrowd(in: mailbox)
     }
     if delivery.letters > 0 { post.addParts(delivery.letters) }
   }

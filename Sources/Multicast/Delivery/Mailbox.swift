@@ -36,9 +36,9 @@ extension Roster {
   /// Passes each group and its mailbox to `body`. Retains nothing, because the roster owns its groups, and a group its home.
   @inline(__always)
   func forEachHome(_ body: (Group, Mailbox) -> Void) {
-    unsafe homes.withUnsafeBufferPointer { homes in
-      for index in homes.indices {
-        unsafe Unmanaged.passUnretained(homes[index])._withUnsafeGuaranteedRef { group in
+    unsafe groups.withUnsafeBufferPointer { groups in
+      for index in groups.indices {
+        unsafe Unmanaged.passUnretained(groups[index])._withUnsafeGuaranteedRef { group in
           let mailbox = unsafe Unmanaged.passUnretained(group.home.mailbox)
           unsafe mailbox._withUnsafeGuaranteedRef { body(group, $0) }
         }
@@ -48,8 +48,8 @@ extension Roster {
 }
 
 extension PostOffice.State {
-  /// Makes a transition of a mailbox. The caller has the office's lock. Notes whether the mailbox is busy, and whether it needs a
-  /// drain.
+  /// Makes a transition of a mailbox. The caller has the office's lock. Notes whether the mailbox needs a drain and, for
+  /// `settled()`, whether it is busy.
   @inline(__always) @discardableResult
   mutating func change(
     _ mailbox: Mailbox, _ transition: (inout MailboxState<Letter>) -> MailboxAction

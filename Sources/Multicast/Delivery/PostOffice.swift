@@ -84,7 +84,7 @@ final class PostOffice: Sendable {
       return mailbox
     }
 
-    /// Counts a mailbox that becomes busy or idle. Forgets an idle one of a client's task.
+    /// Counts a mailbox that becomes busy or idle, for `settled()`. Forgets an idle one of a client's task.
     mutating func countBusy(_ mailbox: Mailbox, _ isBusy: Bool) {
       busy += isBusy ? 1 : -1
       if isBusy { return }
@@ -173,8 +173,8 @@ extension PostOffice {
   /// Calls `body` with the lock held. Then does what `body` has noted for the time after unlocking: it starts drains, resumes tasks
   /// that wait for the center to settle, prints that many letters wait, and releases mailboxes.
   ///
-  /// Call this where client code may run. Starting a drain runs code of an executor, and a drain whose home is the posting
-  /// thread calls its handlers right here.
+  /// Call this where client code may run. Starting a drain runs code of an executor, and handlers whose home is the posting thread
+  /// are called right here.
   @inline(__always)
   func withLock<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
     let (result, afterUnlock) = state.withLock { state in
@@ -202,7 +202,9 @@ extension PostOffice {
     for mailbox in afterUnlock.crowded { mailbox.reportCrowd() }
     for mailbox in afterUnlock.drains where !mailbox.isPostingThread { startDrain(of: mailbox) }
     // Last, because this calls handlers, which may wait for the other homes.
-    for mailbox in afterUnlock.drains where mailbox.isPostingThread { startDrain(of: mailbox) }
+    for mailbox in afterUnlock.drains where mailbox.isPostingThread {
+      drainOnPostingThread(mailbox)
+    }
   }
 }
 
@@ -232,6 +234,6 @@ extension PostOffice {
 
   /// The mailboxes of this center, in no order, except those of topics that keep their latest message, which the topics own. A
   /// mailbox in which letters wait is among them even if its listeners have all been removed; but not if its actor has been
-  /// deallocated and another one at the same address is a home by now.
+  /// deallocated and another home has its address by now.
   var mailboxes: [Mailbox] { withLock { state in state.mailboxesInUse } + [mainMailbox] }
 }

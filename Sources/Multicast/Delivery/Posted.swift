@@ -54,7 +54,7 @@ public struct Posted: ~Copyable, Sendable {
   @discardableResult
   nonisolated(nonsending) public consuming func delivered() async -> Int {
     let clients = clients
-    // How the wait ends: see `Waiter`.
+    // How the wait ends: see `Waiter`. Both are unmanaged, so that this function owns neither while it waits.
     guard let (post, office) = unsafe postToAwait() else { return clients }
     await withCheckedContinuation { continuation in
       let office = unsafe office.takeRetainedValue()

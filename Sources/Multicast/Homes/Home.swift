@@ -21,8 +21,8 @@ class Home: @unchecked Sendable {
     /// A task that makes one awaited call after the other, of an awaiting handler in its actor.
     case handlerTask(in: WeakActor?)
 
-    /// Whichever thread posts, for one call after the other. If a topic keeps its latest message, this is the home of its handlers
-    /// without an actor or a queue.
+    /// Whichever thread posts or observes, for one call after the other. If a topic keeps its latest message, this is the home of
+    /// its handlers without an actor or a queue, of which the documentation says that they have no home.
     case postingThread
   }
 
@@ -71,7 +71,7 @@ extension Home {
     }
   }
 
-  /// Runs `body` in this home, or in no actor if this one has been deallocated.
+  /// Runs `body` in this home: on the queue, or in the actor. Runs it in no actor if there is none, or if it has been deallocated.
   final func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
     func run(in isolation: isolated (any Actor)?) -> Result { body() }
     guard case .queue(let queue) = kind else { return await run(in: actor) }

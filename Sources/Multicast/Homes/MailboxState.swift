@@ -3,9 +3,11 @@ enum MailboxAction {
   /// Nothing is left to do: no letter waits, or this thread, the one that has the claim or a drain on its way handles it.
   case nothing
 
-  /// The caller handles the letters that it has taken with its claim, if there are any. After a turn, it comes back for those that
-  /// wait.
-  case proceed
+  /// The caller has the claim, and handles the letters that it has taken, if there are any.
+  case handle
+
+  /// The caller, a drain, comes back for the letters that wait.
+  case comeBack
 
   /// A drain is to be started in the home. `PostOffice.State.change` notes that, and `PostOffice.withLock` starts it after it has
   /// unlocked.
@@ -18,18 +20,19 @@ enum MailboxAction {
 /// and returns a ``MailboxAction``.
 ///
 /// One thread at a time *claims* a mailbox, and only that thread calls in the home. So calls in a home never overlap, and they
-/// have the order of the letters. The thread is a *drain*, which has been sent to the home, or a thread that posts and runs in
-/// the home anyway. It takes letters in batches; what arrives meanwhile is a later batch.
+/// have the order of the letters. The thread is a *drain*, which has been sent to the home, or a thread that posts or observes,
+/// and runs in the home anyway. It takes letters in batches; what arrives meanwhile is a later batch.
 ///
 /// ```text
 ///              put: startDrain (once, until the drain has arrived), or nothing if the caller is here
 ///   idle ─────────────────────────────────▶ waiting ⟲ put: nothing
 ///    │ ▲                                     │    ▲
-///    │ │                  claim,             │    │ if letters wait: endClaim: startDrain, endTurn: proceed
+///    │ │                  claim,             │    │ if letters wait: endClaim: startDrain, endTurn: comeBack
 ///    │ │                  claimForDrain:     │    │ (nothing, if a drain is still on its way)
-///    │ │                  proceed            ▼    │
-///    │ ╰─ endClaim, takeNext, if none wait ─ claimed ⟲ put, claim, claimForDrain: nothing
-///    ╰─── claim: proceed ──────────────────▶ claimed ⟲ takeNext, if letters wait: proceed
+///    │ │                  handle             ▼    │
+///    │ ╰─ endClaim, endTurn, takeNext, ───── claimed ⟲ put, claim, claimForDrain: nothing
+///    │       if none wait: nothing           claimed ⟲ takeNext, if letters wait: handle
+///    ╰─── claim: handle ───────────────────▶ claimed
 /// ```
 ///
 /// A drain that arrives in an idle or claimed mailbox finds nothing to do, because another thread has handled its letters or is
@@ -77,13 +80,13 @@ extension MailboxState {
 // MARK: - Handling letters
 
 extension MailboxState {
-  /// Claims the mailbox for a thread that runs in the home. Returns `proceed`, or `nothing` if it is claimed already, by
+  /// Claims the mailbox for a thread that runs in the home. Returns `handle`, or `nothing` if it is claimed already, by
   /// another thread or further out on this stack.
   @inline(__always)
   mutating func claim() -> MailboxAction {
     if isClaimed { return .nothing }
     isClaimed = true
-    return .proceed
+    return .handle
   }
 
   /// Claims the mailbox for a thread that runs in the home, and takes all letters into an empty batch. What arrives later is for a
@@ -105,7 +108,7 @@ extension MailboxState {
   mutating func takeNext(_ limit: Int, into batch: inout WaitingQueue<Element>) -> MailboxAction {
     letters.move(limit, to: &batch)
     taken = batch.count
-    if !batch.isEmpty { return .proceed }
+    if !batch.isEmpty { return .handle }
     isClaimed = false
     return .nothing
   }
@@ -118,6 +121,6 @@ extension MailboxState {
     return letters.isEmpty ? .nothing : scheduleDrain()
   }
 
-  /// Ends the claim of a drain after a turn. Returns `proceed` if letters wait, for which the drain comes back.
-  mutating func endTurn() -> MailboxAction { endClaim() == .startDrain ? .proceed : .nothing }
+  /// Ends the claim of a drain after a turn. Returns `comeBack` if letters wait, and no other drain is on its way.
+  mutating func endTurn() -> MailboxAction { endClaim() == .startDrain ? .comeBack : .nothing }
 }

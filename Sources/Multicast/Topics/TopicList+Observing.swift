@@ -15,7 +15,7 @@ extension TopicEntry {
     // The `==` of an id is client code, so this compares ids with no lock held, and `register` returns `changed` if another call
     // has registered one with the same hash meanwhile. Then this compares again. It needs no limit: whenever one call begins
     // again, another one has registered its handler. A limit would have to register the box beside one that was not compared,
-    // and both handlers would be called.
+    // and both handlers would be called. A handler without an id is registered as soon as there is room.
     while true {
       let known = id == nil ? nil : list.boxes(withID: box.idHash)
       let old = known?.lazy.map(\.handlerBox).first { $0.isOf(owner, id: id) }
@@ -25,16 +25,14 @@ extension TopicEntry {
         return TopicObservation(old, in: self, version: version)
       }
       switch list.registerWithLatest(box, among: known, replacing: old) {
-      case .registered:
-        if let old { list.finishReplacement(of: old) }
-        return TopicObservation(box, in: self, version: 0)
-      case .refused:
-        box.releaseContents()
-        return TopicObservation(box, in: self, version: 0)
-      case .changed: continue
       case .full:
         if !list.makeRoom() { list.removeDeallocatedElsewhere() }
+        continue
+      case .changed: continue
+      case .registered: if let old { list.finishReplacement(of: old) }
+      case .refused: box.releaseContents()
       }
+      return TopicObservation(box, in: self, version: 0)
     }
   }
 }

@@ -56,17 +56,17 @@ final class TopicList: ClientList, @unchecked Sendable {
 /// `@unchecked`, because the compiler does not know that the unmanaged reference is to a `Sendable` list. This object retains
 /// the list from `init` to `deinit`. The property never changes.
 @safe final class TopicEntry: @unchecked Sendable {
-  private let own: Unmanaged<TopicList>
+  private let retainedList: Unmanaged<TopicList>
 
-  init(_ list: TopicList) { unsafe own = .passRetained(list) }
+  init(_ list: TopicList) { unsafe retainedList = .passRetained(list) }
 
   deinit {
-    let list = unsafe own.takeRetainedValue()
+    let list = unsafe retainedList.takeRetainedValue()
     // The stored post is released after the lock, because its message is client code.
     _ = list.latest.flatMap { latest in list.office.withLock { latest.end(&$0) } }
   }
 
-  var list: TopicList { unsafe own.takeUnretainedValue() }
+  var list: TopicList { unsafe retainedList.takeUnretainedValue() }
 
   /// Whether nothing but this object refers to the list, and the list has no handlers. A stored message refers to the list, too.
   ///
@@ -75,7 +75,7 @@ final class TopicList: ClientList, @unchecked Sendable {
   func isUnused() -> Bool {
     // The runtime answers this for a variable only. So this passes the reference of this object to a variable, and then takes
     // it back. The property keeps the address meanwhile, because a token may read it.
-    var list = unsafe own.takeRetainedValue()
+    var list = unsafe retainedList.takeRetainedValue()
     defer { _ = unsafe Unmanaged.passRetained(list) }
     return isKnownUniquelyReferenced(&list) && list.registered == 0
   }

@@ -52,7 +52,7 @@ final class TopicRegistry: Sendable {
   /// lock.
   private let first: TopicEntry
 
-  /// The list of the first topic, which each post looks at. A list that the entry returns would be retained.
+  /// The list of `first`, which each post looks at. A list that the entry returns would be retained.
   private let firstList: TopicList
 
   private let state = Locked(State())

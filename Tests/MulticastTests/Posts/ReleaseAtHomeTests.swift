@@ -134,10 +134,10 @@ extension ReleaseAtHomeTests {
       guard number % round == 0 else { continue }
       let lists = center.registries.all.flatMap(\.lists)
       // The home searches when it runs. A search is not a delivery, so it is not reported, and `settled()` does not wait for it.
-      while lists.contains(where: \.isSearched) { await Task.yield() }
+      while lists.contains(where: \.hasWaitingSearch) { await Task.yield() }
       // A search that has begun is over when something else has run in its home.
       var visited: Set<UInt> = []
-      for home in lists.flatMap({ $0.roster.homes.map(\.home) })
+      for home in lists.flatMap({ $0.roster.groups.map(\.home) })
       where visited.insert(home.address).inserted {
         await home.run {}
       }

@@ -134,7 +134,7 @@ import Testing
     defer { testHome.queue.resume() }
     let delegates = center[PingProtocol.self]
     for _ in 0..<100 { delegates.add(Listener { _ in }, on: testHome.queue) }
-    #expect(delegates.clientList.isSearched)
+    #expect(delegates.clientList.hasWaitingSearch)
     #expect(await center.settled())
     #expect(center.wiring.waiting.isEmpty)
   }

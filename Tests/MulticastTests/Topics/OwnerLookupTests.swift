@@ -198,7 +198,7 @@ import Testing
 
   /// A search that has begun is over when something else has run in its home.
   private func waitForSearches(in queue: DispatchQueue) async {
-    while topics.contains(where: \.isSearched) { await Task.yield() }
+    while topics.contains(where: \.hasWaitingSearch) { await Task.yield() }
     queue.sync {}
   }
 

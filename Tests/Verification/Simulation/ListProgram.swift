@@ -245,7 +245,7 @@ final class ListProgram: Program, @unchecked Sendable {
     var isRemovedHere = false
     let boxes =
       home.map { home in
-        list.roster.homes.first { $0.home === homes[home] }?.boxes ?? []
+        list.roster.groups.first { $0.home === homes[home] }?.boxes ?? []
       } ?? list.boxes
     let begin = tick()
     list.forEach(in: boxes) { box in
@@ -314,7 +314,7 @@ final class ListProgram: Program, @unchecked Sendable {
     let after = before.filter {
       entries[$0].life == .staying && !entries[$0].isMoving && entries[$0].end < start
     }
-    for home in 0..<2 where roster.homes.count(where: { $0.home === homes[home] }) > 1 {
+    for home in 0..<2 where roster.groups.count(where: { $0.home === homes[home] }) > 1 {
       fault("home \(home) is there twice")
     }
     for one in after {
@@ -322,7 +322,7 @@ final class ListProgram: Program, @unchecked Sendable {
       if !roster.boxes.contains(where: { $0 === box }) { fault("client \(one) is not there") }
       let group =
         entries[one].home.map { home in
-          roster.homes.first { $0.home === homes[home] }?.boxes ?? []
+          roster.groups.first { $0.home === homes[home] }?.boxes ?? []
         } ?? roster.withoutHome
       if !group.contains(where: { $0 === box }) { fault("client \(one) is not at home") }
     }

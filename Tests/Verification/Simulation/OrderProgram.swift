@@ -47,7 +47,7 @@ final class OrderProgram: Program, @unchecked Sendable {
     case "remove": _ = list.remove(clients[number])
     case "clear": list.removeAll()
     case "walk": walk(list.boxes)
-    case "home": for residents in list.roster.homes { walk(residents.boxes) }
+    case "home": for residents in list.roster.groups { walk(residents.boxes) }
     case "contains": _ = list.contains(clients[number])
     case "take": _ = observer.receive(post)
     case "cancel": observer.cancel(version: UInt32(number))
