@@ -11,7 +11,7 @@
 //             As the office unlocks, a drain starts in each home that is elsewhere, unless one is on its way or a thread is
 //             calling there: see Drain.swift.
 // 3. Handle.  In the homes that are here, this thread handles the letters that wait, and calls the listeners of this post, unless
-//             another thread has claimed the home: then that one does.
+//             the home is claimed already: then the one that has the claim does.
 // 4. Follow.  Deliver the posts that listeners have made during these calls, one after the other, in the same steps.
 //
 // Calls come before letters, and all letters are left under one lock, so that no listener sees an effect before its cause. Two
@@ -21,7 +21,7 @@
 //
 // `postOnMain` and `post(awaiting:)` take the same steps, and differ in the mailboxes that get letters: see `Post.Destination`. A
 // topic that keeps its latest message stores the post in step 2, and its handlers without a home share the mailbox of its
-// `LatestMessage`.
+// `LatestStore`.
 //
 // Example. The main actor posts `.login`, which a log without a home, a screen of the main actor and a store on a queue observe:
 //
@@ -33,13 +33,13 @@
 // | object     | owners                                               | is destroyed                                             |
 // | ---------- | ---------------------------------------------------- | -------------------------------------------------------- |
 // | post       | the thread that delivers it; the frame that it       | where its last part is finished, its successor is stored |
-// |            | follows; each letter of it; a topic's LatestMessage; | or the `Posted` ends, with no lock held: its body is     |
+// |            | follows; each letter of it; a topic's LatestStore;   | or the `Posted` ends, with no lock held: its body is     |
 // |            | the user's `Posted`                                  | client code                                              |
 // | roster     | its list, until that changes; each post for it; a    | with its post, after the calls, or when the list changes |
-// |            | LatestMessage, for a withdrawn post                  |                                                          |
+// |            | LatestStore, for a withdrawn post                    |                                                          |
 // | box        | its list, while registered; each roster with it      | with no lock held: an id in it is client code            |
-// | mailbox    | the office; a topic's LatestMessage; the boxes and   | after unlocking                                          |
-// |            | the rosters with its home; a drain; an AwaitedCall   |                                                          |
+// | mailbox    | the office; a topic's LatestStore; the boxes and the | after unlocking                                          |
+// |            | rosters with its home; a drain; an AwaitedCall       |                                                          |
 //
 // A frame refers to the post that it is calling for without retaining it, and so does a `DeliveryState` to the mailboxes and
 // groups of the roster. The function that delivers owns the post, and the post its roster. A `DeliveryState` owns a roster that
@@ -57,7 +57,7 @@ extension PostOffice {
     if !admit(post, on: chain) { return Posted(nil, clients: 0, of: self) }
     if let tracing { unsafe post.trace = tracing.makeTrace(of: post.list, from: post.site) }
     if let outermost = unsafe chain.outermostPostFrame(of: ObjectIdentifier(self)) {
-      // For the loop guard alone.
+      // Only tells the loop guard what has led to the follower. The delivery ignores it.
       let isFromLetter = unsafe outermost.pointee.isFromLetter || !chain.isLed(by: outermost)
       unsafe outermost.pointee.postFrame?.pointee.addFollower(post, isFromLetter: isFromLetter)
       return Posted(post, clients: post.roster.boxes.registered, of: self)
@@ -65,12 +65,11 @@ extension PostOffice {
     let isolation = isolation.map { ObjectIdentifier($0) }
     let retained = unsafe Unmanaged.passRetained(consume post)
     return unsafe withFrame { frame in
-      let (waiting, clients) = unsafe frame.withPost(retained, isFromLetter: false) { post in
+      let (unfinished, clients) = unsafe frame.withPart(of: retained, isFromLetter: false) { post in
         let (clients, letters) = deliver(post, isFollower: false, in: isolation)
         return (letters > 0 ? post : nil, clients)
       }
-      unsafe Post.finishPart(of: retained)
-      return Posted(waiting, clients: clients, of: self)
+      return Posted(unfinished, clients: clients, of: self)
     }
   }
 
@@ -101,7 +100,7 @@ extension PostOffice {
     _ body: (FramePointer) -> Result
   ) -> Result {
     var postFrame = PostFrame(office: ObjectIdentifier(self))
-    // List and call site are those of the post, from `withPost` on.
+    // List and call site are those of the post, from `withPart` on.
     var frame = DeliveryFrame(list: ObjectIdentifier(self), site: CallSite())
     let stripe = activeFrames.begin()
     defer { if activeFrames.end(stripe) { withLock { $0.resumeWaitersIfSettled() } } }
@@ -140,7 +139,7 @@ extension PostOffice {
     if case .homes = post.destination {
       let roster = post.roster
       called = roster.withoutHome.isEmpty ? 0 : call(roster.withoutHome, with: post, pass)
-      if roster.groups.isEmpty, unsafe post.latest == nil { return (called, 0) }
+      if roster.groups.isEmpty, unsafe post.store == nil { return (called, 0) }
     }
     var delivery = DeliveryState()
     leaveLetters(of: post, &delivery, in: isolation)
@@ -209,10 +208,9 @@ extension PostOffice {
         let group = letter.group
         let retained = unsafe Unmanaged.passRetained(letter.post)
         _ = consume letter
-        unsafe frame.withPost(retained, isFromLetter: true) { post in
+        unsafe frame.withPart(of: retained, isFromLetter: true) { post in
           _ = callAtHome(group.boxes, with: post, in: mailbox)
         }
-        unsafe Post.finishPart(of: retained)
         unsafe deliverFollowers(of: frame)
       }
     }
@@ -232,10 +230,9 @@ extension PostOffice {
   @inline(__always)
   private func deliverFollowers(of frame: FramePointer) {
     while let (post, isFromLetter) = unsafe frame.pointee.postFrame?.pointee.takeFollower() {
-      unsafe frame.withPost(post, isFromLetter: isFromLetter) { post in
+      unsafe frame.withPart(of: post, isFromLetter: isFromLetter) { post in
         _ = deliver(post, isFollower: true, in: nil)
       }
-      unsafe Post.finishPart(of: post)
     }
   }
 }

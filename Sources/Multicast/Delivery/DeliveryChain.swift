@@ -6,6 +6,7 @@ import MulticastPlatform
 /// it is nested in, which belongs to a caller and outlives it.
 @usableFromInline @safe
 struct DeliveryFrame {
+  /// The list whose listeners are called. Between two posts, it is the office, and while `onRecursion` runs, the guard: no list.
   @usableFromInline var list: ObjectIdentifier
 
   @usableFromInline var site: CallSite

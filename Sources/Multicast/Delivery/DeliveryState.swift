@@ -1,6 +1,6 @@
 /// What a thread notes about a post between the steps of its delivery.
 ///
-/// `leaveLetters` passes each home that is here to ``noteHere(_:)``, and the roster to which the letters belong to
+/// `leaveLetters` (or, for a handler that observes late, `changeRegistration`) passes each home that is here to ``noteHere(_:)``, and the roster to which the letters belong to
 /// ``setRoster(_:)``, if that is not the post's. For each home of that roster, `claimOrPut` then notes that it has claimed the home,
 /// with ``noteClaim(for:)``, or left a letter there, with ``noteLetter(in:for:)``. `handleHere` does what is left to do here.
 @safe
@@ -79,13 +79,15 @@ extension DeliveryState {
     unsafe ownRoster ?? .passUnretained(post.roster)
   }
 
-  /// Notes a home that is here. Call this with no lock held.
+  /// Notes a home that is here. The first one becomes the candidate, the only home that `claimOrPut` tries to claim. Call this with
+  /// no lock held.
   @inline(__always)
   mutating func noteHere(_ mailbox: Mailbox) {
     if unsafe candidate == nil { return unsafe candidate = .passUnretained(mailbox) }
     makeMore { $0.othersHere.insert(ObjectIdentifier(mailbox)) }
   }
 
+  /// Whether a home is the one that the thread tries to claim.
   @inline(__always)
   func isCandidate(_ mailbox: Mailbox) -> Bool {
     unsafe candidate?.toOpaque() == Unmanaged.passUnretained(mailbox).toOpaque()

@@ -16,7 +16,7 @@ extension PostOffice {
     if drainTurn(of: mailbox, Self.postingThreadTurn) { startDrain(of: mailbox) }
   }
 
-  /// Starts a drain in a home that is elsewhere. Call this with no lock held, because it may run code of an executor.
+  /// Starts a drain in a home that is elsewhere, or takes over from the posting thread. Call this with no lock held, because it may run code of an executor.
   @inline(never)
   func startDrain(of mailbox: Mailbox) {
     if let scheduler, !mailbox.isPostingThread, handOver(mailbox, to: scheduler) { return }
@@ -56,7 +56,7 @@ extension PostOffice {
       remaining -= batch.count
       handle(&batch, in: mailbox)
       if remaining == 0 { return lockAndChange(mailbox) { $0.endTurn() } == .comeBack }
-      action = lockAndChange(mailbox) { $0.takeNext(remaining, into: &batch) }
+      action = lockAndChange(mailbox) { $0.takeNextOrEndClaim(remaining, into: &batch) }
     }
     return false
   }
@@ -73,13 +73,13 @@ extension PostOffice {
     var action = lockAndChange(mailbox) { $0.claimForDrain(1, into: &batch) }
     while action == .handle {
       if let letter = batch.popFirst() {
-        // The actor of the listener's home: for a handler's task, the actor in which that runs. Otherwise the actor of `body`.
+        // A letter in a task has one listener. The actor of its home: for a handler's task, the actor in which that runs. Otherwise the actor of `body`.
         let isolation = letter.group.boxes.first?.home?.actor ?? letter.post.isolation
         await handleAwaiting(consume letter, in: mailbox, isolation: isolation)
       }
       remaining -= 1
       if remaining == 0 { return lockAndChange(mailbox) { $0.endTurn() } == .comeBack }
-      action = lockAndChange(mailbox) { $0.takeNext(1, into: &batch) }
+      action = lockAndChange(mailbox) { $0.takeNextOrEndClaim(1, into: &batch) }
     }
     return false
   }

@@ -22,18 +22,9 @@ extension PostOffice {
       }
     }
     withLock { state in
-      if let latest = unsafe post.latest {
-        unsafe latest._withUnsafeGuaranteedRef { latest in
-          // A handler that registers after a withdrawal begins without a message, and does not need this one.
-          if let roster = latest.takeRoster(ofWithdrawn: post, &state) {
-            return delivery.setRoster(roster)
-          }
-          delivery.releaseLater(latest.storePost(post, &state))
-          // Take the list's roster again. A handler that has registered since the post was made has begun with an earlier
-          // message, or with none, and needs a letter of this one. One that registers later begins with this message. So each
-          // handler gets it exactly once. A home that was not asked whether it is here counts as elsewhere.
-          delivery.setRoster(post.list.roster)
-        }
+      if let store = unsafe post.store {
+        let roster = unsafe store._withUnsafeGuaranteedRef { $0.storePost(post, &delivery, &state) }
+        delivery.setRoster(roster)
       }
       if case .tasks = post.destination {
         delivery.setRoster(state.rosterOfTasks(for: post.roster))
@@ -69,8 +60,11 @@ extension PostOffice.State {
       if count == 0 { return forgetIfIdle(mailbox) }
       if delivery.isCandidate(mailbox), change(mailbox, { $0.claim() }) == .handle {
         delivery.noteClaim(for: group)
+        // If none waits, that would end the claim.
         if !read(mailbox, { $0.letters.isEmpty }) {
-          delivery.fillEarlier { earlier in change(mailbox) { $0.takeNext(.max, into: &earlier) } }
+          delivery.fillEarlier { earlier in
+            change(mailbox) { $0.takeNextOrEndClaim(.max, into: &earlier) }
+          }
         }
         return
       }

@@ -34,12 +34,13 @@ class Post: ReferenceAndCount, @unchecked Sendable {
 
   final let destination: Destination
 
+  /// For a drain that does not await, and for the posting thread. A task uses ``callAwaiting(_:)``.
   final let callListener: Call
 
   final let site: CallSite
 
   /// Where the topic stores its latest message; nil if it does not. The list owns it, and the post owns the list.
-  final let latest: Unmanaged<LatestMessage>?
+  final let store: Unmanaged<LatestStore>?
 
   /// Orders the posts to topics that keep their latest message. 0 before the post is stored, and for other topics. A withdrawn
   /// post has the highest number until it leaves its letters, and then that of the newest stored post.
@@ -53,7 +54,7 @@ class Post: ReferenceAndCount, @unchecked Sendable {
   @usableFromInline @safe
   init(
     to list: ClientList, from site: CallSite, _ destination: Destination = .homes,
-    storedIn latest: Unmanaged<LatestMessage>? = nil, for roster: Roster? = nil,
+    in store: Unmanaged<LatestStore>? = nil, for roster: Roster? = nil,
     _ call: @escaping Call = { _, _ in .skipped }
   ) {
     self.roster = roster ?? list.roster
@@ -61,7 +62,7 @@ class Post: ReferenceAndCount, @unchecked Sendable {
     callListener = call
     self.destination = destination
     self.site = site
-    unsafe self.latest = latest
+    unsafe self.store = store
     super.init(count: 1)
   }
 
@@ -78,7 +79,7 @@ class Post: ReferenceAndCount, @unchecked Sendable {
 
   /// Whether a newer message has been stored, so that a handler with `newestOnly` skips this one.
   @inline(never) final var isOutdated: Bool {
-    unsafe latest?._withUnsafeGuaranteedRef { unsafe number < $0.newest.load(ordering: .relaxed) }
+    unsafe store?._withUnsafeGuaranteedRef { unsafe number < $0.newest.load(ordering: .relaxed) }
       ?? false
   }
 

@@ -65,14 +65,16 @@ private final class Followers {
 
 // Methods of pointers, because the calls that they make change the frame, too.
 extension FramePointer {
-  /// Sets the post of this frame while `body` calls the post's listeners. The caller then finishes its part of the post.
+  /// Sets the post of this frame while `body` calls the post's listeners. Then finishes that part of the post, and releases it:
+  /// pass it retained.
   ///
   /// - Parameter isFromLetter: See ``DeliveryFrame/isFromLetter``.
   @inline(__always)
-  func withPost<Result>(
-    _ post: Unmanaged<Post>, isFromLetter: Bool, _ body: (Post) -> Result
+  func withPart<Result>(
+    of post: Unmanaged<Post>, isFromLetter: Bool, _ body: (Post) -> Result
   ) -> Result {
     let postFrame = unsafe pointee.postFrame.unsafelyUnwrapped
+    defer { unsafe Post.finishPart(of: post) }
     return unsafe post._withUnsafeGuaranteedRef { borrowed in
       unsafe pointee.isFromLetter = isFromLetter
       unsafe pointee.list = ObjectIdentifier(borrowed.list)

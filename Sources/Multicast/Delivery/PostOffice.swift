@@ -12,7 +12,7 @@
 /// type runs code then, its copy constructor.
 @usableFromInline
 final class PostOffice: Sendable {
-  /// The state that the lock protects, with the state of every ``Mailbox`` and ``LatestMessage``.
+  /// The state that the lock protects, with the state of every ``Mailbox`` and ``LatestStore``.
   struct State {
     /// The mailboxes of actors and queues, by address, and those of the tasks of awaiting handlers, by the mailboxes' own
     /// addresses. Unused ones are removed from time to time.
@@ -28,7 +28,7 @@ final class PostOffice: Sendable {
     /// a deallocated one's address may share its mailbox for a while.
     private var clientMailboxes: [UInt: Mailbox] = [:]
 
-    /// The number of the last post that a topic stored; 1, which no post has, if there was none.
+    /// The number of the last post that a topic stored; 1 if there was none: see ``LatestStore/newest``.
     var lastNumber: UInt64 = 1
 
     /// The number of mailboxes in which letters wait, or where a thread or a drain is calling.

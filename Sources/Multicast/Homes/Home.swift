@@ -32,8 +32,8 @@ class Home: @unchecked Sendable {
 }
 
 extension Home {
-  /// Whether this thread runs in this home. For a task without an actor, and for the posting thread, every thread does: see
-  /// ``callsHere(in:)``.
+  /// Whether this thread runs in this home: for a task, in its actor. `anywhere` for a task without one, and for the posting
+  /// thread.
   ///
   /// Call this with no lock held, because it may run the code of a custom executor.
   ///
@@ -50,14 +50,14 @@ extension Home {
         reference.actor?.presence() ?? .ended
       }
     case .queue(let queue): queue.presence
-    case .clientTask, .handlerTask, .postingThread: .here
+    case .clientTask, .handlerTask, .postingThread: .anywhere
     }
   }
 
   /// Whether a post that is made on this thread calls the listeners of this home before it returns, unless the home is claimed
   /// already. A task makes its own calls.
   final func callsHere(in isolation: ObjectIdentifier?) -> Bool {
-    !isTask && presence(in: isolation) == .here
+    isPostingThread || !isTask && presence(in: isolation) == .here
   }
 
   /// Whether this thread may load and release the listeners of this home. Any thread may if the actor has been deallocated.
@@ -66,7 +66,7 @@ extension Home {
   final func mayLoad(from current: Home? = nil) -> Bool {
     if self === current { return true }
     return switch presence(in: current?.actor.map { ObjectIdentifier($0) }) {
-    case .here, .ended: true
+    case .here, .anywhere, .ended: true
     case .elsewhere, .unknown: false
     }
   }

@@ -1,6 +1,7 @@
 /// What follows from a transition of a mailbox.
 enum MailboxAction {
-  /// Nothing is left to do: no letter waits, or this thread, the one that has the claim or a drain on its way handles it.
+  /// Nothing is left to do. Either no letter waits, or its handling is under way: by this thread, by the one that has the claim, or
+  /// by a drain that will arrive.
   case nothing
 
   /// The caller has the claim, and handles the letters that it has taken, if there are any.
@@ -23,17 +24,16 @@ enum MailboxAction {
 /// have the order of the letters. The thread is a *drain*, which has been sent to the home, or a thread that posts or observes,
 /// and runs in the home anyway. It takes letters in batches; what arrives meanwhile is a later batch.
 ///
-/// ```text
-///              put: startDrain (once, until the drain has arrived), or nothing if the caller is here
-///   idle ─────────────────────────────────▶ waiting ⟲ put: nothing
-///    │ ▲                                     │    ▲
-///    │ │                  claim,             │    │ if letters wait: endClaim: startDrain, endTurn: comeBack
-///    │ │                  claimForDrain:     │    │ (nothing, if a drain is still on its way)
-///    │ │                  handle             ▼    │
-///    │ ╰─ endClaim, endTurn, takeNext, ───── claimed ⟲ put, claim, claimForDrain: nothing
-///    │       if none wait: nothing           claimed ⟲ takeNext, if letters wait: handle
-///    ╰─── claim: handle ───────────────────▶ claimed
-/// ```
+/// | state   | `put`                   | `claim`, `claimForDrain` | `takeNextOrEndClaim`, by the owner  | `endClaim`, by the owner       |
+/// | ------- | ----------------------- | ------------------------ | ----------------------------------- | ------------------------------ |
+/// | idle    | waiting: `startDrain` ¹ | claimed: `handle` ²      |                                     |                                |
+/// | waiting | waiting: `nothing`      | claimed: `handle`        |                                     |                                |
+/// | claimed | claimed: `nothing`      | claimed: `nothing`       | letters wait: claimed: `handle`     | letters wait: waiting:         |
+/// |         |                         |                          |                                     | `startDrain` ¹ ³               |
+/// |         |                         |                          | none waits: idle: `nothing`         | none waits: idle: `nothing`    |
+///
+/// ¹ `nothing` if a drain is on its way or, for `put`, if the caller is here. ² `claimForDrain` finds no letter: idle, `nothing`.
+/// ³ `endTurn` returns `comeBack` instead, because the caller is a drain.
 ///
 /// A drain that arrives in an idle or claimed mailbox finds nothing to do, because another thread has handled its letters or is
 /// about to. The thread that has the claim starts another drain if letters wait when it ends its claim.
@@ -92,7 +92,7 @@ extension MailboxState {
   /// Claims the mailbox for a thread that runs in the home, and takes all letters into an empty batch. What arrives later is for a
   /// drain. If no letter waits, the claim ends immediately.
   mutating func claimAndTakeAll(into batch: inout WaitingQueue<Element>) -> MailboxAction {
-    claim() == .nothing ? .nothing : takeNext(.max, into: &batch)
+    claim() == .nothing ? .nothing : takeNextOrEndClaim(.max, into: &batch)
   }
 
   /// Claims the mailbox for a drain that has arrived, and takes its first batch.
@@ -100,12 +100,14 @@ extension MailboxState {
     -> MailboxAction
   {
     isDrainScheduled = false
-    return claim() == .nothing ? .nothing : takeNext(limit, into: &batch)
+    return claim() == .nothing ? .nothing : takeNextOrEndClaim(limit, into: &batch)
   }
 
   /// Takes the next letters into an empty batch, or ends the claim if no letter waits. Only the thread that has the claim does
   /// this.
-  mutating func takeNext(_ limit: Int, into batch: inout WaitingQueue<Element>) -> MailboxAction {
+  mutating func takeNextOrEndClaim(_ limit: Int, into batch: inout WaitingQueue<Element>)
+    -> MailboxAction
+  {
     letters.move(limit, to: &batch)
     taken = batch.count
     if !batch.isEmpty { return .handle }

@@ -131,7 +131,7 @@ extension HandlerBox {
   /// If the topic keeps its latest message, call this with the office's lock held.
   ///
   /// - Parameter latest: The number of the topic's stored post; nil if there is none.
-  func replaceHandler(with handler: Handler, latest: UInt64?) -> Replacement? {
+  func replaceHandler(with handler: Handler, storedNumber: UInt64?) -> Replacement? {
     state.withLock { state in
       let old = state.handler
       if !old.isActive { return nil }
@@ -139,7 +139,7 @@ extension HandlerBox {
       state.version &+= 1
       // If the old handler has not received the stored post, the letter of that post still waits in the home, and reaches the new
       // one.
-      let mustReceiveLatest = latest == state.lastReceived
+      let mustReceiveLatest = storedNumber == state.lastReceived
       // The new one has not received it yet, so another replacement before that must not begin again.
       if mustReceiveLatest { state.lastReceived = 0 }
       return Replacement(version: state.version, mustReceiveLatest: mustReceiveLatest, old: old)

@@ -28,7 +28,7 @@ extension MulticastCenter {
       .borrow { topics in topics.find(topic.name) }
   }
 
-  /// Returns the list of a topic to post to; nil if the topic was never observed, does not keep its latest message, and posts are
+  /// Returns the list of a topic to post to; nil if the topic is not in use, does not keep its latest message, and posts are
   /// not reported.
   @inlinable
   func list<Message>(of topic: Topic<Message>, from site: CallSite) -> TopicList? {

@@ -5,7 +5,7 @@
     /// Stops the program if another topic with the same name and message type disagrees on whether it keeps its latest message.
     @usableFromInline
     func check(keepsLatest: Bool, from other: CallSite) {
-      if keepsLatest == (latest != nil) { return }
+      if keepsLatest == (latestStore != nil) { return }
       fatalError(
         """
         Multicast: two topics have the same name and message type: \(subject), used at \(site), \
@@ -21,7 +21,7 @@
     ) {
       // A hint is printed once for each call site. After that, `observe` skips the search.
       if StandardError.hasHinted(at: site) { return }
-      if handler.newestOnly, latest == nil {
+      if handler.newestOnly, latestStore == nil {
         StandardError.hint(
           at: site,
           """
@@ -31,7 +31,7 @@
       }
       // Several handlers that receive one message each are no mistake, and neither are handlers from one line in several homes.
       if hasID || handler.once { return }
-      let home = home ?? latest?.mailbox
+      let home = home ?? latestStore?.mailbox
       let isAdded = boxes(of: owner).lazy.map(\.handlerBox).contains { box in
         box.id == nil && box.site == site && box.hasSameHome(as: home) && box.isActive()
           && box.isAlive

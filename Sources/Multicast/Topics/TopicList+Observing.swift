@@ -10,7 +10,7 @@ extension TopicEntry {
   ) -> TopicObservation {
     list.removeDeallocatedIfShort()
     // A topic that keeps its latest message calls its handlers in one order, so those without a home share one.
-    let home = home ?? list.latest?.mailbox
+    let home = home ?? list.latestStore?.mailbox
     let box = HandlerBox(of: owner, id: id, handler, at: home)
     // The `==` of an id is client code, so this compares ids with no lock held, and `register` returns `changed` if another call
     // has registered one with the same hash meanwhile. Then this compares again. It needs no limit: whenever one call begins
@@ -43,12 +43,12 @@ extension TopicList {
   fileprivate func registerWithLatest(
     _ box: HandlerBox, among known: Boxes?, replacing old: HandlerBox?
   ) -> Registration {
-    guard let latest, let mailbox = box.home?.mailbox else {
+    guard let latestStore, let mailbox = box.home?.mailbox else {
       return register(box, among: known, replacing: old)
     }
-    return office.beginWithLatest(box, in: mailbox) { state in
+    return office.changeRegistration(of: box, in: mailbox) { state in
       let registration = register(box, among: known, replacing: old)
-      return (registration, registration == .registered ? latest.storedPost(&state) : nil)
+      return (registration, registration == .registered ? latestStore.storedPost(&state) : nil)
     }
   }
 
@@ -59,12 +59,12 @@ extension TopicList {
   /// that one.
   fileprivate func replaceHandler(of box: HandlerBox, with handler: Handler) -> UInt32? {
     guard box.isRegistered else { return nil }
-    guard let latest, let mailbox = box.home?.mailbox else {
-      return box.replaceHandler(with: handler, latest: nil)?.version
+    guard let latestStore, let mailbox = box.home?.mailbox else {
+      return box.replaceHandler(with: handler, storedNumber: nil)?.version
     }
-    let replacement = office.beginWithLatest(box, in: mailbox) { state in
-      let stored = latest.storedPost(&state)
-      let replacement = box.replaceHandler(with: handler, latest: unsafe stored?.number)
+    let replacement = office.changeRegistration(of: box, in: mailbox) { state in
+      let stored = latestStore.storedPost(&state)
+      let replacement = box.replaceHandler(with: handler, storedNumber: unsafe stored?.number)
       return (replacement, replacement?.mustReceiveLatest == true ? stored : nil)
     }
     return replacement?.version

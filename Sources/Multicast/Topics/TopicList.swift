@@ -6,7 +6,7 @@ final class TopicList: ClientList, @unchecked Sendable {
   let name: String
 
   /// Stores the latest message; nil for a topic that does not keep it.
-  @usableFromInline let latest: LatestMessage?
+  @usableFromInline let latestStore: LatestStore?
 
   let office: PostOffice
 
@@ -22,7 +22,7 @@ final class TopicList: ClientList, @unchecked Sendable {
     name = topic.name
     self.office = office
     self.site = site
-    latest = topic.keepsLatest ? LatestMessage() : nil
+    latestStore = topic.keepsLatest ? LatestStore() : nil
     super.init(
       .topic(name: topic.name, keepsLatest: topic.keepsLatest, message: Message.self),
       isReported: office.tracing?.reports == true)
@@ -33,18 +33,25 @@ final class TopicList: ClientList, @unchecked Sendable {
   #endif
 
   /// Whether a post has an effect, because there are handlers, the topic keeps its latest message, or the post is reported.
-  @inlinable var takesPosts: Bool { !isSilent || latest != nil }
+  @inlinable var takesPosts: Bool { !isSilent || latestStore != nil }
 
   /// The post of the latest message; nil if none is stored. Call this without the office's lock, and release the post without
   /// it.
-  var latestPost: Post? { latest.flatMap { latest in office.withLock { latest.storedPost(&$0) } } }
+  var latestPost: Post? {
+    latestStore.flatMap { store in office.withLock { state in store.storedPost(&state) } }
+  }
 
   /// Removes the latest message, and withdraws the posts of this thread that still wait to be stored. Returns the removed post:
   /// release it with no lock held.
   func removeLatest() -> Post? {
-    guard let latest else { return nil }
+    guard let latestStore else { return nil }
     // In one critical section, so that a handler that registers meanwhile is in the roster, or begins without a message.
-    return office.withLock { state in latest.removeLatest(for: roster, &state) }
+    // The roster leaves the lock. It may be the last owner of what another thread has dropped from the list meanwhile.
+    let (post, _) = office.withLock { state in
+      let roster = roster
+      return (latestStore.removeLatest(for: roster, &state), roster)
+    }
+    return post
   }
 }
 
@@ -63,7 +70,7 @@ final class TopicList: ClientList, @unchecked Sendable {
   deinit {
     let list = unsafe retainedList.takeRetainedValue()
     // The stored post is released after the lock, because its message is client code.
-    _ = list.latest.flatMap { latest in list.office.withLock { latest.end(&$0) } }
+    _ = list.latestStore.flatMap { store in list.office.withLock { state in store.end(&state) } }
   }
 
   var list: TopicList { unsafe retainedList.takeUnretainedValue() }

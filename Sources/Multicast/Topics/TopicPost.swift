@@ -8,8 +8,8 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
   @inlinable
   init(to list: TopicList, from site: CallSite, _ message: Message, for roster: Roster? = nil) {
     self.message = message
-    let latest = unsafe list.latest.map { unsafe Unmanaged.passUnretained($0) }
-    super.init(to: list, from: site, storedIn: latest, for: roster, callHandler)
+    let store = unsafe list.latestStore.map { unsafe Unmanaged.passUnretained($0) }
+    super.init(to: list, from: site, in: store, for: roster, callHandler)
   }
 
   override var anyMessage: (any Sendable)? { message }

@@ -19,7 +19,7 @@ extension MulticastCenter {
   /// The homes in which letters wait, by name. The office contains them even if all their listeners have been removed. The
   /// mailboxes for the posting thread are those of the topics that keep their latest message.
   private func backlogs(of lists: [ClientList]) -> [Wiring.Backlog] {
-    let latest = lists.compactMap { list in (list as? TopicList)?.latest?.mailbox }
+    let latest = lists.compactMap { list in (list as? TopicList)?.latestStore?.mailbox }
     return (office.mailboxes + latest).compactMap { mailbox in
       // Only a number and a time leave the lock. A post that left it might be handled meanwhile, and then this thread would be
       // the last one to release its body or message.

@@ -70,7 +70,7 @@ import Testing
     #expect(mailbox.put(1, isHere: false) == .nothing)
     #expect(mailbox.claimAndTakeAll(into: &batch) == .nothing)
     #expect(batch.all == [])
-    #expect(mailbox.takeNext(.max, into: &batch) == .handle)
+    #expect(mailbox.takeNextOrEndClaim(.max, into: &batch) == .handle)
     #expect(batch.all == [1])
   }
 
@@ -82,7 +82,7 @@ import Testing
     #expect(mailbox.put(1, isHere: false) == .startDrain)
   }
 
-  // MARK: claimForDrain, takeNext
+  // MARK: claimForDrain, takeNextOrEndClaim
 
   @Test func aDrainHandlesBatchesUntilNoLetterWaits() {
     var mailbox = MailboxState<Int>()
@@ -94,9 +94,9 @@ import Testing
     #expect(mailbox.taken == 3)
     // The same drain handles letters that arrive before it has finished.
     #expect(mailbox.put(6, isHere: false) == .nothing)
-    #expect(mailbox.takeNext(.max, into: &batch) == .handle)
+    #expect(mailbox.takeNextOrEndClaim(.max, into: &batch) == .handle)
     #expect(batch.all == [4, 5, 6])
-    #expect(mailbox.takeNext(.max, into: &batch) == .nothing)
+    #expect(mailbox.takeNextOrEndClaim(.max, into: &batch) == .nothing)
     #expect(mailbox.isBusy == false)
     #expect(mailbox.taken == 0)
     #expect(mailbox.put(7, isHere: false) == .startDrain)

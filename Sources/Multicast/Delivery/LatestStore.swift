@@ -1,9 +1,10 @@
-/// The post of a topic's latest message, for handlers that observe later, and the home of the handlers that have no other.
+/// Where a topic keeps its latest message for handlers that observe later: stores its post. It is the home of the handlers that
+/// have no other, too.
 ///
 /// `@unchecked`: each method that uses a variable takes the office's `State`, which only the thread that holds the office's
 /// lock has.
 @usableFromInline
-final class LatestMessage: @unchecked Sendable {
+final class LatestStore: @unchecked Sendable {
   /// Where handlers without another home are called, one call at a time. So they, too, receive the messages in one order.
   let mailbox = Mailbox(.postingThread)
 
@@ -17,7 +18,8 @@ final class LatestMessage: @unchecked Sendable {
   /// Whether the topic's list is no longer in use, so that no message is stored any longer.
   @exclusivity(unchecked) private var hasEnded = false
 
-  /// The number of the newest post that was stored; 1, which no post has, if there was none.
+  /// The number of the newest post that was stored; 1 if there was none. No stored post has the number 1, and it is not 0, so that
+  /// a withdrawn post always has a number.
   ///
   /// Relaxed. The number is set with the office's lock held, and a thread that reads it has taken that lock since to get its
   /// letter. A number that it does not see yet belongs to a post whose letter is behind that one.
@@ -25,13 +27,21 @@ final class LatestMessage: @unchecked Sendable {
 
   func storedPost(_ state: inout PostOffice.State) -> Post? { unsafe stored }
 
-  /// Numbers a post, and stores it. Returns the post that it replaces, to release without the lock.
+  /// Numbers a post and stores it, unless it was withdrawn. Returns the handlers that it is for now.
   @inline(__always)
-  func storePost(_ post: Post, _ state: inout PostOffice.State) -> Post? {
+  func storePost(
+    _ post: Post, _ delivery: inout DeliveryState, _ state: inout PostOffice.State
+  ) -> Roster {
+    // A handler that registers after a withdrawal begins without a message, and does not need this one.
+    if let roster = takeRoster(ofWithdrawn: post) { return roster }
     state.lastNumber += 1
     unsafe post.number = state.lastNumber
     newest.store(state.lastNumber, ordering: .relaxed)
-    return replace(with: post, &state)
+    delivery.releaseLater(replace(with: post, &state))
+    // The list's roster of now. A handler that has registered since the post was made has begun with an earlier message, or with
+    // none, and needs a letter of this one. One that registers later begins with this message. So each handler gets it exactly
+    // once. A home that was not asked whether it is here counts as elsewhere.
+    return post.list.roster
   }
 
   /// Removes the stored post, and withdraws the posts of this thread that are still to be stored. Returns the removed post, to
@@ -41,7 +51,7 @@ final class LatestMessage: @unchecked Sendable {
   func removeLatest(for roster: Roster, _ state: inout PostOffice.State) -> Post? {
     DeliveryChain().forEachPost { post in
       // A post with a number has left its letters, or has been withdrawn before.
-      guard unsafe post.latest?.toOpaque() == Unmanaged.passUnretained(self).toOpaque(),
+      guard unsafe post.store?.toOpaque() == Unmanaged.passUnretained(self).toOpaque(),
         unsafe post.number == 0
       else { return }
       unsafe post.number = .max
@@ -50,13 +60,12 @@ final class LatestMessage: @unchecked Sendable {
     return replace(with: nil, &state)
   }
 
-  /// Returns the handlers that a withdrawn post is for; nil if this one was not withdrawn. Call this once, instead of storing the
-  /// post.
+  /// Returns the handlers that a withdrawn post is for; nil if this one was not withdrawn.
   ///
   /// No message is outdated by a withdrawn post. It gets the number of the newest stored post, so that it is outdated only by
   /// those that are stored later.
   @inline(__always)
-  func takeRoster(ofWithdrawn post: Post, _ state: inout PostOffice.State) -> Roster? {
+  private func takeRoster(ofWithdrawn post: Post) -> Roster? {
     if unsafe post.number == 0 { return nil }
     unsafe post.number = newest.load(ordering: .relaxed)
     return unsafe withdrawn.removeValue(forKey: ObjectIdentifier(post))
@@ -79,7 +88,8 @@ final class LatestMessage: @unchecked Sendable {
 // MARK: - Beginning with the latest message
 
 extension PostOffice {
-  /// Changes the registration of a handler, and leaves it the topic's latest message, or claims its home, if it begins with that.
+  /// Changes the registration of a handler. If it begins with the topic's latest message then, leaves it that message, or claims its
+  /// home.
   ///
   /// Registration and letter are one critical section of the office's lock, and so are a post's letters and its storing. So the
   /// handler receives the latest message and then every later one. If its home is here and free, the handler is called before
@@ -89,48 +99,48 @@ extension PostOffice {
   /// `onDelivery` callback that observes is not the cause of an event. What the handler posts is caused by the code that
   /// observes, which decides when this happens, and not by what caused the message, perhaps long ago.
   ///
-  /// - Parameter register: Changes the registration, with the office's lock held. Returns what has become of it, and the stored
+  /// - Parameter change: Changes the registration, with the office's lock held. Returns what has become of it, and the stored
   ///   post if the handler begins with it.
   /// - Returns: What has become of the registration.
-  func beginWithLatest<Result: Sendable>(
-    _ box: WeakBox, in mailbox: Mailbox, _ register: (inout State) -> (Result, Post?)
+  func changeRegistration<Result: Sendable>(
+    of box: WeakBox, in mailbox: Mailbox, _ change: (inout State) -> (Result, Post?)
   ) -> Result {
     var delivery = DeliveryState()
     if mailbox.callsHere(in: nil) { delivery.noteHere(mailbox) }
     let roster = Roster(allOf: [box], in: mailbox)
     let cause = Cause.current
     let (result, post) = withLock { state in
-      let (result, stored) = register(&state)
-      return (result, stored.map { state.leaveLatest($0, for: roster, after: cause, &delivery) })
+      let (result, stored) = change(&state)
+      return (
+        result, stored.map { state.claimOrPut(copyOf: $0, for: roster, after: cause, &delivery) }
+      )
     }
-    if let post { deliverLatestHere(post, delivery, in: mailbox) }
+    if let post { handleLatestHere(post, delivery, in: mailbox) }
     return result
   }
 
   /// Calls the handler with the latest message if this thread has claimed the mailbox for that. Finishes this thread's part of the
   /// post in either case.
   ///
-  /// A function of its own, because the compiler copies `beginWithLatest` for each closure that it is called with.
-  private func deliverLatestHere(
+  /// A function of its own, because the compiler copies `changeRegistration` for each closure that it is called with.
+  private func handleLatestHere(
     _ post: Post, _ delivery: consuming DeliveryState, in mailbox: Mailbox
   ) {
     unsafe withFrame { frame in
-      let post = unsafe Unmanaged.passRetained(post)
-      unsafe frame.withPost(post, isFromLetter: false) { post in
+      unsafe frame.withPart(of: .passRetained(post), isFromLetter: false) { post in
         _ = handleHere(delivery) { boxes in callAtHome(boxes, with: post, in: mailbox) }
       }
-      unsafe Post.finishPart(of: post)
     }
   }
 }
 
 extension PostOffice.State {
-  /// Leaves a copy of the stored post for a handler, or claims the handler's home for it. Returns the copy.
+  /// Claims a handler's home for a copy of the stored post, or leaves it there. Returns the copy.
   ///
-  /// A function of its own for the same reason as ``PostOffice/deliverLatestHere(_:_:in:)``.
+  /// A function of its own for the same reason as ``PostOffice/handleLatestHere(_:_:in:)``.
   @inline(never)
-  fileprivate mutating func leaveLatest(
-    _ stored: Post, for roster: Roster, after cause: Cause?, _ delivery: inout DeliveryState
+  fileprivate mutating func claimOrPut(
+    copyOf stored: Post, for roster: Roster, after cause: Cause?, _ delivery: inout DeliveryState
   ) -> Post {
     let post = stored.copy(for: roster)
     if let cause { post.setCause(Cause(site: post.site, parent: cause)) }
