@@ -133,7 +133,7 @@ extension Carriage {
     else { return }
     reading.checkTime = .now
     for (sender, missing) in reading.inflow.settle() {
-      count(.gap(type: line.type, sender: "\(sender)", missing: 0), missing)
+      count(.gap(type: line.type, sender: "\(sender)", missing: 0), of: line, missing)
     }
     let end = try await carrier.end(of: line.log)
     // The log of a topic of events may be empty because its records have expired.
@@ -182,7 +182,7 @@ extension Carriage {
       let name = frame.sender.description.prefix(80).debugDescription
       skip(line, "Another process has written a record in the name of \(name).")
     case .new(let missing) where missing > 0 && !isOwn:
-      self.count(.gap(type: line.type, sender: "\(frame.sender)", missing: 0), missing)
+      self.count(.gap(type: line.type, sender: "\(frame.sender)", missing: 0), of: line, missing)
     case .new: break
     }
     if isOwn {
@@ -201,7 +201,7 @@ extension Carriage {
 
   /// - Parameter reason: A text in one line, because it is logged.
   private func skip(_ line: Line, _ reason: String, _ count: UInt64 = 1) {
-    self.count(.skipped(type: line.type, reason: reason, count: 0), count)
+    self.count(.skipped(type: line.type, reason: reason, count: 0), of: line, count)
   }
 
   /// Posts the messages of one record, and returns when all handlers have run.

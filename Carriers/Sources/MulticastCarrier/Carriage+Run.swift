@@ -81,10 +81,7 @@ extension Carriage: Service {
       defer { (state.told, state.tally) = (now, [:]) }
       return (state.tally, now, state.told)
     }
-    for (report, count) in reports {
-      tell(report.with(count))
-      Meters.count(report, count)
-    }
+    for (report, count) in reports { tell(report.with(count)) }
     if now != old { center.post(.carriageState, now) }
     return now.connection != .closed
   }

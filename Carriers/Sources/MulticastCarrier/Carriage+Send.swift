@@ -1,3 +1,4 @@
+import Metrics
 import Multicast
 import Tracing
 
@@ -50,7 +51,7 @@ extension Carriage {
       guard state.withLock({ $0.outbox.reserve(item.count) }) else { throw .full }
       add(item, to: line)
     } catch {
-      count(.kept(type: line.type, reason: error, count: 0))
+      count(.kept(type: line.type, reason: error, count: 0), of: line)
     }
   }
 
@@ -64,7 +65,7 @@ extension Carriage {
       state.outbox.release(item.count)
       return (false, state.isClosed ? .closed : .notCarried)
     }
-    if let reason { count(.kept(type: line.type, reason: reason, count: 0)) }
+    if let reason { count(.kept(type: line.type, reason: reason, count: 0), of: line) }
     guard starts else { return }
     line.own.sender.withLock { $0 = Task(executorPreference: line.home) { await self.send(line) } }
   }
@@ -117,7 +118,7 @@ extension Carriage {
         _ = line.own.latest.withLock { $0.noteReturn() }
         change { $0.outbox.finish(line.sender.id) }
         let reason = CarrierError.tooLarge(bytes: packed.items[0].count, limit: limit)
-        count(.kept(type: line.type, reason: reason, count: 0))
+        count(.kept(type: line.type, reason: reason, count: 0), of: line)
       } catch {
         note(error, line, \.out)
         await Carriage.pause(&failures)
@@ -163,10 +164,8 @@ extension Carriage {
       (state.condition.connection, state.hasAnswered) = (connection, true)
       return reason.map { .disconnected($0) } ?? .connected
     }
-    if let news {
-      tell(news)
-      if news == .connected { Meters.count(news) }
-    }
+    if news == .connected { Counter(label: "multicast.carrier.connections").increment() }
+    if let news { tell(news) }
   }
 
   /// Waits, longer with each failure and up to 30 seconds, for a random time so that processes do not try again

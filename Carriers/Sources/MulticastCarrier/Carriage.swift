@@ -98,7 +98,7 @@ public final class Carriage: Sendable {
   let keys: [SymmetricKey?]
   let state: Locked<State>
 
-  /// Creates a carriage that does not run yet. Messages posted to its topics wait.
+  /// Creates a carriage that does not run yet. Messages posted to its topics may leave already, and none come in.
   ///
   /// - Parameters:
   ///   - center: A center that was made with `carrying: .carriage`, which ``run()`` checks. Give it only one carriage.
@@ -140,7 +140,12 @@ public final class Carriage: Sendable {
   }
 
   /// Counts a report that is posted once a second.
-  func count(_ report: CarriageReport, _ count: UInt64 = 1) {
+  func count(_ report: CarriageReport, of line: Line, _ count: UInt64 = 1) {
+    switch report {
+    case .gap: line.meters.missing.increment(by: count)
+    case .kept: line.meters.kept.increment(by: count)
+    default: line.meters.skipped.increment(by: count)
+    }
     state.withLock { state in
       if case .kept = report { state.condition.kept += count }
       if case .gap = report { state.condition.missing += count }
@@ -237,7 +242,7 @@ extension Carriage {
     end(line, .notCarried)
     carrier.release(line.log)
     state.withLock { state in
-      if state.topics[line.topic]?.sender == line.sender { state.topics[line.topic] = nil }
+      state.topics[line.topic] = nil
       (state.refusals.in[type], state.refusals.out[type]) = (nil, nil)
     }
   }
@@ -246,8 +251,8 @@ extension Carriage {
   func end(_ line: Line, _ reason: CarrierError) {
     // First, so that a sender whose pause is cancelled finds no message.
     let kept = change { $0.outbox.forget(line.sender.id) }
+    if kept > 0 { count(.kept(type: line.type, reason: reason, count: 0), of: line, kept) }
     line.own.end()
-    if kept > 0 { count(.kept(type: line.type, reason: reason, count: 0), kept) }
   }
 
   /// Posts a message that must leave, with the codec of its topic. Waits for room in the outbox, even while the engine

@@ -59,7 +59,7 @@ public struct CarriageState: Sendable, Equatable {
     case closed
   }
 
-  /// Whether the engine can be reached.
+  /// Whether the engine can be reached. A refusal does not change it: see ``refusals``.
   public internal(set) var connection = Connection.disconnected("The carriage does not run yet.")
   /// What the engine refuses at the moment, by topic, in its own words.
   public internal(set) var refusals: [String: String] = [:]

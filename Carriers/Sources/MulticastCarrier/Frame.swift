@@ -13,7 +13,10 @@ struct Frame {
 
     /// Returns the name that a frame contains: short, and in one line, because it is logged.
     static func name(_ text: String) -> String {
-      let scalars = text.unicodeScalars.lazy.filter { $0.properties.generalCategory != .control }
+      let breaks: [Unicode.GeneralCategory] = [.control, .lineSeparator, .paragraphSeparator]
+      let scalars = text.unicodeScalars.lazy.filter {
+        !breaks.contains($0.properties.generalCategory)
+      }
       return String(String.UnicodeScalarView(scalars.prefix(63)))
     }
   }

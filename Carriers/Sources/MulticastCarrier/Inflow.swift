@@ -17,8 +17,6 @@ struct Inflow {
     /// The latest records, which distinguish a repeated record from one that another process has sent.
     var recent: [(first: UInt64, hash: Int)] = []
     var heard: UInt64 = 0
-    /// A log that is read again repeats the messages before this number.
-    var read: UInt64 = 0
     /// A jump of the numbers that no later record has confirmed: how many messages it skips, and before which number it
     /// began. A forged record makes such a jump, too.
     var jump: (missing: UInt64, from: UInt64, isOld: Bool)?
@@ -31,6 +29,8 @@ struct Inflow {
 
   private let senderLimit: Int
   private var senders: [UInt64: Known] = [:]
+  /// While the log is read again, it repeats the messages of each sender before this number.
+  private var read: [UInt64: UInt64] = [:]
   private var count: UInt64 = 0
   /// Whether the log was empty when the reading began, so that everything that senders have posted comes here.
   private var isWhole: Bool
@@ -55,7 +55,7 @@ struct Inflow {
     // Compare the contents, too, because a forged record may have any number.
     if known.recent.contains(where: { $0 == (first, hash) }) { return .repeated }
     let end = first + UInt64(count)
-    if end <= (isSigned ? known.next : known.read) { return .repeated }
+    if end <= (isSigned ? known.next : read[sender.id] ?? 0) { return .repeated }
     var finding = Finding.new(missing: 0)
     if first == known.next {
       // It continues after a jump, so the jump is honest.
@@ -87,13 +87,11 @@ struct Inflow {
   }
 
   /// Call this before the log is read again: everything that was read before is skipped, however old it is.
-  mutating func rewind() {
-    for (id, known) in senders { senders[id]?.read = known.next }
-  }
+  mutating func rewind() { read = senders.mapValues(\.next) }
 
   /// Call this when the log has been read again up to its end at that time. From then on, a low number is not a
   /// repetition. Instead, a high number before it was forged, and would hide the next messages of an honest sender.
-  mutating func endRewind() { for id in Array(senders.keys) { senders[id]?.read = 0 } }
+  mutating func endRewind() { read = [:] }
 
   /// Forgets the half of the senders that have been silent for the longest time.
   private mutating func forget() {

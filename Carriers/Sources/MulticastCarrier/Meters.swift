@@ -3,7 +3,7 @@ import Metrics
 
 /// The measurements of a topic, for the metrics system of the program.
 struct Meters: Sendable {
-  let sent, received: Counter
+  let sent, received, missing, kept, skipped: Counter
   let waiting, lag: Gauge
   let time: Metrics.Timer
 
@@ -11,6 +11,9 @@ struct Meters: Sendable {
     let topic = [("topic", type)]
     sent = Counter(label: "multicast.carrier.sent", dimensions: topic)
     received = Counter(label: "multicast.carrier.received", dimensions: topic)
+    missing = Counter(label: "multicast.carrier.missing", dimensions: topic)
+    kept = Counter(label: "multicast.carrier.kept", dimensions: topic)
+    skipped = Counter(label: "multicast.carrier.skipped", dimensions: topic)
     waiting = Gauge(label: "multicast.carrier.waiting", dimensions: topic)
     lag = Gauge(label: "multicast.carrier.lag", dimensions: topic)
     time = Metrics.Timer(label: "multicast.carrier.time", dimensions: topic)
@@ -18,24 +21,9 @@ struct Meters: Sendable {
 
   /// Releases what the metrics system stores. Call this when the topic is no longer carried.
   func destroy() {
-    for counter in [sent, received] { counter.destroy() }
+    for counter in [sent, received, missing, kept, skipped] { counter.destroy() }
     for gauge in [waiting, lag] { gauge.destroy() }
     time.destroy()
-  }
-
-  /// Counts what a report has reported.
-  static func count(_ report: CarriageReport, _ count: UInt64 = 1) {
-    let (name, type): (String, String?) =
-      switch report {
-      case .connected: ("connections", nil)
-      case .gap(let type, _, _): ("missing", type)
-      case .kept(let type, _, _): ("kept", type)
-      case .skipped(let type, _, _): ("skipped", type)
-      default: ("", nil)
-      }
-    guard !name.isEmpty else { return }
-    Counter(label: "multicast.carrier.\(name)", dimensions: type.map { [("topic", $0)] } ?? [])
-      .increment(by: count)
   }
 }
 

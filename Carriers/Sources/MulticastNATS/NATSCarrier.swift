@@ -11,8 +11,9 @@ public final class NATSCarrier: Carrier, Registry {
   private let configuration: NATSConfiguration
   private let sessions: Sessions<Session>
   private let messageLimit: Locked<Int>
-  /// The number of its stream up to which each topic was read, including the records of other topics.
-  let known = Locked<[Log: UInt64]>([:])
+  /// The number of its stream up to which each topic was read, including the records of other topics; and the number from
+  /// which on records may have been dropped unread, until the stream has said whether they were.
+  let known = Locked<[Log: (number: UInt64, doubt: UInt64?)]>([:])
   /// The key that identifiers are made with, so that no other process can guess one and make the server drop a record
   /// as repeated; and the last identifier that was sent for each topic.
   private let secrets = Locked<(key: [UInt64], sent: [Log: String])>((NATSCarrier.newKey, [:]))
@@ -113,11 +114,10 @@ public final class NATSCarrier: Carrier, Registry {
   /// Reads with a consumer of the server. If the server loses the consumer, creates another one.
   public func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
     let session = try sessions.current()
-    if session.reads(log, at: position) {
-      let records = try await session.read(log, limit: limit)
-      if let read = session.consumer(of: log)?.known { known.withLock { $0[log] = read } }
-      return records
+    if session.consumer(of: log)?.position == position {
+      return try await read(log, limit: limit, session)
     }
+    session.release(log)
     let stream = try await stream(log, session)
     guard stream.epoch == position.epoch, position.number <= stream.state?.last_seq ?? 0 else {
       throw CarrierError.beganAnew(Position(epoch: stream.epoch, number: 0))
@@ -143,16 +143,30 @@ public final class NATSCarrier: Carrier, Registry {
       """#
     ).checked()
     guard let name = answer.name else { throw CarrierError.refused("There is no consumer.") }
-    let known = max(position.number, known.withLock { $0[log] } ?? 0)
+    let known = max(position.number, known.withLock { $0[log]?.number } ?? 0)
     let consumer = Consumer(log, name, after: position, known: known, first: first)
-    return try await session.read(log, limit: limit, with: consumer)
+    return try await read(log, limit: limit, session, with: consumer)
+  }
+
+  private func read(
+    _ log: Log, limit: Int, _ session: Session, with new: Consumer? = nil
+  ) async throws -> [Record] {
+    // Also if the connection is lost during the read: the next consumer begins where a drop may not be seen any more.
+    defer {
+      if let consumer = session.consumer(of: log) ?? new {
+        let doubt = session.takeDoubt(log) ?? new?.doubt
+        known.withLock { $0[log] = (consumer.known, $0[log]?.doubt ?? doubt) }
+      }
+    }
+    return try await session.read(log, limit: limit, with: new)
   }
 
   /// Asks for the stream's first record, if a record may have been dropped.
   public func isComplete(_ log: Log, since position: Position) async throws -> Bool {
-    let session = try sessions.current()
-    guard let doubt = session.takeDoubt(log) else { return true }
-    return try await stream(log, session).state?.first_seq ?? 0 <= doubt &+ 1
+    guard let doubt = known.withLock({ $0[log]?.doubt }) else { return true }
+    let first = try await stream(log, sessions.current()).state?.first_seq ?? 0
+    known.withLock { $0[log]?.doubt = nil }
+    return first <= doubt &+ 1
   }
 
   /// Ends the consumer.

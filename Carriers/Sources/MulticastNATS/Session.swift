@@ -162,6 +162,10 @@ final class Session: EngineSession {
     for (number, request) in requests where reason.contains("\"\(request.subject)\"") {
       answer("\(number)", .failure(.refused(reason)))
     }
+    // A consumer's requests for records have no number.
+    for name in state.withLock({ Array($0.consumers.keys) }) where reason.contains(".\(name)\"") {
+      answer("c" + name, .failure(.refused(reason)))
+    }
   }
 
   // MARK: - Requests
@@ -218,14 +222,6 @@ final class Session: EngineSession {
   }
 
   // MARK: - Consumers
-
-  /// Returns whether the topic's consumer continues at a position. Ends a consumer that is at another one.
-  func reads(_ log: Log, at position: Position) -> Bool {
-    let consumer = consumer(of: log)
-    guard let consumer, consumer.position != position else { return consumer != nil }
-    end(ofConsumer: consumer.name, nil)
-    return false
-  }
 
   /// Returns the records that a topic's consumer has received, or receives within a few seconds.
   func read(_ log: Log, limit: Int, with new: Consumer? = nil) async throws -> [Record] {

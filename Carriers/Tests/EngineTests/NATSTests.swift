@@ -202,7 +202,7 @@ struct NATSTests {
     }
     let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
     try await eventually("the quiet topic is read to the end") {
-      own.known.withLock { $0[log] ?? 0 } > 190
+      own.known.withLock { $0[log]?.number ?? 0 } > 190
     }
     for round in 0..<3 {
       relay.cut()
@@ -213,6 +213,50 @@ struct NATSTests {
     await two.until { $0.state?.received == 206 }
     #expect(!two.seen.reports.contains { if case .gap = $0 { true } else { false } })
     for site in [one, two] { await site.stop() }
+  }
+
+  /// The stream drops the last record of a topic while a reader is away. The reader finds that out when it has read the next record,
+  /// and loses the connection again before it asks.
+  @Test func aDropIsNotForgottenWhenTheConnectionIsLostAgain() async throws {
+    let engine = try await engine(#""storage":"memory","max_msgs":5"#)
+    let relay = try Relay(to: engine.port)
+    let reader = NATSCarrier(try NATSConfiguration(url: "nats://127.0.0.1:\(relay.port)"))
+    let writer = NATSCarrier(try NATSConfiguration(url: engine.url))
+    let (note, other) = (
+      Log(prefix: "multicast", type: "note", keepsLatest: false),
+      Log(prefix: "multicast", type: "other", keepsLatest: false)
+    )
+    func write(_ byte: UInt8, to log: Log) async throws {
+      _ = try await writer.append([byte], to: log, id: "\(byte)")
+    }
+    /// Reads the next record, in spite of lost connections.
+    func read(after position: Position) async throws -> Record {
+      while true {
+        do {
+          if let record = try await reader.read(note, after: position, limit: 1).first {
+            return record
+          }
+        } catch CarrierError.disconnected { try await Task.sleep(for: .milliseconds(50)) }
+      }
+    }
+    try await write(1, to: note)
+    let start = Position(epoch: try await reader.end(of: note).epoch, number: 0)
+    let first = try await read(after: start)
+    relay.cut()
+    // The second record is dropped, and the third one is not.
+    try await write(2, to: note)
+    for byte in UInt8(3)...9 { try await write(byte, to: other) }
+    try await write(10, to: note)
+    let third = try await read(after: first.position)
+    #expect(third.bytes == [10])
+    relay.cut()
+    try await write(11, to: note)
+    let fourth = try await read(after: third.position)
+    #expect(fourth.bytes == [11])
+    #expect(try await !reader.isComplete(note, since: first.position))
+    // Once.
+    #expect(try await reader.isComplete(note, since: first.position))
+    for carrier in [reader, writer] { await carrier.close() }
   }
 
   /// A topic that the rules of the server forbid is reported with the server's reason, and does not delay other topics.
@@ -248,6 +292,27 @@ struct NATSTests {
     mute.run()
     await mute.until { $0.reports.contains { $0.reason?.contains("violation") ?? false } }
     await mute.stop()
+    withExtendedLifetime(engine) {}
+  }
+
+  /// A right to create a consumer, and none to ask it for records.
+  @Test func aForbiddenRequestForRecordsIsReported() async throws {
+    let engine = try await Engine(
+      .nats,
+      configuration: """
+        authorization { users: [
+          { user: one, password: "pass", permissions: {
+            publish: { deny: ["$JS.API.CONSUMER.MSG.NEXT.>"] } } } ] }
+        """)
+    let one = Site(try carrier(engine, user: "one:pass"), "one", carrying: topics)
+    one.run()
+    await one.until { seen in
+      seen.reports.contains {
+        if case .refused("note", let reason) = $0 { reason.contains("Violation") } else { false }
+      }
+    }
+    #expect(one.carriage.condition.connection == .connected)
+    await one.stop()
     withExtendedLifetime(engine) {}
   }
 

@@ -957,9 +957,18 @@ private func limits(
         // A read that waits shows the connection when there is a record.
         one.post(2...2)
         await eventually { count("connections", []) > connections }
+        let long = CarriageContext.with(metadata: [String(repeating: "k", count: 300): ""])
+        ServiceContext.withValue(long) { _ = one.center.post(.note, Note("one", 3)) }
+        await eventually { count("kept") == 1 }
+        // It waits when the topic ends.
+        engine.isDown = true
+        one.post(4...4)
+        await eventually { values("waiting").last == 1 }
+        one.carriage.stopCarrying("note")
       }
       // What a metrics system stores for a topic is released with the topic.
       #expect(metrics.timers(label: "multicast.carrier.time").isEmpty)
+      #expect(count("kept") == 0)
     }
   }
 

@@ -342,7 +342,7 @@ private let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
   @Test func theNameOfASenderIsShortAndInOneLine() throws {
     let long = String(repeating: "ä", count: 63)
     #expect(try Frame(record(long, items: 1), from: log).sender.name == long)
-    for name in [long + "a", "two\nlines", "\u{1B}[2J"] {
+    for name in [long + "a", "two\nlines", "two\u{2028}lines", "\u{1B}[2J"] {
       #expect(throws: Frame.Malformed.self) { try Frame(record(name, items: 1), from: log) }
       #expect(try Frame(record(Frame.Sender.name(name), items: 1), from: log).items.count == 1)
     }
