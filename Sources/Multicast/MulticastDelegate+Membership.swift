@@ -74,8 +74,8 @@ extension MulticastDelegate {
 
   /// Adds a client in a home. Reports name the client by the call site.
   ///
-  /// - Parameter isHomeGiven: Whether the caller has named a home, or said that there is none. Otherwise a debug build prints a
-  ///   hint if the client was added on the main thread and is called on another one.
+  /// - Parameter isHomeGiven: For debug builds: whether the caller has named a home, or said that there is none. Otherwise they
+  ///   print a hint if the client was added on the main thread and is called on another one.
   @inlinable
   func add(
     _ client: Listener, in isolation: (any Actor)?, on queue: DispatchQueue?, at site: CallSite,

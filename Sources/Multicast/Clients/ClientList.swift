@@ -133,8 +133,10 @@ extension ClientList {
     }
   }
 
-  /// The number of registered clients, alive or deallocated. The caller may hold the lock of a topic registry: a copy of the array
-  /// could outlive the list's own array on this thread, and release the boxes that another thread drops meanwhile.
+  /// The number of registered clients, alive or deallocated. The caller may hold the lock of a topic registry.
+  ///
+  /// It counts with the lock held. A copy of the array could outlive the list's own one, and release the boxes that another thread
+  /// drops meanwhile.
   final var registered: Int { state.withLock { state in state.boxes.registered } }
 
   /// Whether a client is registered at an address, even a deallocated one. The caller may hold the lock of a topic registry.

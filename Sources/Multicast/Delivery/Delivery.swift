@@ -1,9 +1,10 @@
 // How a post is delivered.
 //
-// A *listener* (a client of a protocol, or a handler of a topic) may have a home: an actor or a queue, and in a few cases a task or
-// the posting thread (see `Home.Kind`). Every home is a *mailbox* (`Mailbox` is the only subclass of `Home`). A *letter* in it is
-// one post that waits for the listeners there. A home is *here* if this thread runs in it, and if it is not a task. A post takes
-// four steps:
+// A *listener* (a client of a protocol, or a handler of a topic) may have a home: an actor or a queue, or, for an awaiting one, a
+// task. A listener without a home is called on the posting thread. If its topic keeps its latest message, "the posting thread" is
+// its home, so that its calls do not overlap. Every home is a *mailbox* (`Mailbox` is the only subclass of `Home`). A *letter* in
+// it is one post that waits for the listeners there. A home is *here* if this thread runs in it, and if it is not a task. A post
+// takes four steps:
 //
 // 1. Call.    Call the listeners without a home, on this thread, in the order of registration.
 // 2. Leave.   In one critical section of the office's lock, store the post if its topic keeps the latest message, and put one letter
@@ -65,7 +66,8 @@ extension PostOffice {
     let isolation = isolation.map { ObjectIdentifier($0) }
     let retained = unsafe Unmanaged.passRetained(consume post)
     return unsafe withFrame { frame in
-      let (unfinished, clients) = unsafe frame.withPart(of: retained, isFromLetter: false) { post in
+      let (unfinished, clients) = unsafe frame.callAndFinishPart(of: retained, isFromLetter: false)
+      { post in
         let (clients, letters) = deliver(post, isFollower: false, in: isolation)
         return (letters > 0 ? post : nil, clients)
       }
@@ -100,7 +102,7 @@ extension PostOffice {
     _ body: (FramePointer) -> Result
   ) -> Result {
     var postFrame = PostFrame(office: ObjectIdentifier(self))
-    // List and call site are those of the post, from `withPart` on.
+    // List and call site are those of the post, from `callAndFinishPart` on.
     var frame = DeliveryFrame(list: ObjectIdentifier(self), site: CallSite())
     let stripe = activeFrames.begin()
     defer { if activeFrames.end(stripe) { withLock { $0.resumeWaitersIfSettled() } } }
@@ -144,6 +146,7 @@ extension PostOffice {
     var delivery = DeliveryState()
     leaveLetters(of: post, &delivery, in: isolation)
     if let pass { delivery.reportLetters(of: post, to: pass) }
+    // If no home is here, `delivery` has only counted letters, and there is nothing to handle.
     called += handleHere(delivery) { boxes in call(boxes, with: post, pass) }
     return (called + delivery.listeners, delivery.letters)
   }
@@ -208,7 +211,7 @@ extension PostOffice {
         let group = letter.group
         let retained = unsafe Unmanaged.passRetained(letter.post)
         _ = consume letter
-        unsafe frame.withPart(of: retained, isFromLetter: true) { post in
+        unsafe frame.callAndFinishPart(of: retained, isFromLetter: true) { post in
           _ = callAtHome(group.boxes, with: post, in: mailbox)
         }
         unsafe deliverFollowers(of: frame)
@@ -226,11 +229,11 @@ extension PostOffice {
 // MARK: - 4. Follow
 
 extension PostOffice {
-  /// Delivers the posts that wait in a frame, and those that follow them.
+  /// Delivers the posts that wait in a frame, and those that follow them. Only the outermost frame of an office has any.
   @inline(__always)
   private func deliverFollowers(of frame: FramePointer) {
-    while let (post, isFromLetter) = unsafe frame.pointee.postFrame?.pointee.takeFollower() {
-      unsafe frame.withPart(of: post, isFromLetter: isFromLetter) { post in
+    while let (retained, isFromLetter) = unsafe frame.pointee.postFrame?.pointee.takeFollower() {
+      unsafe frame.callAndFinishPart(of: retained, isFromLetter: isFromLetter) { post in
         _ = deliver(post, isFollower: true, in: nil)
       }
     }

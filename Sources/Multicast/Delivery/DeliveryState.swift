@@ -1,8 +1,9 @@
 /// What a thread notes about a post between the steps of its delivery.
 ///
-/// `leaveLetters` (or, for a handler that observes late, `changeRegistration`) passes each home that is here to ``noteHere(_:)``, and the roster to which the letters belong to
-/// ``setRoster(_:)``, if that is not the post's. For each home of that roster, `claimOrPut` then notes that it has claimed the home,
-/// with ``noteClaim(for:)``, or left a letter there, with ``noteLetter(in:for:)``. `handleHere` does what is left to do here.
+/// `leaveLetters` passes each home that is here to ``noteHere(_:)``, and the roster to which the letters belong to
+/// ``setRoster(_:)``, if that is not the post's. For each home of that roster, `claimOrPut` then notes that it has claimed the
+/// home, with ``noteClaim(for:)``, or left a letter there, with ``noteLetter(in:for:)``. `handleHere` does what is left to do here.
+/// For a handler that observes late, `beginWithLatest` does what `leaveLetters` does.
 @safe
 struct DeliveryState: ~Copyable {
   /// The home that the thread tries to claim: the first one that is here. The post's roster owns it, or the office, or the caller.

@@ -16,7 +16,8 @@ extension PostOffice {
     if drainTurn(of: mailbox, Self.postingThreadTurn) { startDrain(of: mailbox) }
   }
 
-  /// Starts a drain in a home that is elsewhere, or takes over from the posting thread. Call this with no lock held, because it may run code of an executor.
+  /// Starts a drain in a home that is elsewhere, or a task that takes over from the posting thread. Call this with no lock held,
+  /// because it may run code of an executor.
   @inline(never)
   func startDrain(of mailbox: Mailbox) {
     if let scheduler, !mailbox.isPostingThread, handOver(mailbox, to: scheduler) { return }
@@ -52,7 +53,7 @@ extension PostOffice {
     var batch = LetterQueue()
     var remaining = turn
     var action = lockAndChange(mailbox) { $0.claimForDrain(remaining, into: &batch) }
-    while action == .handle {
+    while action == .claimed {
       remaining -= batch.count
       handle(&batch, in: mailbox)
       if remaining == 0 { return lockAndChange(mailbox) { $0.endTurn() } == .comeBack }
@@ -71,9 +72,10 @@ extension PostOffice {
     var batch = LetterQueue()
     var remaining = turn
     var action = lockAndChange(mailbox) { $0.claimForDrain(1, into: &batch) }
-    while action == .handle {
+    while action == .claimed {
       if let letter = batch.popFirst() {
-        // A letter in a task has one listener. The actor of its home: for a handler's task, the actor in which that runs. Otherwise the actor of `body`.
+        // A letter in a task has one listener. The call is made in the actor of the listener's home, which for a handler's task is
+        // the one in which that runs, or else in the actor of `body`.
         let isolation = letter.group.boxes.first?.home?.actor ?? letter.post.isolation
         await handleAwaiting(consume letter, in: mailbox, isolation: isolation)
       }

@@ -88,8 +88,8 @@ final class LatestStore: @unchecked Sendable {
 // MARK: - Beginning with the latest message
 
 extension PostOffice {
-  /// Changes the registration of a handler. If it begins with the topic's latest message then, leaves it that message, or claims its
-  /// home.
+  /// Changes the registration of a handler, and lets it begin with the topic's latest message, if there is one: with the lock held,
+  /// claims the handler's home, or leaves the message there; then calls the handler if the home was claimed.
   ///
   /// Registration and letter are one critical section of the office's lock, and so are a post's letters and its storing. So the
   /// handler receives the latest message and then every later one. If its home is here and free, the handler is called before
@@ -102,8 +102,8 @@ extension PostOffice {
   /// - Parameter change: Changes the registration, with the office's lock held. Returns what has become of it, and the stored
   ///   post if the handler begins with it.
   /// - Returns: What has become of the registration.
-  func changeRegistration<Result: Sendable>(
-    of box: WeakBox, in mailbox: Mailbox, _ change: (inout State) -> (Result, Post?)
+  func beginWithLatest<Result: Sendable>(
+    _ box: WeakBox, in mailbox: Mailbox, _ change: (inout State) -> (Result, Post?)
   ) -> Result {
     var delivery = DeliveryState()
     if mailbox.callsHere(in: nil) { delivery.noteHere(mailbox) }
@@ -122,12 +122,12 @@ extension PostOffice {
   /// Calls the handler with the latest message if this thread has claimed the mailbox for that. Finishes this thread's part of the
   /// post in either case.
   ///
-  /// A function of its own, because the compiler copies `changeRegistration` for each closure that it is called with.
+  /// A function of its own, because the compiler copies `beginWithLatest` for each closure that it is called with.
   private func handleLatestHere(
     _ post: Post, _ delivery: consuming DeliveryState, in mailbox: Mailbox
   ) {
     unsafe withFrame { frame in
-      unsafe frame.withPart(of: .passRetained(post), isFromLetter: false) { post in
+      unsafe frame.callAndFinishPart(of: .passRetained(post), isFromLetter: false) { post in
         _ = handleHere(delivery) { boxes in callAtHome(boxes, with: post, in: mailbox) }
       }
     }

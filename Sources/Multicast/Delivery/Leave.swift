@@ -48,8 +48,8 @@ extension PostOffice.State {
     return Roster(roster.boxes, withoutHome: [], groups: groups)
   }
 
-  /// Leaves a post in each mailbox of a roster: claims the first one that is here, with the letters that wait there, unless it is
-  /// claimed already, by another thread or further out on this stack; and puts a letter in the others.
+  /// Leaves a post in each mailbox of a roster: claims the candidate, with the letters that wait there, unless it is claimed
+  /// already, by another thread or further out on this stack; and puts a letter in the others.
   ///
   /// Only one home is claimed. If this thread claimed all homes that are here, no other thread could call in them while this one
   /// is calling in the first.
@@ -58,7 +58,7 @@ extension PostOffice.State {
     roster.forEachHome { group, mailbox in
       let count = group.boxes.registered
       if count == 0 { return forgetIfIdle(mailbox) }
-      if delivery.isCandidate(mailbox), change(mailbox, { $0.claim() }) == .handle {
+      if delivery.isCandidate(mailbox), change(mailbox, { $0.claim() }) == .claimed {
         delivery.noteClaim(for: group)
         // If none waits, that would end the claim.
         if !read(mailbox, { $0.letters.isEmpty }) {
@@ -69,6 +69,7 @@ extension PostOffice.State {
         return
       }
       let isHere = delivery.isHere(mailbox)
+      // If the home needs a drain, `withLock` starts it as it unlocks.
       change(mailbox) { $0.put(Letter(post: post, group: group), isHere: isHere) }
       delivery.noteLetter(in: mailbox, for: count)
       if unsafe post.trace != nil {

@@ -30,18 +30,17 @@ final class LoopGuard: Sendable {
 // MARK: - Beginning
 
 extension LoopGuard {
-  /// Pushes the frame of a `notify` onto the thread's chain; or returns false: the `notify` would be a loop, which this
-  /// reports, or the list of that loop is empty, so that nothing is called. If this returns true, remove the frame with
-  /// ``DeliveryFrame/pop()``, on the same thread.
+  /// Pushes the frame of a `notify` onto the thread's chain, and returns true. Remove it with ``DeliveryFrame/pop()``, on the same
+  /// thread. Returns false if the `notify` would be a loop, which this reports, unless its list is empty.
   @usableFromInline
   func enter(
-    _ notify: FramePointer, list: ClientList, _ way: DeliveryEvent.Way
+    _ frame: FramePointer, list: ClientList, _ way: DeliveryEvent.Way
   ) -> Bool {
     let chain = DeliveryChain()
     if !chain.isEmpty || multicast_awaits_anywhere() {
-      guard mayBegin(way, list, unsafe notify.pointee.site, in: chain) else { return false }
+      guard mayBegin(way, list, unsafe frame.pointee.site, in: chain) else { return false }
     }
-    unsafe chain.push(notify)
+    unsafe chain.push(frame)
     return true
   }
 

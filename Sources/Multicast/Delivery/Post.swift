@@ -4,8 +4,8 @@
 /// ``finishPart(of:)``, and with the last one the post is finished. A post that a topic stores as its latest message stays in
 /// memory, but it is finished, too.
 ///
-/// `@unchecked`, because it has variables. The posting thread sets `number` and `trace` before it leaves the first letter, and
-/// other threads read them after they have taken a letter or the stored post, with the office's lock.
+/// `@unchecked`, because it has variables. The posting thread (of a copy, the observing one) sets `number` and `trace` before
+/// it leaves the first letter, and other threads read them after they have taken a letter or the stored post, with the office's lock.
 /// `waiter` is protected by the count of the parts: see ``setWaiter(_:)``.
 @usableFromInline @safe
 class Post: ReferenceAndCount, @unchecked Sendable {
@@ -143,6 +143,7 @@ extension Post {
   /// thread will look at it.
   final func setWaiter(_ waiter: Waiter) {
     unsafe self.waiter = waiter
+    // From here on, the last `finishPart` resumes it.
     if addToCount(Self.hasWaiter) == 0 { waiter.resume() }
   }
 }

@@ -65,12 +65,12 @@ private final class Followers {
 
 // Methods of pointers, because the calls that they make change the frame, too.
 extension FramePointer {
-  /// Sets the post of this frame while `body` calls the post's listeners. Then finishes that part of the post, and releases it:
-  /// pass it retained.
+  /// Sets the post of this frame while `body` calls the post's listeners. Then finishes this part of the post, and releases the
+  /// post, which the caller has retained.
   ///
   /// - Parameter isFromLetter: See ``DeliveryFrame/isFromLetter``.
   @inline(__always)
-  func withPart<Result>(
+  func callAndFinishPart<Result>(
     of post: Unmanaged<Post>, isFromLetter: Bool, _ body: (Post) -> Result
   ) -> Result {
     let postFrame = unsafe pointee.postFrame.unsafelyUnwrapped

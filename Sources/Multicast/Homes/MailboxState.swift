@@ -5,7 +5,7 @@ enum MailboxAction {
   case nothing
 
   /// The caller has the claim, and handles the letters that it has taken, if there are any.
-  case handle
+  case claimed
 
   /// The caller, a drain, comes back for the letters that wait.
   case comeBack
@@ -24,16 +24,23 @@ enum MailboxAction {
 /// have the order of the letters. The thread is a *drain*, which has been sent to the home, or a thread that posts or observes,
 /// and runs in the home anyway. It takes letters in batches; what arrives meanwhile is a later batch.
 ///
-/// | state   | `put`                   | `claim`, `claimForDrain` | `takeNextOrEndClaim`, by the owner  | `endClaim`, by the owner       |
-/// | ------- | ----------------------- | ------------------------ | ----------------------------------- | ------------------------------ |
-/// | idle    | waiting: `startDrain` ¹ | claimed: `handle` ²      |                                     |                                |
-/// | waiting | waiting: `nothing`      | claimed: `handle`        |                                     |                                |
-/// | claimed | claimed: `nothing`      | claimed: `nothing`       | letters wait: claimed: `handle`     | letters wait: waiting:         |
-/// |         |                         |                          |                                     | `startDrain` ¹ ³               |
-/// |         |                         |                          | none waits: idle: `nothing`         | none waits: idle: `nothing`    |
+/// Every thread:
 ///
-/// ¹ `nothing` if a drain is on its way or, for `put`, if the caller is here. ² `claimForDrain` finds no letter: idle, `nothing`.
-/// ³ `endTurn` returns `comeBack` instead, because the caller is a drain.
+/// | state   | `put`                   | `claim`            | `claimForDrain`, `claimAndTakeAll` |
+/// | ------- | ----------------------- | ------------------ | ---------------------------------- |
+/// | idle    | waiting: `startDrain` ¹ | claimed: `claimed` | idle: `nothing`                    |
+/// | waiting | waiting: `nothing` ²    | claimed: `claimed` | claimed: `claimed`                 |
+/// | claimed | claimed: `nothing`      | claimed: `nothing` | claimed: `nothing`                 |
+///
+/// The thread that has the claim:
+///
+/// |                 | `takeNextOrEndClaim` | `endClaim`              | `endTurn`             |
+/// | --------------- | -------------------- | ----------------------- | --------------------- |
+/// | if letters wait | claimed: `claimed`   | waiting: `startDrain` ¹ | waiting: `comeBack` ¹ |
+/// | if none waits   | idle: `nothing`      | idle: `nothing`         | idle: `nothing`       |
+///
+/// ¹ `nothing` if a drain is on its way or, for `put`, if the caller is here. ² `startDrain` if all letters that wait are from callers
+/// that are here, and this one is not.
 ///
 /// A drain that arrives in an idle or claimed mailbox finds nothing to do, because another thread has handled its letters or is
 /// about to. The thread that has the claim starts another drain if letters wait when it ends its claim.
@@ -80,13 +87,13 @@ extension MailboxState {
 // MARK: - Handling letters
 
 extension MailboxState {
-  /// Claims the mailbox for a thread that runs in the home. Returns `handle`, or `nothing` if it is claimed already, by
+  /// Claims the mailbox for a thread that runs in the home. Returns `claimed`, or `nothing` if it is claimed already, by
   /// another thread or further out on this stack.
   @inline(__always)
   mutating func claim() -> MailboxAction {
     if isClaimed { return .nothing }
     isClaimed = true
-    return .handle
+    return .claimed
   }
 
   /// Claims the mailbox for a thread that runs in the home, and takes all letters into an empty batch. What arrives later is for a
@@ -110,7 +117,7 @@ extension MailboxState {
   {
     letters.move(limit, to: &batch)
     taken = batch.count
-    if !batch.isEmpty { return .handle }
+    if !batch.isEmpty { return .claimed }
     isClaimed = false
     return .nothing
   }

@@ -72,8 +72,9 @@ enum MissingFunction {
     #if DEBUG
       StandardError.print(
         "Multicast: Swift's runtime on this system cannot report whether code runs inside an actor. A post from a "
-          + "nonisolated function inside an actor calls the clients of that actor after it returns instead of before, "
-          + "and calls outside a client's actor are not detected.")
+          + "nonisolated function inside an actor, and an observe of a topic that keeps its latest message, call the listeners "
+          + "of that actor after they return instead of before, and calls outside a client's actor are not detected."
+      )
     #endif
   }()
 }

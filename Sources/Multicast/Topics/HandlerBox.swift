@@ -130,7 +130,7 @@ extension HandlerBox {
   ///
   /// If the topic keeps its latest message, call this with the office's lock held.
   ///
-  /// - Parameter latest: The number of the topic's stored post; nil if there is none.
+  /// - Parameter storedNumber: The number of the topic's stored post; nil if there is none.
   func replaceHandler(with handler: Handler, storedNumber: UInt64?) -> Replacement? {
     state.withLock { state in
       let old = state.handler

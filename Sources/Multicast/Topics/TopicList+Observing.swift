@@ -46,7 +46,7 @@ extension TopicList {
     guard let latestStore, let mailbox = box.home?.mailbox else {
       return register(box, among: known, replacing: old)
     }
-    return office.changeRegistration(of: box, in: mailbox) { state in
+    return office.beginWithLatest(box, in: mailbox) { state in
       let registration = register(box, among: known, replacing: old)
       return (registration, registration == .registered ? latestStore.storedPost(&state) : nil)
     }
@@ -62,7 +62,7 @@ extension TopicList {
     guard let latestStore, let mailbox = box.home?.mailbox else {
       return box.replaceHandler(with: handler, storedNumber: nil)?.version
     }
-    let replacement = office.changeRegistration(of: box, in: mailbox) { state in
+    let replacement = office.beginWithLatest(box, in: mailbox) { state in
       let stored = latestStore.storedPost(&state)
       let replacement = box.replaceHandler(with: handler, storedNumber: unsafe stored?.number)
       return (replacement, replacement?.mustReceiveLatest == true ? stored : nil)

@@ -24,7 +24,7 @@ import Testing
 
   @Test func aLetterInAClaimedMailboxStartsNoDrain() {
     var mailbox = MailboxState<Int>()
-    #expect(mailbox.claim() == .handle)
+    #expect(mailbox.claim() == .claimed)
     #expect(mailbox.put(1, isHere: false) == .nothing)
     #expect(mailbox.isReady == false)
   }
@@ -40,19 +40,19 @@ import Testing
 
   @Test func oneThreadAtATimeHoldsTheClaim() {
     var mailbox = MailboxState<Int>()
-    #expect(mailbox.claim() == .handle)
+    #expect(mailbox.claim() == .claimed)
     #expect(mailbox.isBusy == true)
     #expect(mailbox.claim() == .nothing)
     #expect(mailbox.endClaim() == .nothing)
     #expect(mailbox.isBusy == false)
-    #expect(mailbox.claim() == .handle)
+    #expect(mailbox.claim() == .claimed)
   }
 
   @Test func aThreadTakesTheLettersThatWaitedWhenItClaimed() {
     var mailbox = MailboxState<Int>()
     var batch = WaitingQueue<Int>()
     for letter in 1...2 { _ = mailbox.put(letter, isHere: false) }
-    #expect(mailbox.claimAndTakeAll(into: &batch) == .handle)
+    #expect(mailbox.claimAndTakeAll(into: &batch) == .claimed)
     _ = mailbox.put(3, isHere: false)
     #expect(batch.all == [1, 2])
     #expect(mailbox.taken == 2)
@@ -66,11 +66,11 @@ import Testing
   @Test func aThreadTakesNoLettersFromAClaimedMailbox() {
     var mailbox = MailboxState<Int>()
     var batch = WaitingQueue<Int>()
-    #expect(mailbox.claim() == .handle)
+    #expect(mailbox.claim() == .claimed)
     #expect(mailbox.put(1, isHere: false) == .nothing)
     #expect(mailbox.claimAndTakeAll(into: &batch) == .nothing)
     #expect(batch.all == [])
-    #expect(mailbox.takeNextOrEndClaim(.max, into: &batch) == .handle)
+    #expect(mailbox.takeNextOrEndClaim(.max, into: &batch) == .claimed)
     #expect(batch.all == [1])
   }
 
@@ -88,13 +88,13 @@ import Testing
     var mailbox = MailboxState<Int>()
     var batch = WaitingQueue<Int>()
     for letter in 1...5 { _ = mailbox.put(letter, isHere: false) }
-    #expect(mailbox.claimForDrain(3, into: &batch) == .handle)
+    #expect(mailbox.claimForDrain(3, into: &batch) == .claimed)
     #expect(batch.all == [1, 2, 3])
     #expect(mailbox.letters.all == [4, 5])
     #expect(mailbox.taken == 3)
     // The same drain handles letters that arrive before it has finished.
     #expect(mailbox.put(6, isHere: false) == .nothing)
-    #expect(mailbox.takeNextOrEndClaim(.max, into: &batch) == .handle)
+    #expect(mailbox.takeNextOrEndClaim(.max, into: &batch) == .claimed)
     #expect(batch.all == [4, 5, 6])
     #expect(mailbox.takeNextOrEndClaim(.max, into: &batch) == .nothing)
     #expect(mailbox.isBusy == false)
@@ -106,7 +106,7 @@ import Testing
     var mailbox = MailboxState<Int>()
     var batch = WaitingQueue<Int>()
     #expect(mailbox.put(1, isHere: false) == .startDrain)
-    #expect(mailbox.claim() == .handle)
+    #expect(mailbox.claim() == .claimed)
     #expect(mailbox.claimForDrain(.max, into: &batch) == .nothing)
     #expect(batch.all == [])
     // That drain is no longer scheduled.
@@ -117,7 +117,7 @@ import Testing
     var mailbox = MailboxState<Int>()
     var batch = WaitingQueue<Int>()
     #expect(mailbox.put(1, isHere: false) == .startDrain)
-    #expect(mailbox.claimAndTakeAll(into: &batch) == .handle)
+    #expect(mailbox.claimAndTakeAll(into: &batch) == .claimed)
     #expect(mailbox.endClaim() == .nothing)
     #expect(mailbox.claimForDrain(.max, into: &batch) == .nothing)
     #expect(mailbox.isBusy == false)
@@ -130,10 +130,10 @@ import Testing
     var mailbox = MailboxState<Int>()
     var batch = WaitingQueue<Int>()
     for letter in 1...2 { _ = mailbox.put(letter, isHere: false) }
-    #expect(mailbox.claimForDrain(1, into: &batch) == .handle)
+    #expect(mailbox.claimForDrain(1, into: &batch) == .claimed)
     #expect(mailbox.endClaim() == .startDrain)
     #expect(mailbox.isReady == true)
-    #expect(mailbox.claimForDrain(1, into: &batch) == .handle)
+    #expect(mailbox.claimForDrain(1, into: &batch) == .claimed)
     #expect(batch.all == [2])
     #expect(mailbox.endClaim() == .nothing)
     #expect(mailbox.isBusy == false)
@@ -145,11 +145,11 @@ import Testing
     var mailbox = MailboxState<Int>()
     var batch = WaitingQueue<Int>()
     for letter in 1...2 { _ = mailbox.put(letter, isHere: false) }
-    #expect(mailbox.claimForDrain(1, into: &batch) == .handle)
+    #expect(mailbox.claimForDrain(1, into: &batch) == .claimed)
     #expect(mailbox.endTurn() == .comeBack)
     // It is still scheduled.
     #expect(mailbox.put(3, isHere: false) == .nothing)
-    #expect(mailbox.claimForDrain(.max, into: &batch) == .handle)
+    #expect(mailbox.claimForDrain(.max, into: &batch) == .claimed)
     #expect(batch.all == [2, 3])
     #expect(mailbox.endTurn() == .nothing)
     #expect(mailbox.isBusy == false)

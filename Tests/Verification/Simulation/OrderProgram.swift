@@ -51,7 +51,7 @@ final class OrderProgram: Program, @unchecked Sendable {
     case "contains": _ = list.contains(clients[number])
     case "take": _ = observer.receive(post)
     case "cancel": observer.cancel(version: UInt32(number))
-    case "replace": _ = observer.replaceHandler(with: handler, latest: nil)
+    case "replace": _ = observer.replaceHandler(with: handler, storedNumber: nil)
     case "place": place(number)
     case "withdraw": handlers.removeAll(of: clients[number])
     case "known": _ = observer.isActive
