@@ -58,7 +58,7 @@ extension PostOffice {
     if !admit(post, on: chain) { return Posted(nil, clients: 0, of: self) }
     if let tracing { unsafe post.trace = tracing.makeTrace(of: post.list, from: post.site) }
     if let outermost = unsafe chain.outermostPostFrame(of: ObjectIdentifier(self)) {
-      // Only tells the loop guard what has led to the follower. The delivery ignores it.
+      // For the loop guard and for reports: what has led to the follower.
       let isFromLetter = unsafe outermost.pointee.isFromLetter || !chain.isLed(by: outermost)
       unsafe outermost.pointee.postFrame?.pointee.addFollower(post, isFromLetter: isFromLetter)
       return Posted(post, clients: post.roster.boxes.registered, of: self)

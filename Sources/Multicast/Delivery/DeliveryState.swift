@@ -1,4 +1,5 @@
-/// What a thread notes about a post between the steps of its delivery.
+/// What a thread notes about a post between the steps of its delivery. If no home is here, these are only the numbers of letters
+/// and listeners.
 ///
 /// `leaveLetters` passes each home that is here to ``noteHere(_:)``, and the roster to which the letters belong to
 /// ``setRoster(_:)``, if that is not the post's. For each home of that roster, `claimOrPut` then notes that it has claimed the
@@ -10,7 +11,7 @@ struct DeliveryState: ~Copyable {
   private var candidate: Unmanaged<Mailbox>?
 
   /// The listeners of the candidate, once it is claimed. The roster to which the letters belong owns them.
-  private var claimed: Unmanaged<Roster.Group>?
+  private var claimedGroup: Unmanaged<Roster.Group>?
 
   /// The number of letters that were left, and of listeners that they are for.
   private(set) var letters = 0
@@ -105,7 +106,9 @@ extension DeliveryState {
 
   /// Notes that the candidate has been claimed, for the listeners of a group.
   @inline(__always)
-  mutating func noteClaim(for group: Roster.Group) { unsafe claimed = .passUnretained(group) }
+  mutating func noteClaim(for group: Roster.Group) {
+    unsafe claimedGroup = .passUnretained(group)
+  }
 
   mutating func fillEarlier(_ take: (inout LetterQueue) -> Void) { makeMore { take(&$0.earlier) } }
 
@@ -128,9 +131,9 @@ extension DeliveryState {
   /// Passes the home that was claimed and its listeners to `body`.
   @inline(__always)
   func withClaim(_ body: (Mailbox, Boxes) -> Void) {
-    guard let claimed = unsafe claimed, let here = unsafe candidate else { return }
-    unsafe here._withUnsafeGuaranteedRef { mailbox in
-      unsafe claimed._withUnsafeGuaranteedRef { body(mailbox, $0.boxes) }
+    guard let group = unsafe claimedGroup, let home = unsafe candidate else { return }
+    unsafe home._withUnsafeGuaranteedRef { mailbox in
+      unsafe group._withUnsafeGuaranteedRef { body(mailbox, $0.boxes) }
     }
   }
 

@@ -1,5 +1,5 @@
 // Letters in a home that is elsewhere are handled by a *drain*: a task in the actor, a block on the queue, or, for an awaiting
-// listener, a task of its own. A drain claims the mailbox, and handles batches of letters until none waits. One that
+// listener, a task of its own. A drain claims the mailbox, and handles batches of letters until none waits, but one that
 // does not await yields after each turn, so that other work of the actor or the queue can run. If the home is the posting thread,
 // the thread that has left the letters is there already: see `drainOnPostingThread`.
 

@@ -1,5 +1,5 @@
-/// Where a topic keeps its latest message for handlers that observe later: stores its post. It is the home of the handlers that
-/// have no other, too.
+/// Where a topic keeps its latest message for handlers that observe later: it stores the post. Its mailbox is the home of the
+/// handlers that have no other.
 ///
 /// `@unchecked`: each method that uses a variable takes the office's `State`, which only the thread that holds the office's
 /// lock has.
@@ -128,6 +128,7 @@ extension PostOffice {
   ) {
     unsafe withFrame { frame in
       unsafe frame.callAndFinishPart(of: .passRetained(post), isFromLetter: false) { post in
+        // If a letter was left, this does nothing.
         _ = handleHere(delivery) { boxes in callAtHome(boxes, with: post, in: mailbox) }
       }
     }

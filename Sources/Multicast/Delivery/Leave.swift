@@ -21,6 +21,7 @@ extension PostOffice {
         if mailbox.callsHere(in: isolation) { delivery.noteHere(mailbox) }
       }
     }
+    // The drains that this asks for start as the office unlocks.
     withLock { state in
       if let store = unsafe post.store {
         let roster = unsafe store._withUnsafeGuaranteedRef { $0.storePost(post, &delivery, &state) }
@@ -69,7 +70,6 @@ extension PostOffice.State {
         return
       }
       let isHere = delivery.isHere(mailbox)
-      // If the home needs a drain, `withLock` starts it as it unlocks.
       change(mailbox) { $0.put(Letter(post: post, group: group), isHere: isHere) }
       delivery.noteLetter(in: mailbox, for: count)
       if unsafe post.trace != nil {

@@ -29,12 +29,13 @@ class Post: ReferenceAndCount, @unchecked Sendable {
 
   final let list: ClientList
 
-  /// The listeners at the moment at which the post was made.
+  /// The listeners at the moment at which the post was made. A post that a topic stores is for those of a later moment: see
+  /// ``LatestStore/storePost(_:_:_:)``.
   final let roster: Roster
 
   final let destination: Destination
 
-  /// For a drain that does not await, and for the posting thread. A task uses ``callAwaiting(_:)``.
+  /// ``ClientPost/callClient(in:with:)`` or ``callHandler(in:with:)``. A drain that awaits uses ``callAwaiting(_:)`` instead.
   final let callListener: Call
 
   final let site: CallSite

@@ -68,14 +68,13 @@ extension FramePointer {
   /// Sets the post of this frame while `body` calls the post's listeners. Then finishes this part of the post, and releases the
   /// post, which the caller has retained.
   ///
-  /// - Parameter isFromLetter: See ``DeliveryFrame/isFromLetter``.
+  /// - Parameter isFromLetter: For the loop guard and for reports: see ``DeliveryFrame/isFromLetter``.
   @inline(__always)
   func callAndFinishPart<Result>(
     of post: Unmanaged<Post>, isFromLetter: Bool, _ body: (Post) -> Result
   ) -> Result {
     let postFrame = unsafe pointee.postFrame.unsafelyUnwrapped
-    defer { unsafe Post.finishPart(of: post) }
-    return unsafe post._withUnsafeGuaranteedRef { borrowed in
+    let result = unsafe post._withUnsafeGuaranteedRef { borrowed in
       unsafe pointee.isFromLetter = isFromLetter
       unsafe pointee.list = ObjectIdentifier(borrowed.list)
       unsafe pointee.site = borrowed.site
@@ -88,6 +87,8 @@ extension FramePointer {
       unsafe postFrame.pointee.setLastCause(borrowed.knownCause)
       return result
     }
+    unsafe Post.finishPart(of: post)
+    return result
   }
 
   /// The post of this frame as the cause of others; nil in the frame of a `notify`.

@@ -24,7 +24,7 @@ final class PostOffice: Sendable {
     /// The mailbox that was looked up last.
     private var recent: Mailbox?
 
-    /// The mailboxes of clients that are awaited in tasks, by identity, while letters wait there. A new client at
+    /// The mailboxes of clients that are awaited in tasks, by identity, while they are busy. A new client at
     /// a deallocated one's address may share its mailbox for a while.
     private var clientMailboxes: [UInt: Mailbox] = [:]
 
