@@ -88,6 +88,9 @@ extension MulticastDelegate {
     }
   }
 
+  /// - Parameters:
+  ///   - site: For debug builds.
+  ///   - isHomeGiven: For debug builds.
   @usableFromInline
   func addBox(_ box: WeakBox, at site: CallSite, isHomeGiven: Bool) -> Bool {
     #if DEBUG

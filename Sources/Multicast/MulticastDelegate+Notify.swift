@@ -54,7 +54,8 @@ extension MulticastDelegate {
     return unsafe try withUnsafeMutablePointer(to: &frame) { (frame) throws(Failure) -> Int in
       guard unsafe loopGuard.enter(frame, list: clientList, way) else { return 0 }
       defer { unsafe frame.pointee.pop() }
-      // The pass is never copied, so that the loop does not retain it for each client.
+      // Without `onDelivery`, `pass` and `call` are nil. The pass is never copied, so that the loop does not retain it for each
+      // client.
       let pass = Borrowed(reporter?.beginPass(way, clientList, from: site))
       defer { pass.value?.endPass() }
       return try forEachClient { (client, box) throws(Failure) in

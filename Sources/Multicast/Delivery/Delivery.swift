@@ -12,7 +12,7 @@
 //             As the office unlocks, a drain starts in each home that is elsewhere, unless one is on its way or a thread is
 //             calling there: see Drain.swift.
 // 3. Handle.  In the homes that are here, this thread handles the letters that wait, and calls the listeners of this post, unless
-//             the home is claimed already: then the one that has the claim does.
+//             the home is claimed already: then the one that has the claim does, or starts a drain.
 // 4. Follow.  Deliver the posts that listeners have made during these calls, one after the other, in the same steps.
 //
 // Calls come before letters, and all letters are left under one lock, so that no listener sees an effect before its cause. Two
@@ -20,9 +20,26 @@
 // home has received the question (16 of 200 random programs). With a lock for each mailbox, a fast home can answer before a
 // slow one has received the question (5 of 200).
 //
-// `postOnMain` and `post(awaiting:)` take the same steps, and differ in the mailboxes that get letters: see `Post.Destination`. A
+// `postOnMain` and `post(awaiting:)` begin with step 2, and differ in the mailboxes that get letters: see `Post.Destination`. A
 // topic that keeps its latest message stores the post in step 2, and its handlers without a home share the mailbox of its
 // `LatestStore`.
+//
+// | listener                                   | its home           | is here                         | calls it                  |
+// | ------------------------------------------ | ------------------ | ------------------------------- | ------------------------- |
+// | added in an actor, or for a queue          | that actor, queue  | if the thread runs in it        | step 3, or a drain        |
+// | without an actor and a queue               | none               |                                 | step 1                    |
+// | the same, if the topic keeps its latest    | the posting thread | on every thread                 | step 3, or a drain        |
+// | that is awaited                            | a task             | never                           | a drain that awaits       |
+//
+// The functions, in the order in which they call each other. `‖` stands for "later, on the thread of the home":
+//
+//     post → withFrame → callAndFinishPart → performSteps
+//       1. call → forEach → callClient or callHandler
+//       2. leaveLetters → claimOrPut; as the office unlocks: startDrain
+//       3. handleHere
+//       finishPart; 4. deliverFollowers
+//       ‖ drainTurn → handle → callAndFinishPart → callAtHome → call → callClient or callHandler; finishPart
+//       ‖ drainAwaitingTurn → handleAwaiting → callAwaiting; finishPart → Waiter.resume, for `delivered()`
 //
 // Example. The main actor posts `.login`, which a log without a home, a screen of the main actor and a store on a queue observe:
 //
@@ -63,6 +80,7 @@ extension PostOffice {
       unsafe outermost.pointee.postFrame?.pointee.addFollower(post, isFromLetter: isFromLetter)
       return Posted(post, clients: post.roster.boxes.registered, of: self)
     }
+    // The usual way: steps 1 to 3 are this thread's part of the post, and `withFrame` adds step 4.
     let isolation = isolation.map { ObjectIdentifier($0) }
     let retained = unsafe Unmanaged.passRetained(consume post)
     return unsafe withFrame { frame in
@@ -146,7 +164,7 @@ extension PostOffice {
     var delivery = DeliveryState()
     leaveLetters(of: post, &delivery, in: isolation)
     if let pass { delivery.reportLetters(of: post, to: pass) }
-    // If no home is here, `delivery` has only counted letters, and there is nothing to handle.
+    // If no home is here, there is nothing to handle.
     called += handleHere(delivery) { boxes in call(boxes, with: post, pass) }
     return (called + delivery.listeners, delivery.letters)
   }

@@ -1,7 +1,7 @@
 // Letters in a home that is elsewhere are handled by a *drain*: a task in the actor, a block on the queue, or, for an awaiting
 // listener, a task of its own. A drain claims the mailbox, and handles batches of letters until none waits, but one that
 // does not await yields after each turn, so that other work of the actor or the queue can run. If the home is the posting thread,
-// the thread that has left the letters is there already: see `drainOnPostingThread`.
+// whichever thread would start the drain handles the letters itself: see `drainOnPostingThread`.
 
 extension PostOffice {
   /// The number of letters that a drain handles before it yields.
@@ -66,8 +66,8 @@ extension PostOffice {
 // MARK: - Awaiting listeners
 
 extension PostOffice {
-  /// Calls and awaits the listener of one letter after the other for a turn. Returns whether letters wait for another
-  /// turn.
+  /// Calls and awaits the listener of one letter after the other for a turn, which only a scheduler limits. Returns whether letters
+  /// wait for another turn.
   func drainAwaitingTurn(of mailbox: Mailbox, _ turn: Int = .max) async -> Bool {
     var batch = LetterQueue()
     var remaining = turn

@@ -115,6 +115,7 @@ extension PostOffice {
         result, stored.map { state.claimOrPut(copyOf: $0, for: roster, after: cause, &delivery) }
       )
     }
+    // If a letter was left, this only ends this thread's part of the copy.
     if let post { handleLatestHere(post, delivery, in: mailbox) }
     return result
   }
@@ -128,7 +129,6 @@ extension PostOffice {
   ) {
     unsafe withFrame { frame in
       unsafe frame.callAndFinishPart(of: .passRetained(post), isFromLetter: false) { post in
-        // If a letter was left, this does nothing.
         _ = handleHere(delivery) { boxes in callAtHome(boxes, with: post, in: mailbox) }
       }
     }

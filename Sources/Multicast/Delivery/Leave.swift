@@ -59,6 +59,7 @@ extension PostOffice.State {
     roster.forEachHome { group, mailbox in
       let count = group.boxes.registered
       if count == 0 { return forgetIfIdle(mailbox) }
+      // Here and free: this thread calls the listeners in step 3, after what waits.
       if delivery.isCandidate(mailbox), change(mailbox, { $0.claim() }) == .claimed {
         delivery.noteClaim(for: group)
         // If none waits, that would end the claim.
@@ -69,6 +70,7 @@ extension PostOffice.State {
         }
         return
       }
+      // All others get a letter.
       let isHere = delivery.isHere(mailbox)
       change(mailbox) { $0.put(Letter(post: post, group: group), isHere: isHere) }
       delivery.noteLetter(in: mailbox, for: count)

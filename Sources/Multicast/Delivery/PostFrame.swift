@@ -5,8 +5,8 @@
 struct PostFrame: ~Copyable {
   let office: ObjectIdentifier
 
-  /// The post whose listeners are being called; nil while it is being finished. The frame does not retain it: the function that
-  /// delivers it does.
+  /// The post that is being delivered; nil before the first one, and while one is being finished. The frame does not retain it: the
+  /// function that delivers it does.
   fileprivate(set) var post: Unmanaged<Post>?
 
   /// The cause of what is posted while a post is being finished. A client that is destroyed then may post in its `deinit`, when

@@ -66,7 +66,7 @@ public struct Posted: ~Copyable, Sendable {
     return clients
   }
 
-  /// The post to wait for and its office, retained; nil if there is nothing to wait for.
+  /// The post to wait for and its office, retained. Nil if there is nothing to wait for, or if the wait would be for itself.
   private consuming func postToAwait() -> (Unmanaged<Post>, Unmanaged<PostOffice>)? {
     guard let post, let office else { return nil }
     if let call = AwaitedCall.current, call.isAddressed(by: post) {

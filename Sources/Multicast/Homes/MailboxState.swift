@@ -22,15 +22,16 @@ enum MailboxAction {
 ///
 /// One thread at a time *claims* a mailbox, and only that thread calls in the home. So calls in a home never overlap, and they
 /// have the order of the letters. The thread is a *drain*, which has been sent to the home, or a thread that posts or observes,
-/// and runs in the home anyway. It takes letters in batches; what arrives meanwhile is a later batch.
+/// and runs in the home anyway. It takes letters in batches; what arrives meanwhile is a later batch, or for a drain.
 ///
 /// Every thread:
 ///
-/// | state   | `put`                   | `claim`            | `claimForDrain`, `claimAndTakeAll` |
-/// | ------- | ----------------------- | ------------------ | ---------------------------------- |
-/// | idle    | waiting: `startDrain` ¹ | claimed: `claimed` | idle: `nothing`                    |
-/// | waiting | waiting: `nothing` ²    | claimed: `claimed` | claimed: `claimed`                 |
-/// | claimed | claimed: `nothing`      | claimed: `nothing` | claimed: `nothing`                 |
+/// | state                         | `put`                   | `claim`            | `claimForDrain`, `claimAndTakeAll` |
+/// | ----------------------------- | ----------------------- | ------------------ | ---------------------------------- |
+/// | idle                          | waiting: `startDrain` ¹ | claimed: `claimed` | idle: `nothing`                    |
+/// | waiting, for a drain          | waiting: `nothing`      | claimed: `claimed` | claimed: `claimed`                 |
+/// | waiting, for a caller here    | waiting: `startDrain` ¹ | claimed: `claimed` | claimed: `claimed`                 |
+/// | claimed                       | claimed: `nothing`      | claimed: `nothing` | claimed: `nothing`                 |
 ///
 /// The thread that has the claim:
 ///
@@ -39,8 +40,7 @@ enum MailboxAction {
 /// | if letters wait | claimed: `claimed`   | waiting: `startDrain` ¹ | waiting: `comeBack` ¹ |
 /// | if none waits   | idle: `nothing`      | idle: `nothing`         | idle: `nothing`       |
 ///
-/// ¹ `nothing` if a drain is on its way or, for `put`, if the caller is here. ² `startDrain` if all letters that wait are from callers
-/// that are here, and this one is not.
+/// ¹ `nothing` if an earlier drain is still on its way, or if the caller of `put` is here.
 ///
 /// A drain that arrives in an idle or claimed mailbox finds nothing to do, because another thread has handled its letters or is
 /// about to. The thread that has the claim starts another drain if letters wait when it ends its claim.

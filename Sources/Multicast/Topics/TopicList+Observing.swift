@@ -12,10 +12,12 @@ extension TopicEntry {
     // A topic that keeps its latest message calls its handlers in one order, so those without a home share one.
     let home = home ?? list.latestStore?.mailbox
     let box = HandlerBox(of: owner, id: id, handler, at: home)
-    // The `==` of an id is client code, so this compares ids with no lock held, and `register` returns `changed` if another call
-    // has registered one with the same hash meanwhile. Then this compares again. It needs no limit: whenever one call begins
-    // again, another one has registered its handler. A limit would have to register the box beside one that was not compared,
-    // and both handlers would be called. A handler without an id is registered as soon as there is room.
+    // Without an id, `known` and `old` are nil, and this registers the box as soon as there is room.
+    //
+    // With one, it compares ids with no lock held, because the `==` of an id is client code. `register` returns `changed` if
+    // another call has registered one with the same hash meanwhile. Then this compares again. It needs no limit: whenever one
+    // call begins again, another one has registered its handler. A limit would have to register the box beside one that was not
+    // compared, and both handlers would be called.
     while true {
       let known = id == nil ? nil : list.boxes(withID: box.idHash)
       let old = known?.lazy.map(\.handlerBox).first { $0.isOf(owner, id: id) }
