@@ -1,7 +1,8 @@
 import CoreModel
-import Multicast
 import TestSupport
 import Testing
+
+@testable import Multicast
 
 /// Rules 1 and 2 of the contract: order, and once.
 @Suite struct MembershipTests {
@@ -30,6 +31,23 @@ import Testing
     delegate.notify { $0.ping(1) }
     let expected = stride(from: 0, to: 1000, by: 7).map(String.init) + ["late"]
     #expect(journal.read() == expected.joined(separator: " "))
+  }
+
+  /// The client is found deallocated by the call that would remove it.
+  @Test func clientsThatRemoveThemselvesInTheirDeinitLeaveAnEmptyList() {
+    final class Leaving: PingProtocol {
+      let delegate: MulticastDelegate<any PingProtocol>
+      init(_ delegate: MulticastDelegate<any PingProtocol>) { self.delegate = delegate }
+      deinit {
+        #expect(!delegate.contains(self))
+        #expect(!delegate.remove(self))
+      }
+      func ping(_ number: Int) {}
+    }
+    var clients = (0..<100).map { _ in Leaving(delegate) }
+    for client in clients { delegate.add(client) }
+    clients = []
+    #expect(delegate.clientList.boxes.isEmpty)
   }
 
   @Test func clientsAreComparedByIdentityNotByEquality() {

@@ -58,6 +58,11 @@ extension ClientList {
       return nil
     }
 
+    /// Whether a client that the caller holds is registered. Its box is the last one with its address.
+    func hasAlive(_ identity: UInt) -> Bool {
+      byClient.last(identity, in: boxes)?.isAlive ?? false
+    }
+
     /// The registered boxes of a client, which may be deallocated.
     func boxes(of identity: UInt) -> Boxes { byClient.all(identity, in: boxes) }
 

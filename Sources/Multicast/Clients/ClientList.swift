@@ -157,10 +157,13 @@ extension ClientList {
 
   /// Removes a client that the caller holds. Returns whether it was registered and is not being deinitialized. Amortized O(1).
   final func remove(_ client: AnyObject) -> Bool {
-    state.withLock { state in state.findAlive(ObjectIdentifier(client).address) }.map {
-      endRegistration(of: $0)
+    // One critical section: the `deinit` of the client may call this, so that the search finds none, and empties its box.
+    let removed = removing { state in
+      let box = state.findAlive(ObjectIdentifier(client).address)
+      return box.flatMap { box in state.empty(box) ? box : nil }
     }
-      ?? false
+    removed?.releaseContents()
+    return removed != nil
   }
 
   /// Removes the registrations of an object that the caller holds, or all registrations. Returns their number. Amortized
@@ -198,7 +201,7 @@ extension ClientList {
 
   /// Whether a client that the caller holds is registered. False while it is being deinitialized. O(1).
   final func contains(_ client: AnyObject) -> Bool {
-    state.withLock { state in state.findAlive(ObjectIdentifier(client).address) != nil }
+    state.withLock { state in state.hasAlive(ObjectIdentifier(client).address) }
   }
 
   /// Drops the boxes of deallocated clients, and lets the list grow. Returns whether every client may be loaded here. Otherwise
