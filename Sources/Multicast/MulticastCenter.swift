@@ -9,7 +9,7 @@
 // Each way to use a center is in a file beside this one. A call takes these steps:
 //
 //     center.add(client, for: P.self)       withMadeDelegate → MulticastDelegate.add → ClientList.register
-//     center.notify(P.self) { … }           withDelegate → notifyEach → LoopGuard.enter; ClientList.forEach → withClient
+//     center.notify(P.self) { … }           withDelegate → notifyEach → LoopGuard.enter; forEachClient → withClient
 //     center.post(P.self) { … }             withDelegate → MulticastDelegate.post → PostOffice.post: see Delivery.swift
 //     center.observe(topic, owner: o) { … } findOrMakeEntry → TopicEntry.observe → registerWithLatest → beginWithLatest
 //     center.post(topic, message)           list(of:) → PostOffice.post: see Delivery.swift

@@ -88,9 +88,7 @@ extension MulticastDelegate {
     }
   }
 
-  /// - Parameters:
-  ///   - site: For debug builds.
-  ///   - isHomeGiven: For debug builds.
+  /// Registers a box, unless its client is registered already. The other parameters are for debug builds.
   @usableFromInline
   func addBox(_ box: WeakBox, at site: CallSite, isHomeGiven: Bool) -> Bool {
     #if DEBUG

@@ -7,6 +7,7 @@
 final class Roster: Sendable {
   /// The boxes of one home, in order.
   final class Group: Sendable {
+    /// Where the letters for these boxes go: the boxes' home, except for `postOnMain` and `post(awaiting:)`.
     let home: Home
 
     let boxes: Boxes

@@ -50,8 +50,8 @@ class WeakBox: AtomicWord, @unchecked Sendable {
 
   /// Returns a strong reference to the client; nil if the client was removed or deallocated.
   ///
-  /// Call this in the client's home, if it has one, and with no lock held. If the last owner releases the client in the
-  /// meantime, the client is destroyed when you release the reference.
+  /// Call this in the client's home, if it has one, and with no lock held; for `post(awaiting:)`, in the task that awaits the
+  /// client. If the last owner releases the client in the meantime, the client is destroyed when you release the reference.
   @inlinable @inline(__always)
   final func load() -> AnyObject? { identity == 0 ? nil : reference.client }
 

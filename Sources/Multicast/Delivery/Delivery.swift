@@ -29,11 +29,13 @@
 // | added in an actor, or for a queue          | that actor, queue  | if the thread runs in it        | step 3, or a drain        |
 // | without an actor and a queue               | none               |                                 | step 1                    |
 // | the same, if the topic keeps its latest    | the posting thread | on every thread                 | step 3, or a drain        |
-// | that is awaited                            | a task             | never                           | a drain that awaits       |
+// | a handler that is awaited                  | a task             | never                           | a drain that awaits       |
+// | a client, in `post(awaiting:)`             | has its own, but   | never                           | a drain that awaits       |
+// |                                            | a task gets letters|                                 |                           |
 //
 // The functions, in the order in which they call each other. `‖` stands for "later, on the thread of the home":
 //
-//     post → withFrame → callAndFinishPart → performSteps
+//     post → withFrame → callAndFinishPart → deliver → performSteps
 //       1. call → forEach → callClient or callHandler
 //       2. leaveLetters → claimOrPut; as the office unlocks: startDrain
 //       3. handleHere

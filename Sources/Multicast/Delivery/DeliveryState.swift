@@ -1,5 +1,5 @@
-/// What a thread notes about a post between the steps of its delivery. For a post to a listener protocol, if no home is here, these
-/// are only the numbers of letters and listeners.
+/// What a thread notes about a post between the steps of its delivery. For a plain post to a listener protocol, if no home is
+/// here, these are only the numbers of letters and listeners.
 ///
 /// `leaveLetters` passes each home that is here to ``noteHere(_:)``, and the roster to which the letters belong to
 /// ``setRoster(_:)``, if that is not the post's. For each home of that roster, `claimOrPut` then notes that it has claimed the

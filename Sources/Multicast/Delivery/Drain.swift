@@ -1,7 +1,8 @@
-// Letters in a home that is elsewhere are handled by a *drain*: a task in the actor, a block on the queue, or, for an awaiting
-// listener, a task of its own. A drain claims the mailbox, and handles batches of letters until none waits, but one that
-// does not await yields after each turn, so that other work of the actor or the queue can run. If the home is the posting thread,
-// whichever thread would start the drain handles the letters itself: see `drainOnPostingThread`.
+// Letters in a home that is elsewhere, or that arrive in one where a thread is calling, are handled by a *drain*: a task in the
+// actor, a block on the queue, or, for an awaiting listener, a task of its own. A drain claims the mailbox, and handles batches of
+// letters until none waits, but one that does not await yields after each turn, so that other work of the actor or the queue can
+// run. If the home is the posting thread, whichever thread would start the drain handles the letters itself: see
+// `drainOnPostingThread`.
 
 extension PostOffice {
   /// The number of letters that a drain handles before it yields.

@@ -91,9 +91,9 @@ extension PostOffice {
   /// Changes the registration of a handler, and lets it begin with the topic's latest message, if there is one: with the lock held,
   /// claims the handler's home, or leaves the message there; then calls the handler if the home was claimed.
   ///
-  /// Registration and letter are one critical section of the office's lock, and so are a post's letters and its storing. So the
-  /// handler receives the latest message and then every later one. If its home is here and free, the handler is called before
-  /// this returns, as part of the caller's stack, where the guard finds a loop through `observe`.
+  /// Registration and claim or letter are one critical section of the office's lock, and so are a post's letters and its storing.
+  /// So the handler receives the latest message and then every later one. If its home is here and free, the handler is called
+  /// before this returns, as part of the caller's stack, where the guard finds a loop through `observe`.
   ///
   /// The letter belongs to a copy of the stored post: no task that awaits the post waits for this handler, and an
   /// `onDelivery` callback that observes is not the cause of an event. What the handler posts is caused by the code that

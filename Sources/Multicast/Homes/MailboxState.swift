@@ -37,7 +37,7 @@ enum MailboxAction {
 ///
 /// |                 | `takeNextOrEndClaim` | `endClaim`              | `endTurn`             |
 /// | --------------- | -------------------- | ----------------------- | --------------------- |
-/// | if letters wait | claimed: `claimed`   | waiting: `startDrain` ¹ | waiting: `comeBack` ¹ |
+/// | if letters wait | claimed: `claimed`   | waiting: `startDrain` ¹ | waiting: `comeBack`   |
 /// | if none waits   | idle: `nothing`      | idle: `nothing`         | idle: `nothing`       |
 ///
 /// ¹ `nothing` if an earlier drain is still on its way, or if the caller of `put` is here.
