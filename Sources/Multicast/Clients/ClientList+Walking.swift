@@ -55,7 +55,8 @@ extension ClientList {
   /// At most one search of this list waits in each actor or queue, however often this is called. A home that is blocked would
   /// otherwise collect tasks.
   final func removeDeallocatedElsewhere() {
-    for home in roster.groups.map(\.home) where !home.mayLoad() && beginSearch(in: home) {
+    for home in roster.groups.map(\.home) where !home.mayLoad() {
+      guard beginSearch(in: home) else { continue }
       let search = Search(of: self)
       Task.detached { await home.run { search.run(at: home) } }
     }

@@ -3,8 +3,8 @@
 ///
 /// `leaveLetters` passes each home that is here to ``noteHere(_:)``, and the roster to which the letters belong to
 /// ``setRoster(_:)``, if that is not the post's. For each home of that roster, `claimOrPut` then notes that it has claimed the
-/// home, with ``noteClaim(for:)``, or left a letter there, with ``noteLetter(in:for:)``. `handleHere` does what is left to do here.
-/// For a handler that observes late, `beginWithLatest` does what `leaveLetters` does.
+/// home, with ``noteClaim(for:)``, or left a letter there, with ``noteLetter(in:isHere:for:)``. `handleHere` does what is
+/// left to do here. For a handler that observes late, `beginWithLatest` does what `leaveLetters` does.
 @safe
 struct DeliveryState: ~Copyable {
   /// The home that the thread tries to claim: the first one that is here. The post's roster owns it, or the office, or the caller.
@@ -114,14 +114,10 @@ extension DeliveryState {
 
   /// Notes a letter for a number of listeners, and its home, if that is here and not the candidate.
   @inline(__always)
-  mutating func noteLetter(in mailbox: Mailbox, for count: Int) {
+  mutating func noteLetter(in mailbox: Mailbox, isHere: Bool, for count: Int) {
     letters += 1
     listeners += count
-    withMore { more in
-      if more.othersHere.contains(ObjectIdentifier(mailbox)) {
-        more.othersWithLetters.append(mailbox)
-      }
-    }
+    if isHere, !isCandidate(mailbox) { withMore { $0.othersWithLetters.append(mailbox) } }
   }
 }
 

@@ -33,7 +33,7 @@ final class LatestStore: @unchecked Sendable {
     _ post: Post, _ delivery: inout DeliveryState, _ state: inout PostOffice.State
   ) -> Roster {
     // A handler that registers after a withdrawal begins without a message, and does not need this one.
-    if let roster = takeRoster(ofWithdrawn: post) { return roster }
+    if let roster = takeRoster(ofWithdrawn: post, &state) { return roster }
     state.lastNumber += 1
     unsafe post.number = state.lastNumber
     newest.store(state.lastNumber, ordering: .relaxed)
@@ -65,7 +65,7 @@ final class LatestStore: @unchecked Sendable {
   /// No message is outdated by a withdrawn post. It gets the number of the newest stored post, so that it is outdated only by
   /// those that are stored later.
   @inline(__always)
-  private func takeRoster(ofWithdrawn post: Post) -> Roster? {
+  private func takeRoster(ofWithdrawn post: Post, _ state: inout PostOffice.State) -> Roster? {
     if unsafe post.number == 0 { return nil }
     unsafe post.number = newest.load(ordering: .relaxed)
     return unsafe withdrawn.removeValue(forKey: ObjectIdentifier(post))
@@ -125,10 +125,12 @@ extension PostOffice {
   ///
   /// A function of its own, because the compiler copies `beginWithLatest` for each closure that it is called with.
   private func handleLatestHere(
-    _ post: Post, _ delivery: consuming DeliveryState, in mailbox: Mailbox
+    _ post: consuming Post, _ delivery: consuming DeliveryState, in mailbox: Mailbox
   ) {
+    // So that the copy ends with its last part, as every post does, and not when this returns.
+    let retained = unsafe Unmanaged.passRetained(consume post)
     unsafe withFrame { frame in
-      unsafe frame.callAndFinishPart(of: .passRetained(post), isFromLetter: false) { post in
+      unsafe frame.callAndFinishPart(of: retained, isFromLetter: false) { post in
         _ = handleHere(delivery) { boxes in callAtHome(boxes, with: post, in: mailbox) }
       }
     }

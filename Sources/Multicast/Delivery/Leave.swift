@@ -73,7 +73,7 @@ extension PostOffice.State {
       // All others get a letter.
       let isHere = delivery.isHere(mailbox)
       change(mailbox) { $0.put(Letter(post: post, group: group), isHere: isHere) }
-      delivery.noteLetter(in: mailbox, for: count)
+      delivery.noteLetter(in: mailbox, isHere: isHere, for: count)
       if unsafe post.trace != nil {
         delivery.noteReport(
           of: mailbox, listeners: count, waiting: read(mailbox) { $0.letters.count })
