@@ -1,4 +1,3 @@
-import Metrics
 import Multicast
 import Tracing
 
@@ -164,7 +163,7 @@ extension Carriage {
       (state.condition.connection, state.hasAnswered) = (connection, true)
       return reason.map { .disconnected($0) } ?? .connected
     }
-    if news == .connected { Counter(label: "multicast.carrier.connections").increment() }
+    if news == .connected { Meters.connections.increment() }
     if let news { tell(news) }
   }
 

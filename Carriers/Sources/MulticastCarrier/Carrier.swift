@@ -24,7 +24,7 @@ public protocol Carrier: Sendable {
   ///
   /// - Parameter limit: The largest number of records, and, times 16 KiB, of bytes. A larger record is returned alone.
   /// - Throws: `CarrierError.beganAnew` if the log is not the one of the position, or has lost its end, so that the
-  ///   position holds another record or none.
+  ///   position holds another record or none; `CancellationError` if the task was cancelled before it began to wait.
   func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record]
 
   /// Returns the end of a log: the position after its last record, or number 0 if the log is empty.
@@ -37,7 +37,8 @@ public protocol Carrier: Sendable {
   /// The log has been read from the position on. Each drop is returned only once.
   func isComplete(_ log: Log, since position: Position) async throws -> Bool
 
-  /// Stops reading the log until the next `read`, because its topic is no longer carried.
+  /// Stops reading the log until the next `read`, because its topic is no longer carried. Call this after the task that reads was
+  /// cancelled. A `read` that still waits ends.
   func release(_ log: Log)
 
   /// Closes the carrier. Every call that waits throws.

@@ -72,6 +72,10 @@ struct Frame {
     guard record.count <= limit else {
       throw Malformed(description: "A record of \(record.count) bytes, and \(limit) are the most.")
     }
+    // A carrier may return an empty record in place of one that is larger than its limit.
+    guard !record.isEmpty else {
+      throw Malformed(description: "A record without contents, or with more than \(limit) bytes.")
+    }
     guard record.starts(with: Frame.magic), record.count > 4 else { throw Malformed() }
     let (bytes, epoch) = try Frame.open(record, from: log, keys)
     self.epoch = epoch

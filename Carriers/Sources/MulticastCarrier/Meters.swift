@@ -7,6 +7,10 @@ struct Meters: Sendable {
   let waiting, lag: Gauge
   let time: Metrics.Timer
 
+  /// How often an engine became reachable, for the whole program. Made anew each time, because the program may install its
+  /// metrics system late.
+  static var connections: Counter { Counter(label: "multicast.carrier.connections") }
+
   init(_ type: String) {
     let topic = [("topic", type)]
     sent = Counter(label: "multicast.carrier.sent", dimensions: topic)

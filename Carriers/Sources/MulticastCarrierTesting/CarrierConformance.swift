@@ -144,6 +144,18 @@ public struct CarrierConformance: Sendable {
       findings.expect(
         first.map(\.bytes) == [bytes[0]], "A log that began again is not read from its beginning.")
     }
+    let final = try await two.end(of: log)
+    let cancelled = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return try await two.read(log, after: final, limit: 1)
+    }
+    cancelled.cancel()
+    do {
+      _ = try await cancelled.value
+      findings.expect(false, "A read of a cancelled task returns.")
+    } catch is CancellationError {} catch {
+      findings.expect(false, "A read of a cancelled task throws \(error).")
+    }
   }
 
   private func read(

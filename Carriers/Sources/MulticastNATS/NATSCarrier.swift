@@ -155,7 +155,11 @@ public final class NATSCarrier: Carrier, Registry {
     defer {
       if let consumer = session.consumer(of: log) ?? new {
         let doubt = session.takeDoubt(log) ?? new?.doubt
-        known.withLock { $0[log] = (consumer.known, $0[log]?.doubt ?? doubt) }
+        known.withLock { known in
+          // With the lock held, because `release` comes after the cancellation. The topic begins without a doubt if it is
+          // carried again.
+          if !Task.isCancelled { known[log] = (consumer.known, known[log]?.doubt ?? doubt) }
+        }
       }
     }
     return try await session.read(log, limit: limit, with: new)

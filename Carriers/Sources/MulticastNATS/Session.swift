@@ -226,9 +226,11 @@ final class Session: EngineSession {
   /// Returns the records that a topic's consumer has received, or receives within a few seconds.
   func read(_ log: Log, limit: Int, with new: Consumer? = nil) async throws -> [Record] {
     try await withCheckedThrowingContinuation { done in
-      let (step, end) = state.withLock { state -> (Consumer.Step?, CarrierError?) in
+      let (step, end) = state.withLock { state -> (Consumer.Step?, (any Error)?) in
         // After a release, no task would look for the consumer again.
-        guard state.end == nil, !Task.isCancelled else { return (nil, state.end ?? .notCarried) }
+        guard state.end == nil, !Task.isCancelled else {
+          return (nil, state.end ?? CancellationError())
+        }
         if let new { (state.consumers[new.name], state.names[log]) = (new, new.name) }
         let (name, end) = (state.names[log] ?? "", state.ends[log.stream] ?? 0)
         return (state.consumers[name]?.read(done, limit, end: end), nil)

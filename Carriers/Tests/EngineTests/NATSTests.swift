@@ -259,6 +259,23 @@ struct NATSTests {
     for carrier in [reader, writer] { await carrier.close() }
   }
 
+  /// What a read of a cancelled task has found out must not be reported when the topic is carried again.
+  @Test func whatIsKnownOfATopicEndsWithIt() async throws {
+    let engine = try await engine(#""storage":"memory","max_msgs":5"#)
+    let reader = NATSCarrier(try NATSConfiguration(url: engine.url))
+    let note = Log(prefix: "multicast", type: "note", keepsLatest: false)
+    let end = try await reader.append([1], to: note, id: "1")
+    let beginning = Position(epoch: end.epoch, number: 0)
+    #expect(try await reader.read(note, after: beginning, limit: 1).map(\.bytes) == [[1]])
+    #expect(reader.known.withLock { $0[note]?.number } == end.number)
+    let reading = Task { try await reader.read(note, after: end, limit: 1) }
+    reading.cancel()
+    reader.release(note)
+    _ = await reading.result
+    #expect(reader.known.withLock { $0[note] } == nil)
+    await reader.close()
+  }
+
   /// A topic that the rules of the server forbid is reported with the server's reason, and does not delay other topics.
   @Test func aMissingRightIsReported() async throws {
     let engine = try await Engine(

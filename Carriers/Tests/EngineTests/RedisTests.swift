@@ -283,6 +283,31 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
+  /// Another process may have a higher limit than this one.
+  @Test func aRecordAboveTheLimitIsReportedAsOne() async throws {
+    let engine = try await Engine(.redis)
+    let (small, large) = (
+      Site(try carrier(engine, redis: { $0.recordLimit = 2_000 }), "small", carrying: topics),
+      Site(try carrier(engine), "large", carrying: topics)
+    )
+    for site in [small, large] { await site.start(topics: 1) }
+    let text = String(repeating: "x", count: 2_001)
+    try await ask(engine, "xadd", "multicast:log:note", "*", "r", text)
+    large.post(1...1)
+    await small.until { $0.notes(of: "large") == [1] }
+    await small.until { seen in
+      seen.reports.contains {
+        if case .skipped("note", let reason, 1) = $0 {
+          reason.contains("more than 2000 bytes")
+        } else {
+          false
+        }
+      }
+    }
+    for site in [small, large] { await site.stop() }
+    withExtendedLifetime(engine) {}
+  }
+
   @Test func entriesThatNoCarrierHasWrittenBeginNoNewLog() async throws {
     let engine = try await Engine(.redis)
     let carrier = try carrier(engine)
