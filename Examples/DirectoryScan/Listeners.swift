@@ -46,7 +46,9 @@ final class Totals: ScanListener {
 
   func found(_ file: File) {
     totals.files += 1
-    totals.bytes += file.bytes
+    // Files with holes can be larger than all disks together.
+    let (sum, isTooLarge) = totals.bytes.addingReportingOverflow(file.bytes)
+    totals.bytes = isTooLarge ? .max : sum
     post()
   }
 

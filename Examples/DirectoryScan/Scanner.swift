@@ -49,7 +49,13 @@ enum OtherItem { case folder, link, special }
     }
     defer { closedir(stream) }
     var (files, subfolders) = ([File](), [String]())
-    while !isInterrupted, let entry = readdir(stream) {
+    while !isInterrupted {
+      // The end of the folder leaves it at 0.
+      errno = 0
+      guard let entry = readdir(stream) else {
+        if errno != 0 { meet(Problem(path: folder)) }
+        break
+      }
       // A name may be longer than the entry's type.
       let bytes = UnsafeRawPointer(entry) + MemoryLayout<dirent>.offset(of: \.d_name)!
       let name = String(cString: bytes.assumingMemoryBound(to: CChar.self))

@@ -41,15 +41,17 @@ public final class DeliveryTimeline: Sendable {
 
   /// What was recorded, as a file in the trace event format of Chromium.
   ///
-  /// Deliveries that are still calling are not in the file. Nothing is removed, so you may write the file again
-  /// later.
+  /// Deliveries that are still calling are not in the file, only their calls that have returned. Nothing is
+  /// removed, so you may write the file again later.
   ///
   /// - Complexity: O(*n* log *n*) for *n* calls and deliveries, and O(*n* · *k*) if *k* calls of one delivery that
   ///   causes others overlap. Deliveries do not wait while the file is made; the next one copies what was recorded,
   ///   in O(*n*).
   public var json: Data {
     let (slices, tracks) = state.withLock { ($0.slices, $0.tracks.map(\.name)) }
-    let file = TraceFile(slices.sorted { $0.start < $1.start }, on: tracks)
+    // Of slices that begin at one time, the outer one is first.
+    let sorted = slices.sorted { ($0.start, $1.event.time) < ($1.start, $0.event.time) }
+    let file = TraceFile(sorted, on: tracks)
     return Data("{\"traceEvents\":[\n\(file.events.joined(separator: ",\n"))\n]}\n".utf8)
   }
 }

@@ -22,7 +22,8 @@ extension MulticastCenter {
   /// remove it. Two relays of one notification call the clients twice.
   ///
   /// With a sender, only its notifications are relayed, except those from its `deinit`. The relay retains the
-  /// sender for an instant at each notification of this name.
+  /// sender for an instant at each notification of this name. After the sender is deallocated, the next one
+  /// releases `body`.
   ///
   /// The call site of its posts is that of the relay. A notification that a client posts while `post` is
   /// calling it is relayed afterwards. After 1,000 recurring posts, the next is refused and reported.

@@ -19,7 +19,8 @@ extension MulticastCenter {
   /// home: relay to a topic instead. The clients have been called when the `NotificationCenter` returns from
   /// posting, unless a client that `post` was calling posted the message. Then they are called afterwards.
   ///
-  /// The relay holds the subject weakly and ends with it. Otherwise it does the same as a relay of
+  /// The relay holds the subject weakly and ends with it. What `body` captures may stay in memory until
+  /// ``NotificationRelay/cancel()``, or until the center ends. Otherwise it does the same as a relay of
   /// notifications.
   ///
   /// - Parameters:

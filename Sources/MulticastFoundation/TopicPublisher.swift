@@ -20,6 +20,7 @@
     /// topic keeps its latest message, the subscriber begins with that, and another thread may pass it a
     /// message, perhaps after `post` has returned. A message that arrives without demand is dropped, as by a
     /// `PassthroughSubject`: add `buffer(size:prefetch:whenFull:)` to keep it. The publisher never completes.
+    /// While a subscriber is called, other threads that post to the topic wait for it, so it must not wait for them.
     ///
     /// - Parameters:
     ///   - topic: The topic. It does not have to have handlers.
@@ -28,6 +29,7 @@
     ///   - column: The column of the call site.
     /// - Returns: A publisher, which keeps the center alive. Each of its subscribers observes the topic until
     ///   it cancels.
+    /// - Complexity: O(1).
     public func publisher<Message>(
       for topic: Topic<Message>,
       fileID: StaticString = #fileID, line: Int = #line, column: Int = #column

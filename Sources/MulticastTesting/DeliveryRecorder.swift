@@ -2,7 +2,7 @@ import Multicast
 import Testing
 
 /// Records the deliveries of a center: the calls of `notify`, `map` and `post`, in the order in which they begin. A post
-/// that follows another one begins after it.
+/// that follows another one begins after it. A recorder records until its center is deallocated.
 public struct DeliveryRecorder: Sendable {
   /// A call of `notify`, `map`, `post` and their relatives.
   public struct Delivery: Sendable {
@@ -67,6 +67,8 @@ public struct DeliveryRecorder: Sendable {
   ///
   /// A delivery is recorded when it has called its clients and left its letters. A nested delivery comes after
   /// its outer one in this array, although it is recorded first.
+  ///
+  /// - Complexity: O(*n*).
   public var all: [Delivery] { recording.all }
 
   /// Takes the first delivery that was not taken, and waits until there is one.
@@ -78,6 +80,7 @@ public struct DeliveryRecorder: Sendable {
   /// - Returns: The delivery.
   /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
   ///   limit.
+  /// - Complexity: O(*n*) in the number of all recorded deliveries.
   nonisolated(nonsending) public func next() async throws -> Delivery {
     try await next("a delivery") { _ in true }
   }

@@ -40,6 +40,8 @@ public struct TopicRecorder<Message: Sendable>: Sendable {
   }
 
   /// All recorded messages, even those that were taken.
+  ///
+  /// - Complexity: O(*n*).
   public var all: [Message] { recording.all }
 
   /// Takes the first message that was not taken, and waits until there is one.
@@ -47,6 +49,7 @@ public struct TopicRecorder<Message: Sendable>: Sendable {
   /// - Returns: The message.
   /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
   ///   limit.
+  /// - Complexity: O(*n*) in the number of all recorded messages.
   nonisolated(nonsending) public func next() async throws -> Message {
     guard let message = await recording.next(where: { _ in true }) else {
       throw NothingRecorded("a message of \(topic)", in: recording)

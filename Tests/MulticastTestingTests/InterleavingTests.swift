@@ -416,4 +416,13 @@ import Testing
     let failure = await #expect(throws: Interleavings.Failure.self) { try await exploration.value }
     #expect(failure?.underlying is NothingRecorded)
   }
+
+  /// A body that returns because it is cancelled may have checked nothing.
+  @Test func cancellationEndsAReplay() async {
+    let replay = Task {
+      try await Interleavings.replay(1) { _ in while !Task.isCancelled { await Task.yield() } }
+    }
+    replay.cancel()
+    await #expect(throws: CancellationError.self) { try await replay.value }
+  }
 }

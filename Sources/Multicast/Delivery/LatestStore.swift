@@ -47,15 +47,16 @@ final class LatestStore: @unchecked Sendable {
   /// Removes the stored post, and withdraws the posts of this thread that are still to be stored. Returns the removed post, to
   /// release without the lock.
   ///
-  /// - Parameter roster: The topic's handlers, which the withdrawn posts are for.
-  func removeLatest(for roster: Roster, _ state: inout PostOffice.State) -> Post? {
+  /// Both are one critical section, so that a handler that registers meanwhile is in the roster of the withdrawn posts, or begins
+  /// without a message.
+  func removeLatest(_ state: inout PostOffice.State) -> Post? {
     DeliveryChain().forEachPost { post in
       // A post with a number has left its letters, or has been withdrawn before.
       guard unsafe post.store?.toOpaque() == Unmanaged.passUnretained(self).toOpaque(),
         unsafe post.number == 0
       else { return }
       unsafe post.number = .max
-      unsafe withdrawn[ObjectIdentifier(post)] = roster
+      unsafe withdrawn[ObjectIdentifier(post)] = post.list.roster
     }
     return replace(with: nil, &state)
   }

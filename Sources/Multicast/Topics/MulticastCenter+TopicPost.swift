@@ -12,8 +12,8 @@ extension MulticastCenter {
   /// When `post` returns, it has called all handlers without a home, and those whose home is the actor or queue
   /// that you post from, after everything that was already waiting there, unless that queue is global or another
   /// thread is calling there. It calls the others after it returns. If the topic keeps its latest message and
-  /// another thread is calling one of its handlers without a home, that thread calls these handlers, perhaps
-  /// after `post` has returned. If `post` is calling the handler or client that posts, this returns immediately,
+  /// another thread is calling one of its handlers without a home, that thread, or a task after 1,000 posts,
+  /// calls these handlers, perhaps after `post` has returned. If `post` is calling the handler or client that posts, this returns immediately,
   /// and what it posts follows in every home.
   ///
   /// What one thread or task posts arrives in every home in that order, across protocols and topics. You may
@@ -90,7 +90,8 @@ extension MulticastCenter {
   /// - Parameter topic: The topic.
   /// - Returns: The message; nil if there was none. If the message type is optional, `if let` finds a message
   ///   even if that is nil.
-  /// - Complexity: O(1), and O(*n*) in the number of posts of this thread that wait for their turn.
+  /// - Complexity: O(1), and O(*n*) in the number of posts of this thread that wait for their turn, and, if it
+  ///   withdraws any, in the number of handlers.
   @discardableResult
   public func removeLatest<Message>(of topic: Topic<Message>) -> Message? {
     existingList(of: topic)?.removeLatest()?.message(as: Message.self)

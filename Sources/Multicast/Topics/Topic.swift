@@ -33,7 +33,8 @@ public struct Topic<Message: Sendable>: Sendable {
   /// Whether a center keeps the latest message, which new handlers receive first.
   ///
   /// The handlers of such a topic that have no home are called one at a time. If another thread is calling
-  /// one of them, a `post` returns before they are called, and that thread calls them.
+  /// one of them, a `post` returns before they are called, and that thread, or a task after 1,000 posts, calls
+  /// them.
   ///
   /// This property does not distinguish topics. A debug build stops if two topics of one name and message
   /// type differ in it.

@@ -44,14 +44,7 @@ final class TopicList: ClientList, @unchecked Sendable {
   /// Removes the latest message, and withdraws the posts of this thread that still wait to be stored. Returns the removed post:
   /// release it with no lock held.
   func removeLatest() -> Post? {
-    guard let latestStore else { return nil }
-    // In one critical section, so that a handler that registers meanwhile is in the roster, or begins without a message.
-    // The roster leaves the lock. It may be the last owner of what another thread has dropped from the list meanwhile.
-    let (post, _) = office.withLock { state in
-      let roster = roster
-      return (latestStore.removeLatest(for: roster, &state), roster)
-    }
-    return post
+    latestStore.flatMap { store in office.withLock { state in store.removeLatest(&state) } }
   }
 }
 

@@ -2,8 +2,8 @@ extension MulticastCenter {
   /// A snapshot of the listeners at this moment: every listener protocol with its clients, and every topic
   /// with its handlers.
   ///
-  /// It calls only the `description` of ids. It reads one list after the other, so it may show a concurrent
-  /// change in one list and not in the next. It retains each client without a home, or with its home here,
+  /// Of your code, it calls the `description` of ids, and releases the handlers of deallocated owners. It reads
+  /// one list after the other, so it may show a concurrent change in one list and not in the next. It retains each client without a home, or with its home here,
   /// for an instant. It shows the others until their homes have noticed that they are deallocated, as
   /// ``MulticastDelegate/count`` counts them.
   ///

@@ -4,6 +4,8 @@ extension Wiring {
   /// Arrows lead from listener protocols (hexagons) and topics (stadiums) to the types that listen, in the
   /// order of the calls. Their labels show the number of neighbors that are equal, the home and the id. By
   /// default, Mermaid draws at most 500 arrows and 50,000 characters.
+  ///
+  /// - Complexity: O(*n*).
   public var mermaid: String {
     var types: [String: String] = [:]
     var nodes = ""

@@ -1,9 +1,10 @@
 extension Wiring: CustomStringConvertible {
   /// The wiring as indented text, with one protocol, topic, client or handler in each line.
+  ///
+  /// - Complexity: O(*n*).
   public var description: String {
-    var lines = [
-      protocols.isEmpty && topics.isEmpty ? "MulticastCenter: not in use" : "MulticastCenter"
-    ]
+    let isInUse = !protocols.isEmpty || !topics.isEmpty || !waiting.isEmpty
+    var lines = [isInUse ? "MulticastCenter" : "MulticastCenter: not in use"]
     for (list, noun) in protocols.map({ ($0, "client") }) + topics.map({ ($0, "handler") }) {
       lines.append("  \(list.name): \(counted(list.count, noun))")
       for group in list.listeners {

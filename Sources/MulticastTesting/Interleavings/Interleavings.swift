@@ -67,7 +67,8 @@ public enum Interleavings {
   ///     deliveries can be recorded.
   /// - Throws: ``Failure`` for the first run whose body throws or whose center refuses a loop, or, in XCTest,
   ///   whose body records an issue. It does not throw what `#require` has recorded as an issue.
-  ///   `CancellationError` if the task is cancelled.
+  ///   `CancellationError` if the task is cancelled, unless the body throws another error because of that, as
+  ///   `next()` of a recorder does.
   public static func explore(
     _ count: Int = 100,
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
@@ -85,12 +86,13 @@ public enum Interleavings {
   ///   - seed: The seed that a failure has named.
   ///   - body: The body of ``explore(_:_:)``.
   /// - Throws: ``Failure`` if the body throws, if the center refuses a loop, or, in XCTest, if the body records
-  ///   an issue. `CancellationError` if the task is cancelled.
+  ///   an issue. `CancellationError` if the task is cancelled, as with ``explore(_:_:)``.
   public static func replay(
     _ seed: UInt64,
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
   ) async throws {
-    _ = try await hasIssues(seed, body)
+    if try await hasIssues(seed, body) { return }
+    try Task.checkCancellation()
   }
 
   /// Lets homes handle letters: none, some, or all, as the seed decides.

@@ -278,6 +278,7 @@ private final class WaitingWorker: WorkerProtocol {
     for id in 0..<2 { center.post(.login, Login(id: id)) }
     center.removeHandlers(of: .login)
     #expect(waiting == ["2 in queue stuck"])
+    #expect("\(center)".hasPrefix("MulticastCenter\n  waiting in queue stuck: 2 letters"))
     testHome.queue.resume()
     await center.settled()
     #expect(waiting == [])
