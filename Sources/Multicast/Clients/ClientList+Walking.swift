@@ -53,10 +53,16 @@ extension ClientList {
   /// only in its home.
   ///
   /// At most one search of this list waits in each actor or queue, however often this is called. A home that is blocked would
-  /// otherwise collect tasks.
+  /// otherwise collect tasks. Each search walks the boxes of its home alone. If it walked the list, the searches of a client in each
+  /// of *n* actors would take O(*n*²).
   final func removeDeallocatedElsewhere() {
-    for home in roster.groups.map(\.home) where !home.mayLoad() {
-      guard beginSearch(in: home) else { continue }
+    let groups = roster.groups.filter { group in !group.home.mayLoad() }
+    // The tasks of awaiting handlers are homes of their own in one actor.
+    var groupsByAddress = Dictionary(grouping: groups, by: \.home.address)
+    for home in groups.map(\.home) {
+      guard let groups = groupsByAddress.removeValue(forKey: home.address),
+        beginSearch(of: groups, in: home)
+      else { continue }
       let search = Search(of: self)
       Task.detached { await home.run { search.run(at: home) } }
     }
@@ -90,9 +96,8 @@ final class Search: Sendable {
   /// system whose runtime does not report it. So the caller passes the home.
   func run(at home: Home) {
     guard let list = list.withLock({ list in exchange(&list, with: nil) }) else { return }
-    // First, so that another search may begin for a client that is deallocated during this one.
-    list.endSearch(in: home)
-    list.removeDeallocated(in: list.boxes, from: home)
+    // Ends its wait first, so that another search may begin for a client that is deallocated during this one.
+    for group in list.endSearch(in: home) { list.removeDeallocated(in: group.boxes, from: home) }
   }
 }
 

@@ -222,14 +222,17 @@ extension ClientList {
 // MARK: - Searches
 
 extension ClientList {
-  /// Notes that a search for deallocated clients waits in a home. Returns false if another one waits there already.
-  final func beginSearch(in home: Home) -> Bool {
-    state.withLock { state in state.searched.insert(home.address).inserted }
+  /// Notes that a search for deallocated clients waits in a home, and its boxes. Returns false if another one waits there already,
+  /// which searches these boxes instead of those that it began with.
+  final func beginSearch(of groups: [Roster.Group], in home: Home) -> Bool {
+    // The old groups leave the lock, because they may be the last owners of boxes.
+    let old = state.withLock { state in state.searched.updateValue(groups, forKey: home.address) }
+    return old == nil
   }
 
-  /// Notes that the search in a home begins, so that another one may wait there.
-  final func endSearch(in home: Home) {
-    state.withLock { state in _ = state.searched.remove(home.address) }
+  /// Notes that the search in a home begins, so that another one may wait there. Returns what it searches.
+  final func endSearch(in home: Home) -> [Roster.Group] {
+    state.withLock { state in state.searched.removeValue(forKey: home.address) ?? [] }
   }
 
   /// Whether a search for deallocated clients waits in any home.

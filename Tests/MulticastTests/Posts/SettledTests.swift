@@ -142,10 +142,30 @@ import Testing
   @Test func atMostOneSearchOfAListWaitsInAHome() {
     let list = ClientList(.listener(PingProtocol.self))
     let home = Mailbox(.queue(MarkedQueue(DispatchQueue(label: "home"))))
-    #expect(list.beginSearch(in: home))
-    #expect(!list.beginSearch(in: home))
-    list.endSearch(in: home)
-    #expect(list.beginSearch(in: home))
+    let (old, new) = (Roster.Group(of: home, []), Roster.Group(of: home, []))
+    #expect(list.beginSearch(of: [old], in: home))
+    #expect(!list.beginSearch(of: [new], in: home))
+    // It searches what was to be searched last.
+    #expect(list.endSearch(in: home).map { $0 === new } == [true])
+    #expect(list.beginSearch(of: [old], in: home))
+  }
+
+  /// Otherwise the searches of a client in each of many actors would take the square of their number.
+  @Test func aSearchIsForTheClientsOfItsHomeAlone() {
+    let testHomes = (0..<10).map { TestHome("\($0)") }
+    for testHome in testHomes { testHome.queue.suspend() }
+    let delegates = center[PingProtocol.self]
+    let listeners = (0..<100).map { _ in Listener { _ in } }
+    for (index, listener) in listeners.enumerated() {
+      delegates.add(listener, on: testHomes[index % 10].queue)
+    }
+    let list = delegates.clientList
+    list.removeDeallocatedElsewhere()
+    for group in list.roster.groups {
+      #expect(list.endSearch(in: group.home).map(\.boxes.count) == [10])
+    }
+    for testHome in testHomes { testHome.queue.resume() }
+    extendLifetime(listeners)
   }
 
   @Test func settledReturnsInAnIdleCenter() async {
