@@ -145,7 +145,7 @@ extension ClientList {
   }
 
   /// The registered boxes of an object that the caller holds, and of deallocated objects that had the same address. O(*k*) for
-  /// *k* boxes.
+  /// *k* boxes, including empty ones that the list still has.
   final func boxes(of client: AnyObject) -> Boxes {
     state.withLock { state in state.boxes(of: ObjectIdentifier(client).address) }
   }

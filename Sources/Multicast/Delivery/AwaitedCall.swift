@@ -17,8 +17,9 @@ final class AwaitedCall: Sendable {
   private let office: PostOffice
   private let mailbox: Mailbox
 
-  /// The post whose letter is being handled.
+  /// The post whose letter is being handled, and its list. The task owns both.
   private let post: ObjectIdentifier
+  private let list: ObjectIdentifier
 
   /// False once the call has returned.
   private let isUnderWay = Atomic<Bool>(true)
@@ -30,6 +31,7 @@ final class AwaitedCall: Sendable {
     self.office = office
     self.mailbox = mailbox
     self.post = unsafe ObjectIdentifier(post.takeUnretainedValue())
+    list = unsafe post._withUnsafeGuaranteedRef { ObjectIdentifier($0.list) }
     reported = unsafe post._withUnsafeGuaranteedRef { unsafe $0.trace?.reported } ?? .init()
     cause = unsafe post._withUnsafeGuaranteedRef(\.cause)
   }
@@ -81,7 +83,15 @@ extension AwaitedCall {
   /// Whether a post has left a letter for the listener of this call, which is being handled or waits behind it. Waiting for that
   /// post, the call would wait for itself.
   func isAddressed(by post: Post) -> Bool {
-    self.post == ObjectIdentifier(post)
-      || office.lockAndRead(mailbox) { $0.letters.contains { $0.post === post } }
+    if self.post == ObjectIdentifier(post) { return true }
+    // A task receives the posts of one topic, if it is a handler's, or else the posts that await clients. For any other post, it
+    // does not have to look at all letters that wait, while the office is locked.
+    let mayBeAddressed =
+      switch mailbox.kind {
+      case .clientTask: if case .tasks = post.destination { true } else { false }
+      default: ObjectIdentifier(post.list) == list
+      }
+    return mayBeAddressed
+      && office.lockAndRead(mailbox) { $0.letters.contains { $0.post === post } }
   }
 }

@@ -1,4 +1,5 @@
-/// A first-in, first-out queue of letters or posts. Its memory follows the number of elements that wait.
+/// A first-in, first-out queue of letters or posts. Its memory is at most that of the elements that have waited since it was last
+/// empty.
 struct WaitingQueue<Element>: ~Copyable {
   /// The elements that wait begin at `next`. The earlier ones have been taken and are nil.
   private var elements: ContiguousArray<Element?> = []
@@ -14,7 +15,8 @@ struct WaitingQueue<Element>: ~Copyable {
   var all: [Element] { elements[next...].compactMap(\.self) }
 
   func contains(where predicate: (Element) -> Bool) -> Bool {
-    elements[next...].contains { element in element.map(predicate) ?? false }
+    // From the end, where the callers look for what was appended just now.
+    elements[next...].reversed().contains { element in element.map(predicate) ?? false }
   }
 
   mutating func append(_ element: consuming Element) {

@@ -12,21 +12,24 @@ final class TopicRegistry: Sendable {
     /// Without them, `remove(_:)` would look for the object in every topic.
     var observed: [UInt: Set<String>] = [:]
 
-    /// The number of topics or objects at which the unused ones are removed. Then it grows to twice the number of what is left,
-    /// so that the time of an `observe` is amortized O(1).
+    /// The number of topics or objects at which the unused ones are removed. Then it grows by the number of topics, objects, names
+    /// or handlers that the next removal has to look at again, so that the time of an `observe` is amortized O(1).
     var limit = 16
 
     var count: Int { max(topics.count, observed.count) }
 
     /// Removes the topics that only this table refers to and that have no handlers. Returns them: release them after unlocking.
     /// With the lock held, no other reference can be added, except by a token, which only ends a registration.
-    mutating func dropUnused() -> [TopicEntry] {
+    ///
+    /// - Parameter searched: The number of handlers for which searches in other homes have begun.
+    mutating func dropUnused(afterSearchesFor searched: Int) -> [TopicEntry] {
       var dropped: [TopicEntry] = []
       for name in Array(topics.keys) where isIdle(name) && topics[name]?.isUnused() == true {
         topics.removeValue(forKey: name).map { dropped.append($0) }
       }
       for address in Array(observed.keys) { forgetTopics(of: address) }
-      limit = max(16, 2 * count)
+      let names = observed.values.reduce(0) { count, names in count + names.count }
+      limit = max(16, count + max(count, names, searched))
       return dropped
     }
 
@@ -108,8 +111,10 @@ final class TopicRegistry: Sendable {
   private func dropUnused() {
     // Handlers whose owners are deallocated keep a topic in use, so they are removed first. This is done without the lock,
     // because a search may destroy an owner. A long list is searched only up to the first owner that is alive or may be. An owner
-    // that is alive keeps the topic in use anyway, and if the owner's home is elsewhere, only that home can find out.
-    for list in topicLists {
+    // that is alive keeps the topic in use anyway, and if the owner's home is elsewhere, only that home can find out. The first
+    // topic stays in any case.
+    var searched = 0
+    for list in state.withLock({ state in state.topics.values.map(\.list) }) {
       var boxes = list.boxes
       var isSearched = true
       if boxes.count > ClientList.largestCountToSearch,
@@ -119,9 +124,11 @@ final class TopicRegistry: Sendable {
         boxes = Boxes(boxes[..<first])
       }
       isSearched = list.removeDeallocated(in: boxes) && isSearched
-      if !isSearched { list.removeDeallocatedElsewhere() }
+      if isSearched { continue }
+      list.removeDeallocatedElsewhere()
+      searched += list.boxes.count
     }
-    _ = state.withLock { state in state.dropUnused() }
+    _ = state.withLock { [searched] state in state.dropUnused(afterSearchesFor: searched) }
   }
 }
 

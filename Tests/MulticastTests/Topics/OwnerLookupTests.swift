@@ -196,6 +196,27 @@ import Testing
     #expect(!topics.contains { $0.name == "crowded" })
   }
 
+  /// Such a search takes as long as the topic has handlers. The first topic stays in any case, and another one is searched again
+  /// only after as many registrations. The home is blocked, so that a search waits there.
+  @Test(arguments: ["first", "crowded"])
+  func newTopicsDoNotSearchACrowdedTopicAgainAndAgain(_ name: String) throws {
+    let testHome = TestHome()
+    testHome.queue.suspend()
+    defer { testHome.queue.resume() }
+    if name != "first" { center.observe(Topic<Int>("first"), owner: owner) { _, _ in } }
+    for id in 0..<1_000 {
+      center.observe(Topic<Int>(name), owner: owner, id: id, on: testHome.queue) { _, _ in }
+    }
+    func observe(_ numbers: Range<Int>) {
+      for number in numbers { center.observe(Topic<Int>("\(number)"), owner: owner) { _, _ in } }
+    }
+    observe(0..<40)
+    let crowded = try #require(topics.first { $0.name == name })
+    for group in crowded.roster.groups { _ = crowded.endSearch(in: group.home) }
+    observe(40..<400)
+    #expect(!crowded.hasWaitingSearch)
+  }
+
   /// A search that has begun is over when something else has run in its home.
   private func waitForSearches(in queue: DispatchQueue) async {
     while topics.contains(where: \.hasWaitingSearch) { await Task.yield() }
