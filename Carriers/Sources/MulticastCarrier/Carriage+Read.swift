@@ -99,9 +99,7 @@ extension Carriage {
       }
     reading.isCatchingUp = line.log.keepsLatest && end > position
     reading.end = reading.isCatchingUp ? end : nil
-    reading.inflow = Inflow(
-      isWhole: !line.log.keepsLatest && end == beginning,
-      isSigned: keys.allSatisfy { $0 != nil })
+    reading.inflow = Inflow(isSigned: keys.allSatisfy { $0 != nil })
     (reading.position, reading.checked) = (position, position)
     tell(.began(type: line.type))
   }
@@ -167,7 +165,10 @@ extension Carriage {
       skip(line, "A record that was signed for an earlier log.")
       return nil
     }
-    let isOwn = frame.sender.carriage == id
+    // A latest value of this process from an earlier time at which it carried the topic is like another process's, because the
+    // center has forgotten it.
+    let isOwn =
+      line.log.keepsLatest ? frame.sender.id == line.sender.id : frame.sender.carriage == id
     let count = UInt64(frame.items.count)
     let hash = hash(record.bytes, isSigned: frame.epoch != nil)
     let finding = reading.inflow.take(
@@ -186,6 +187,8 @@ extension Carriage {
     case .new: break
     }
     if isOwn {
+      // It replaces the value that is kept until the end is reached, and the center has it already.
+      reading.last = nil
       guard line.own.latest.withLock({ $0.noteReturn(frame.first + count - 1, hash: hash) }) else {
         return nil
       }

@@ -37,9 +37,10 @@ public final class Carriage: Sendable {
   public enum Start: Sendable {
     /// With the messages that arrive after it has begun, and the latest message if the topic keeps it.
     case end
-    /// With all records that the engine holds.
+    /// With all records that the engine holds. Of a topic that keeps its latest message, only that one counts.
     case beginning
-    /// After a position that ``Carriage/position(of:)`` has returned, perhaps in an earlier process.
+    /// After a position that ``Carriage/position(of:)`` has returned, perhaps in an earlier process. Of a topic that keeps its
+    /// latest message, only that one counts.
     case after(Position)
   }
 
@@ -217,9 +218,14 @@ extension Carriage {
     }
     guard let (line, isRunning, isClosed) = begun else {
       let reason = "The type or the topic is carried already, and goes on as it was."
+      // Those of a type that is carried are in use.
+      if state.withLock({ $0.lines[type] == nil }) { meters.destroy() }
       return tell(.refused(type: type, reason: reason))
     }
-    if isClosed { return line.own.end() }
+    if isClosed {
+      meters.destroy()
+      return line.own.end()
+    }
     let observation = center.observe(topic, owner: self, id: type, on: line.home.queue) {
       carriage, message in
       carriage.heard(message, of: line, codec)

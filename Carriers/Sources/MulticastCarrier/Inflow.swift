@@ -32,13 +32,11 @@ struct Inflow {
   /// While the log is read again, it repeats the messages of each sender before this number.
   private var read: [UInt64: UInt64] = [:]
   private var count: UInt64 = 0
-  /// Whether the log was empty when the reading began, so that everything that senders have posted comes here.
-  private var isWhole: Bool
   /// Whether all records are signed, so that a low number is never a forged one.
   private let isSigned: Bool
 
-  init(isWhole: Bool = false, isSigned: Bool = false, senderLimit: Int = 1_000) {
-    (self.isWhole, self.isSigned, self.senderLimit) = (isWhole, isSigned, senderLimit)
+  init(isSigned: Bool = false, senderLimit: Int = 1_000) {
+    (self.isSigned, self.senderLimit) = (isSigned, senderLimit)
   }
 
   /// Whether a record of the sender has come before.
@@ -48,8 +46,8 @@ struct Inflow {
   mutating func take(_ sender: Frame.Sender, first: UInt64, count: Int, hash: Int) -> Finding {
     self.count += 1
     if senders[sender.id] == nil, senders.count >= senderLimit { forget() }
-    var known =
-      senders.removeValue(forKey: sender.id) ?? Known(sender: sender, next: isWhole ? 1 : first)
+    // Messages before the first record are not missing. Even if the log was empty when the reading began, they may have expired.
+    var known = senders.removeValue(forKey: sender.id) ?? Known(sender: sender, next: first)
     defer { senders[sender.id] = known }
     known.heard = self.count
     // Compare the contents, too, because a forged record may have any number.
@@ -97,6 +95,5 @@ struct Inflow {
   private mutating func forget() {
     let times = senders.values.map(\.heard).sorted()
     senders = senders.filter { $0.value.heard > times[times.count / 2] }
-    isWhole = false
   }
 }

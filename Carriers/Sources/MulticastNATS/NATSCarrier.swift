@@ -186,9 +186,7 @@ public final class NATSCarrier: Carrier, Registry {
   public func register(
     _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
   ) async throws -> (values: [String: [UInt8]], wasKept: Bool) {
-    guard Log(prefix: prefix, type: name, keepsLatest: false).name == name else {
-      throw CarrierError.refused("\(name) is no name.")
-    }
+    guard isName(name) else { throw CarrierError.refused("\(name) is no name.") }
     let session = try sessions.current()
     let (own, subjects) = (streamName(prefix, "here"), prefix + ".here.")
     let age = Int64(expiry / .nanoseconds(1))
@@ -201,9 +199,8 @@ public final class NATSCarrier: Carrier, Registry {
       }
     var values = [name: value].compactMapValues(\.self)
     let kept = all.state?.subjects ?? [:]
-    // Any client may publish under any name, and the question contains it. The name of a process has no quotation mark.
-    for other in kept.keys where other != subject && !other.contains(where: { #""\"#.contains($0) })
-    {
+    // Any client may publish to any subject, and the question contains it as a text in JSON.
+    for other in kept.keys where other != subject && isName(other.dropFirst(subjects.count)) {
       let answer = try await session.ask("STREAM.MSG.GET." + own, #"{"last_by_subj":"\#(other)"}"#)
       // It may have expired meanwhile.
       if answer.error?.code == 404 { continue }
@@ -261,6 +258,11 @@ extension Log {
   var stream: String { streamName(prefix, keepsLatest ? "latest" : nil) }
   fileprivate var subjects: String { "\(prefix).\(keepsLatest ? "latest" : "log")." }
   fileprivate var subject: String { subjects + name }
+}
+
+/// Whether a text can be the name of a process in a subject.
+private func isName(_ text: some StringProtocol) -> Bool {
+  Log(prefix: "", type: String(text), keepsLatest: false).name == text
 }
 
 /// The name of a stream, which may contain no point. No prefix contains `=`, so different prefixes have different

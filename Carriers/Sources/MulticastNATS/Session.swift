@@ -157,7 +157,8 @@ final class Session: EngineSession {
 
   /// Handles a refusal of the server to publish to a subject, or to let this process receive answers.
   fileprivate func refuse(_ reason: String) {
-    if reason.contains("Subscription") { return end(.disconnected(reason)) }
+    // No subject contains a space.
+    if reason.contains("for Subscription to") { return end(.disconnected(reason)) }
     let requests = state.withLock { $0.requests }
     for (number, request) in requests where reason.contains("\"\(request.subject)\"") {
       answer("\(number)", .failure(.refused(reason)))

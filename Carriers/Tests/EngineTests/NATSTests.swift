@@ -259,6 +259,24 @@ struct NATSTests {
     for carrier in [reader, writer] { await carrier.close() }
   }
 
+  /// Any client that may publish to presence can choose the subject. A question that contained this one would be no JSON.
+  @Test func aSubjectThatIsNoNameDoesNotEndPresence() async throws {
+    let engine = try await Engine(.nats)
+    let carrier = try carrier(engine)
+    for round in 0..<2 {
+      let (values, _) = try await carrier.register(
+        [1], as: "one", in: "multicast", expiry: .seconds(60))
+      #expect(values == ["one": [1]])
+      if round > 0 { break }
+      var connection: OpaquePointer?
+      natsConnection_ConnectTo(&connection, engine.url)
+      #expect(natsConnection_PublishString(connection, "multicast.here.a\u{1}b", "x") == NATS_OK)
+      #expect(natsConnection_Flush(connection) == NATS_OK)
+      natsConnection_Destroy(connection)
+    }
+    await carrier.close()
+  }
+
   /// What a read of a cancelled task has found out must not be reported when the topic is carried again.
   @Test func whatIsKnownOfATopicEndsWithIt() async throws {
     let engine = try await engine(#""storage":"memory","max_msgs":5"#)
@@ -284,21 +302,25 @@ struct NATSTests {
         authorization { users: [
           { user: me, password: "pass" }
           { user: one, password: "pass", permissions: {
-            publish: { deny: ["multicast.log.note"] }
+            publish: { deny: ["multicast.log.note", "multicast.log.Subscription"] }
             subscribe: { allow: ["_INBOX.one.>"] } } } ] }
         """)
     let one = Site(try carrier(engine, user: "one:pass", nats: { $0.inbox = "_INBOX.one" }), "one")
+    one.carriage.carry(Topic<Int>("Subscription"), as: "Subscription")
     let two = Site(try carrier(engine, user: "me:pass"), "two")
     for site in [one, two] { await site.start() }
     one.post(1...3)
     one.post(1...3, to: .other)
+    one.center.post(Topic<Int>("Subscription"), 1)
     await two.until { $0.notes(of: "one", in: "other") == [1, 2, 3] }
-    await one.until { seen in
-      seen.reports.contains {
-        if case .refused("note", let reason) = $0 {
-          reason.contains("Permissions Violation")
-        } else {
-          false
+    for type in ["note", "Subscription"] {
+      await one.until { seen in
+        seen.reports.contains {
+          if case .refused(type, let reason) = $0 {
+            reason.contains("Permissions Violation")
+          } else {
+            false
+          }
         }
       }
     }

@@ -452,6 +452,8 @@ private func limits(
     await one.until { seen in
       seen.reports.contains { if case .disconnected = $0 { true } else { false } }
     }
+    // The reader may have reported that before the posts have reached the home of the line.
+    await eventually { line.own.sender.withLock { $0 != nil } }
     let sender = try #require(line.own.sender.withLock { $0 })
     #expect(!sender.isCancelled)
     await one.stop()
@@ -1174,6 +1176,40 @@ private func limits(
       await one.until { $0.notes(of: "two", in: "last") == [5, 6] }
       #expect(two.seen.notes(of: "two", in: "last") == [5, 6])
     }
+  }
+
+  /// Its value from before is the log's last one, and all others have it.
+  @Test func aTopicThatIsCarriedAgainTakesItsOwnValueFromBefore() async throws {
+    let (one, two) = (site("one"), site("two"))
+    try await withSites(one, two) {
+      two.post(4...4, to: .last)
+      await one.until { $0.notes(of: "two", in: "last") == [4] }
+      one.post(5...5, to: .last)
+      await two.until { $0.notes(of: "one", in: "last") == [5] }
+      await one.until { $0.state?.waitingMessages == 0 && $0.state?.sent == 1 }
+      one.carriage.stopCarrying("last")
+      #expect(one.center.latest(of: .last) == nil)
+      one.carriage.carry(.last, as: "last")
+      await one.until { $0.notes(of: "one", in: "last") == [5, 5] }
+      #expect(one.center.latest(of: .last) == two.center.latest(of: .last))
+      #expect(one.seen.notes(of: "two", in: "last") == [4])
+    }
+  }
+
+  /// A value is posted before the carriage begins to read, and follows another one in the log.
+  @Test func anOwnValueFromBeforeTheBeginningIsNotReplacedByAnEarlierOne() async throws {
+    let (one, two) = (site("one"), site("two"))
+    await one.start()
+    one.post(1...1, to: .last)
+    await eventually { one.carriage.condition.sent == 1 }
+    two.post(2...2, to: .last)
+    await eventually { two.carriage.condition.sent == 1 }
+    await two.start()
+    await eventually { two.carriage.position(of: "last")?.number == 2 }
+    await one.until { $0.notes(of: "two", in: "last") == [2] }
+    #expect(two.center.latest(of: .last) == Note("two", 2))
+    #expect(two.seen.notes(of: "one", in: "last") == [])
+    for site in [one, two] { await site.stop() }
   }
 
   @Test func latestValuesAgreeForAnyOrderOfPosts() async throws {

@@ -19,7 +19,7 @@ private struct Simulation {
 
   struct Reader {
     var place = 0
-    var inflow = Inflow(isWhole: true)
+    var inflow = Inflow()
     var heard: [UInt64: [UInt64]] = [:]
     var missing: [UInt64: UInt64] = [:]
     var disputed = 0
@@ -125,6 +125,13 @@ private struct Simulation {
 
   /// Returns a sentence for each broken promise.
   mutating func run() -> [String] {
+    // Each reader knows each sender. Otherwise, what is lost before a sender's first record would not be counted.
+    for sender in senders {
+      post(sender)
+      tooLarge[sender] = nil
+      _ = send(sender, isCalm: true)
+    }
+    for index in readers.indices { read(index, isCalm: true) }
     for _ in 0..<600 {
       let reader = random.below(readers.count)
       if random.chance(3) { settle(reader) }
