@@ -52,17 +52,13 @@ extension ClientList {
   /// Removes deallocated clients whose homes are elsewhere, with a task for each of these homes, because a client may be loaded
   /// only in its home.
   ///
-  /// At most one search of this list waits in each actor or queue, however often this is called. A home that is blocked would
-  /// otherwise collect tasks. Each search walks the boxes of its home alone. If it walked the list, the searches of a client in each
+  /// At most one search of this list waits in each home, however often this is called. A home that is blocked would otherwise
+  /// collect tasks. Each search walks the boxes of its home alone. If it walked the list, the searches of a client in each
   /// of *n* actors would take O(*n*²).
   final func removeDeallocatedElsewhere() {
-    let groups = roster.groups.filter { group in !group.home.mayLoad() }
-    // The tasks of awaiting handlers are homes of their own in one actor.
-    var groupsByAddress = Dictionary(grouping: groups, by: \.home.address)
-    for home in groups.map(\.home) {
-      guard let groups = groupsByAddress.removeValue(forKey: home.address),
-        beginSearch(of: groups, in: home)
-      else { continue }
+    for group in roster.groups where !group.home.mayLoad() {
+      guard beginSearch(of: group) else { continue }
+      let home = group.home
       let search = Search(of: self)
       Task.detached { await home.run { search.run(at: home) } }
     }
@@ -97,7 +93,9 @@ final class Search: Sendable {
   func run(at home: Home) {
     guard let list = list.withLock({ list in exchange(&list, with: nil) }) else { return }
     // Ends its wait first, so that another search may begin for a client that is deallocated during this one.
-    for group in list.endSearch(in: home) { list.removeDeallocated(in: group.boxes, from: home) }
+    if let group = list.endSearch(in: home) {
+      list.removeDeallocated(in: group.boxes, from: home)
+    }
   }
 }
 

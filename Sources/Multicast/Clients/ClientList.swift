@@ -224,15 +224,17 @@ extension ClientList {
 extension ClientList {
   /// Notes that a search for deallocated clients waits in a home, and its boxes. Returns false if another one waits there already,
   /// which searches these boxes instead of those that it began with.
-  final func beginSearch(of groups: [Roster.Group], in home: Home) -> Bool {
-    // The old groups leave the lock, because they may be the last owners of boxes.
-    let old = state.withLock { state in state.searched.updateValue(groups, forKey: home.address) }
+  final func beginSearch(of group: Roster.Group) -> Bool {
+    // The old group leaves the lock, because it may be the last owner of boxes.
+    let old = state.withLock { state in
+      state.searched.updateValue(group, forKey: ObjectIdentifier(group.home))
+    }
     return old == nil
   }
 
   /// Notes that the search in a home begins, so that another one may wait there. Returns what it searches.
-  final func endSearch(in home: Home) -> [Roster.Group] {
-    state.withLock { state in state.searched.removeValue(forKey: home.address) ?? [] }
+  final func endSearch(in home: Home) -> Roster.Group? {
+    state.withLock { state in state.searched.removeValue(forKey: ObjectIdentifier(home)) }
   }
 
   /// Whether a search for deallocated clients waits in any home.
