@@ -165,10 +165,7 @@ extension Carriage {
       skip(line, "A record that was signed for an earlier log.")
       return nil
     }
-    // A latest value of this process from an earlier time at which it carried the topic is like another process's, because the
-    // center has forgotten it.
-    let isOwn =
-      line.log.keepsLatest ? frame.sender.id == line.sender.id : frame.sender.carriage == id
+    let isOwn = isOwn(frame.sender, in: line)
     let count = UInt64(frame.items.count)
     let hash = hash(record.bytes, isSigned: frame.epoch != nil)
     let finding = reading.inflow.take(
@@ -200,6 +197,12 @@ extension Carriage {
       return nil
     }
     return frame
+  }
+
+  /// Whether a record is an own one. A latest value of this process from an earlier time at which it carried the topic is like
+  /// another process's, because the center has forgotten it.
+  private func isOwn(_ sender: Frame.Sender, in line: Line) -> Bool {
+    line.log.keepsLatest ? sender.id == line.sender.id : sender.carriage == id
   }
 
   /// - Parameter reason: A text in one line, because it is logged.
@@ -235,7 +238,7 @@ extension Carriage {
     }
     await last?.delivered()
     // An own value that is posted again does not count as received.
-    if frame.sender.carriage != id {
+    if !isOwn(frame.sender, in: line) {
       state.withLock { $0.condition.received += UInt64(bodies.count) }
       line.meters.received.increment(by: bodies.count)
       if let age = frame.age { line.meters.time.recordMilliseconds(age) }

@@ -218,8 +218,6 @@ extension Carriage {
     }
     guard let (line, isRunning, isClosed) = begun else {
       let reason = "The type or the topic is carried already, and goes on as it was."
-      // Those of a type that is carried are in use.
-      if state.withLock({ $0.lines[type] == nil }) { meters.destroy() }
       return tell(.refused(type: type, reason: reason))
     }
     if isClosed {

@@ -153,12 +153,12 @@ public final class NATSCarrier: Carrier, Registry {
   ) async throws -> [Record] {
     // Also if the connection is lost during the read: the next consumer begins where a drop may not be seen any more.
     defer {
-      if let consumer = session.consumer(of: log) ?? new {
-        let doubt = session.takeDoubt(log) ?? new?.doubt
-        known.withLock { known in
-          // With the lock held, because `release` comes after the cancellation. The topic begins without a doubt if it is
-          // carried again.
-          if !Task.isCancelled { known[log] = (consumer.known, known[log]?.doubt ?? doubt) }
+      known.withLock { known in
+        // With the lock held, because `release` comes after the cancellation. The topic begins without a doubt if it is carried
+        // again.
+        if !Task.isCancelled, let consumer = session.consumer(of: log) ?? new {
+          let doubt = session.takeDoubt(log) ?? new?.doubt
+          known[log] = (consumer.known, known[log]?.doubt ?? doubt)
         }
       }
     }

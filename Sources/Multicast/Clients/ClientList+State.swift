@@ -21,8 +21,8 @@ extension ClientList {
     /// The boxes by home; nil if that was not needed since the list changed.
     var roster: Roster?
 
-    /// The boxes for which a search for deallocated clients waits, by the home in which it waits.
-    var searched: [ObjectIdentifier: Roster.Group] = [:]
+    /// The boxes for which a search for deallocated clients waits, by the address of the actor or queue in which it waits.
+    var searched: [UInt: [Roster.Group]] = [:]
 
     var isFull: Bool { boxes.count >= limit }
 

@@ -52,13 +52,18 @@ extension ClientList {
   /// Removes deallocated clients whose homes are elsewhere, with a task for each of these homes, because a client may be loaded
   /// only in its home.
   ///
-  /// At most one search of this list waits in each home, however often this is called. A home that is blocked would otherwise
-  /// collect tasks. Each search walks the boxes of its home alone. If it walked the list, the searches of a client in each
-  /// of *n* actors would take O(*n*²).
+  /// At most one search of this list waits in each actor or queue, however often this is called. A home that is blocked would
+  /// otherwise collect tasks. Each search walks the boxes of its home alone. If it walked the list, the searches of a client in
+  /// each of *n* actors would take O(*n*²).
   final func removeDeallocatedElsewhere() {
-    for group in roster.groups where !group.home.mayLoad() {
-      guard beginSearch(of: group) else { continue }
-      let home = group.home
+    let homes = roster.groups.filter { group in !group.home.mayLoad() }
+    // The task of each awaiting handler of an actor is a home of its own.
+    var groups: [UInt: [Roster.Group]] = [:]
+    for group in homes { groups[group.home.address, default: []].append(group) }
+    for home in homes.map(\.home) {
+      guard let groups = groups.removeValue(forKey: home.address),
+        beginSearch(of: groups, in: home)
+      else { continue }
       let search = Search(of: self)
       Task.detached { await home.run { search.run(at: home) } }
     }
@@ -93,9 +98,7 @@ final class Search: Sendable {
   func run(at home: Home) {
     guard let list = list.withLock({ list in exchange(&list, with: nil) }) else { return }
     // Ends its wait first, so that another search may begin for a client that is deallocated during this one.
-    if let group = list.endSearch(in: home) {
-      list.removeDeallocated(in: group.boxes, from: home)
-    }
+    for group in list.endSearch(in: home) { list.removeDeallocated(in: group.boxes, from: home) }
   }
 }
 

@@ -11,7 +11,7 @@
 // - A removal empties the box, which is in both arrays, so every delivery sees it.
 // - A removal drops the empty boxes when they are more than half of all.
 // - A deallocated client is found by the walk, which cannot load it, or by a search: see ClientList+Walking.swift.
-// - A box lives as long as a list, a roster, a delivery or a token holds it.
+// - A box lives as long as a list, a roster, a search, a delivery or a token holds it.
 //
 // Long lists find a box by an index: see `BoxIndex`. A post groups the boxes by home: see `Roster`.
 //
@@ -224,17 +224,15 @@ extension ClientList {
 extension ClientList {
   /// Notes that a search for deallocated clients waits in a home, and its boxes. Returns false if another one waits there already,
   /// which searches these boxes instead of those that it began with.
-  final func beginSearch(of group: Roster.Group) -> Bool {
-    // The old group leaves the lock, because it may be the last owner of boxes.
-    let old = state.withLock { state in
-      state.searched.updateValue(group, forKey: ObjectIdentifier(group.home))
-    }
+  final func beginSearch(of groups: [Roster.Group], in home: Home) -> Bool {
+    // The old groups leave the lock, because they may be the last owners of boxes.
+    let old = state.withLock { state in state.searched.updateValue(groups, forKey: home.address) }
     return old == nil
   }
 
   /// Notes that the search in a home begins, so that another one may wait there. Returns what it searches.
-  final func endSearch(in home: Home) -> Roster.Group? {
-    state.withLock { state in state.searched.removeValue(forKey: ObjectIdentifier(home)) }
+  final func endSearch(in home: Home) -> [Roster.Group] {
+    state.withLock { state in state.searched.removeValue(forKey: home.address) ?? [] }
   }
 
   /// Whether a search for deallocated clients waits in any home.

@@ -143,11 +143,11 @@ import Testing
     let list = ClientList(.listener(PingProtocol.self))
     let home = Mailbox(.queue(MarkedQueue(DispatchQueue(label: "home"))))
     let (old, new) = (Roster.Group(of: home, []), Roster.Group(of: home, []))
-    #expect(list.beginSearch(of: old))
-    #expect(!list.beginSearch(of: new))
+    #expect(list.beginSearch(of: [old], in: home))
+    #expect(!list.beginSearch(of: [new], in: home))
     // It searches what was to be searched last.
-    #expect(list.endSearch(in: home) === new)
-    #expect(list.beginSearch(of: old))
+    #expect(list.endSearch(in: home).map { $0 === new } == [true])
+    #expect(list.beginSearch(of: [old], in: home))
   }
 
   /// Otherwise the searches of a client in each of many actors would take the square of their number.
@@ -162,10 +162,25 @@ import Testing
     let list = delegates.clientList
     list.removeDeallocatedElsewhere()
     for group in list.roster.groups {
-      #expect(list.endSearch(in: group.home)?.boxes.count == 10)
+      #expect(list.endSearch(in: group.home).map(\.boxes.count) == [10])
     }
     for testHome in testHomes { testHome.queue.resume() }
     extendLifetime(listeners)
+  }
+
+  /// Each of them is a home. With a search for each, an actor that is blocked would collect tasks.
+  @Test func theAwaitingHandlersOfAnActorAreSearchedTogether() async throws {
+    let (actor, isHeld, mayReturn) = (Listening(), Signal(), Signal())
+    for _ in 0..<10 { await actor.observe(in: center) }
+    let holding = Task { await actor.hold(isHeld, mayReturn) }
+    await isHeld.wait()
+    let list = try #require(center.existingList(of: Topic<Int>()))
+    list.removeDeallocatedElsewhere()
+    let homes = list.roster.groups.map(\.home)
+    #expect(homes.count == 10)
+    #expect(list.endSearch(in: homes[0]).count == 10)
+    mayReturn.send()
+    await holding.value
   }
 
   @Test func settledReturnsInAnIdleCenter() async {
@@ -407,5 +422,22 @@ import Testing
     #expect(center.office.withLock { $0.waiters.count } == 0)
     testHome.queue.resume()
     #expect(await center.settled())
+  }
+}
+
+private actor Listening {
+  private var count = 0
+
+  func observe(in center: MulticastCenter) {
+    center.observe(Topic<Int>(), owner: self) { _, _ in
+      await Task.yield()
+      self.count += 1
+    }
+  }
+
+  /// Occupies the actor, as blocking code does.
+  func hold(_ isHeld: Signal, _ mayReturn: Signal) {
+    isHeld.send()
+    mayReturn.wait()
   }
 }
