@@ -156,6 +156,9 @@ final class Session: EngineSession {
   }
 
   /// Handles a refusal of the server to publish to a subject, or to let this process receive answers.
+  ///
+  /// If the server refuses two subjects at the same time, the client keeps the words of the later refusal. The other request ends as
+  /// one that was not answered, and is refused at the next attempt.
   fileprivate func refuse(_ reason: String) {
     // No subject contains a space.
     if reason.contains("for Subscription to") { return end(.disconnected(reason)) }

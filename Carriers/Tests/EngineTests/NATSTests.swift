@@ -295,32 +295,35 @@ struct NATSTests {
   }
 
   /// A topic that the rules of the server forbid is reported with the server's reason, and does not delay other topics.
-  @Test func aMissingRightIsReported() async throws {
+  @Test(arguments: ["note", "Subscription"]) func aMissingRightIsReported(_ type: String)
+    async throws
+  {
     let engine = try await Engine(
       .nats,
       configuration: """
         authorization { users: [
           { user: me, password: "pass" }
           { user: one, password: "pass", permissions: {
-            publish: { deny: ["multicast.log.note", "multicast.log.Subscription"] }
+            publish: { deny: ["multicast.log.\(type)"] }
             subscribe: { allow: ["_INBOX.one.>"] } } } ] }
         """)
-    let one = Site(try carrier(engine, user: "one:pass", nats: { $0.inbox = "_INBOX.one" }), "one")
-    one.carriage.carry(Topic<Int>("Subscription"), as: "Subscription")
-    let two = Site(try carrier(engine, user: "me:pass"), "two")
-    for site in [one, two] { await site.start() }
+    let both: (Carriage) -> Void = {
+      $0.carry(.note, as: type)
+      $0.carry(.other, as: "other")
+    }
+    let limited = try carrier(engine, user: "one:pass", nats: { $0.inbox = "_INBOX.one" })
+    let one = Site(limited, "one", carrying: both)
+    let two = Site(try carrier(engine, user: "me:pass"), "two", carrying: both)
+    for site in [one, two] { await site.start(topics: 2) }
     one.post(1...3)
     one.post(1...3, to: .other)
-    one.center.post(Topic<Int>("Subscription"), 1)
     await two.until { $0.notes(of: "one", in: "other") == [1, 2, 3] }
-    for type in ["note", "Subscription"] {
-      await one.until { seen in
-        seen.reports.contains {
-          if case .refused(type, let reason) = $0 {
-            reason.contains("Permissions Violation")
-          } else {
-            false
-          }
+    await one.until { seen in
+      seen.reports.contains {
+        if case .refused(type, let reason) = $0 {
+          reason.contains("Permissions Violation")
+        } else {
+          false
         }
       }
     }
