@@ -29,16 +29,19 @@ import Testing
   private func whileFramesRun<Result>(
     of loop: GameLoop, _ body: () async -> Result
   ) async -> Result {
-    let isOver = Collected<Bool>()
+    let (isOver, hasEnded) = (Collected<Bool>(), Collected<Bool>())
     Thread {
       while isOver.all.isEmpty {
         loop.runFrame()
         // As if a display set the pace. Without a pause, this thread would take a processor from all other tests.
         Thread.sleep(forTimeInterval: 0.001)
       }
+      hasEnded.add(true)
     }.start()
-    defer { isOver.add(true) }
-    return await body()
+    let result = await body()
+    isOver.add(true)
+    await hasEnded.wait(for: 1)
+    return result
   }
 
   @Test func aPostOfAnotherThreadReachesTheGameInALaterFrame() async {

@@ -106,20 +106,22 @@ private final class Paged: PageProtocol {
   /// The nested delivery ends first, and a test may take a delivery at that moment.
   @Test func aNestedNotifyIsTakenAfterTheOuterOne() async throws {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
-    let (lines, done) = AsyncStream<Int>.makeStream()
+    let (lines, done) = AsyncStream<(waiter: Int, line: Int)>.makeStream()
     let client = kept(
       Pinged { number in
         guard number == 1 else { return }
         center.notify(PingProtocol.self) { $0.ping(2) }
-        for _ in 1...2 {
-          // Begins to wait before this call returns.
-          Task.immediate { done.yield(try await deliveries.next(PingProtocol.self).site.line) }
+        for waiter in 0..<2 {
+          // Begins to wait before this call returns. The second one may go on before the first one.
+          Task.immediate {
+            done.yield((waiter, try await deliveries.next(PingProtocol.self).site.line))
+          }
         }
       })
     center.add(client, for: PingProtocol.self)
     center.notify(PingProtocol.self) { $0.ping(1) }
-    var taken: [Int] = []
-    for await line in lines.prefix(2) { taken.append(line) }
+    var taken = [0, 0]
+    for await (waiter, line) in lines.prefix(2) { taken[waiter] = line }
     #expect(taken == deliveries.all.map(\.site.line))
   }
 
@@ -140,6 +142,9 @@ private final class Paged: PageProtocol {
     _ = try await [first, second, third]
     let keys = ["\(Topic<Login>.login)", "PingProtocol", "\(Topic<Int>())"]
     #expect(deliveries.all.map(\.key) == keys)
+    // One task takes them in that order.
+    center.post(.login, Login(id: 2))
+    for key in keys { #expect(try await deliveries.next().key == key) }
   }
 
   /// A call that awaits may await what the test does after it has taken a delivery.

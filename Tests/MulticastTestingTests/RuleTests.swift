@@ -201,7 +201,6 @@ import Testing
         let first = try #require(all.first)
         #expect(all == Array(first...last))
       }
-      #expect(heard.all[0].all.count <= last)
       extendLifetime(direct)
     }
   }

@@ -170,17 +170,15 @@ import Testing
 
   /// Each of them is a home. With a search for each, an actor that is blocked would collect tasks.
   @Test func theAwaitingHandlersOfAnActorAreSearchedTogether() async throws {
-    let (actor, isHeld, mayReturn) = (Listening(), Signal(), Signal())
+    let actor = QueueActor()
     for _ in 0..<10 { await actor.observe(in: center) }
-    let holding = Task { await actor.hold(isHeld, mayReturn) }
-    await isHeld.wait()
+    actor.testHome.queue.suspend()
     let list = try #require(center.existingList(of: Topic<Int>()))
     list.removeDeallocatedElsewhere()
     let homes = list.roster.groups.map(\.home)
     #expect(homes.count == 10)
     #expect(list.endSearch(in: homes[0]).count == 10)
-    mayReturn.send()
-    await holding.value
+    actor.testHome.queue.resume()
   }
 
   @Test func settledReturnsInAnIdleCenter() async {
@@ -425,19 +423,13 @@ import Testing
   }
 }
 
-private actor Listening {
-  private var count = 0
-
-  func observe(in center: MulticastCenter) {
+extension QueueActor {
+  fileprivate func observe(in center: MulticastCenter) {
     center.observe(Topic<Int>(), owner: self) { _, _ in
       await Task.yield()
-      self.count += 1
+      self.touch()
     }
   }
 
-  /// Occupies the actor, as blocking code does.
-  func hold(_ isHeld: Signal, _ mayReturn: Signal) {
-    isHeld.send()
-    mayReturn.wait()
-  }
+  private func touch() {}
 }

@@ -69,6 +69,7 @@ import Testing
     observe(.queue) { number in numbers.add(10 * number) }
     go.send()
     await center.post(Topic<Int>(), 4).delivered()
+    await center.settled()
     #expect(numbers.all == [1, 40])
   }
 
