@@ -13,9 +13,9 @@ import Multicast
 ///
 /// Open the file in Perfetto, at ui.perfetto.dev, or in Chromium, at `chrome://tracing`. There is a track for
 /// each home, and one for each thread that notifies or posts. Threads, and homes of one name, that never do so
-/// at the same time share a track. A track shows the deliveries there, and the calls in each. Arrows lead from a call to the deliveries
-/// that it caused, and from a post to its calls in other homes. Select a delivery to see its call site, and how
-/// long it waited.
+/// at the same time share a track. A track shows the deliveries there, and the calls in each. Arrows lead from
+/// a call to the deliveries that it caused, and from a post to its calls in other homes. Select a delivery to
+/// see its call site, and how long it waited.
 ///
 /// A timeline is for one center, because deliveries of two centers have the same numbers. It stores no
 /// clients and no messages, only the names of types. You may call every method on any thread.

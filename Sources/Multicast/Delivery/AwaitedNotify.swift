@@ -17,10 +17,13 @@ final class AwaitedNotify: Sendable {
   private let task: Int
   private let isDelivering = Atomic<Bool>(true)
 
-  /// The number of deliveries nested in this one: see ``DeliveryFrame/nested``. Only the task that has made the frame uses it.
+  // Unsafe for two variables, which have no lock. Only the task that has made the frame uses them: ``note(_:)`` is called there
+  // right after the frame is made, and ``forEachOfTask(_:)`` passes a frame to no other task, even to one that has inherited it.
+
+  /// The number of deliveries nested in this one: see ``DeliveryFrame/nested``.
   nonisolated(unsafe) var nested: Int32 = 0
 
-  /// The delivery, if it is reported. Only the task that has made the frame uses it.
+  /// The delivery, if it is reported.
   nonisolated(unsafe) private(set) var reported = ReportedDelivery()
 
   init(list: ClientList, site: CallSite) {

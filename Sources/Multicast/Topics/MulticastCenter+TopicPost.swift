@@ -13,8 +13,8 @@ extension MulticastCenter {
   /// that you post from, after everything that was already waiting there, unless that queue is global or another
   /// thread is calling there. It calls the others after it returns. If the topic keeps its latest message and
   /// another thread is calling one of its handlers without a home, that thread, or a task after 1,000 posts,
-  /// calls these handlers, perhaps after `post` has returned. If `post` is calling the handler or client that posts, this returns immediately,
-  /// and what it posts follows in every home.
+  /// calls these handlers, perhaps after `post` has returned. If `post` is calling the handler or client that
+  /// posts, this returns immediately, and what it posts follows in every home.
   ///
   /// What one thread or task posts arrives in every home in that order, across protocols and topics. You may
   /// call this on any thread, in a handler, and in a `deinit`. The topic does not have to have handlers.
