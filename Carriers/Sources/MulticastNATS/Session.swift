@@ -14,8 +14,6 @@ final class Session: EngineSession {
     let connection: OpaquePointer
     let subscription: OpaquePointer?
   }
-  // Sendable, because a message belongs only to its owner.
-  @safe private struct Used: @unchecked Sendable { let message: OpaquePointer }
 
   private struct State {
     var handle: Handle?
@@ -42,7 +40,6 @@ final class Session: EngineSession {
   private let patience: Duration
   private let configuration: NATSConfiguration
   private let state = Locked(State())
-  private let used = Locked<[Used]>([])
   private let messageLimit: Locked<Int>
   /// The known state of each stream.
   let streams = Locked<[String: Answer]>([:])
@@ -66,8 +63,6 @@ final class Session: EngineSession {
     repeatedly(every: .seconds(1)) { [weak self] in self?.sweep() }
     repeatedly(every: .seconds(5)) { [weak self] in await self?.askForEnds() }
   }
-
-  deinit { for used in used.withLock({ $0 }) { unsafe natsMsg_Destroy(used.message) } }
 
   private func connect() throws(CarrierError) {
     var options: OpaquePointer?
@@ -206,7 +201,7 @@ final class Session: EngineSession {
           &message, subject, self.inbox + key, bytes.bindMemory(to: CChar.self).baseAddress,
           Int32(bytes.count))
       }
-      defer { unsafe self.discard(message) }
+      defer { unsafe natsMsg_Destroy(message) }
       if status == NATS_OK, let id { status = unsafe natsMsgHeader_Set(message, "Nats-Msg-Id", id) }
       if status == NATS_OK {
         status = unsafe natsConnection_PublishMsg(handle.connection, message)
@@ -287,22 +282,9 @@ final class Session: EngineSession {
 
   // MARK: - What comes in
 
-  /// Destroys messages in groups, because the client wakes one of its threads each time any are destroyed.
-  private func discard(_ message: OpaquePointer?) {
-    guard let message = unsafe message else { return }
-    let size = unsafe Int(natsMsg_GetDataLength(message))
-    let old = used.withLock { used in
-      used.append(unsafe Used(message: message))
-      guard size >= 1 << 16 || used.count == 64 else { return [Used]() }
-      defer { used = [] }
-      return used
-    }
-    for used in old { unsafe natsMsg_Destroy(used.message) }
-  }
-
   /// Call this on the client's thread.
   fileprivate func take(_ message: OpaquePointer) {
-    defer { unsafe discard(message) }
+    defer { unsafe natsMsg_Destroy(message) }
     let subject = unsafe String(cString: natsMsg_GetSubject(message))
     guard subject.hasPrefix(inbox) else { return unsafe takeRecord(message) }
     let key = String(subject.dropFirst(inbox.count))
