@@ -30,7 +30,7 @@ public struct JSONCodec<Message: Codable & Sendable>: MessageCodec {
 
   /// Decodes all bodies as one array, because a decoder costs as much as a small message.
   public func decode(_ bodies: [ArraySlice<UInt8>]) throws -> [Message] {
-    let array = bodies.reduce(into: Array("[".utf8)) { $0 += $1 + Array(",".utf8) }
-    return try decoder.decode([Message].self, from: Data(array.dropLast() + Array("]".utf8)))
+    let array = Data("[".utf8) + bodies.joined(separator: ",".utf8) + Data("]".utf8)
+    return try decoder.decode([Message].self, from: array)
   }
 }
