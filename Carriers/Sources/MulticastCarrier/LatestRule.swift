@@ -27,8 +27,8 @@ struct LatestRule {
   /// Call this when a record is sent, with the number of its last own message.
   mutating func noteSent(_ count: UInt64, hash: Int) { (sent, isStored) = ((count, hash), false) }
 
-  /// Call this when the engine has stored the record.
-  mutating func noteStored() { isStored = true }
+  /// Call this when the engine has stored the record, which may have returned before.
+  mutating func noteStored() { isStored = returned < sent.count }
 
   /// Call this when the record that was sent has returned or never will. Returns whether it contains the last own
   /// messages and another message has replaced them here.
