@@ -150,6 +150,9 @@ final class RedisConnection: ChannelDuplexHandler {
       .channelOption(.tcpOption(.tcp_nodelay), value: 1)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
+          // When it is closed, the system must not go on sending for minutes: what is left was sent again by then.
+          _ = (channel as? any SocketOptionProvider)?
+            .setSoLinger(linger(l_onoff: 1, l_linger: 0))
           let pipeline = channel.pipeline.syncOperations
           if own.url.scheme == "rediss" { try pipeline.addHandler(encryption(own)) }
           try pipeline.addHandler(IdleStateHandler(readTimeout: .init(patience)))
