@@ -1,3 +1,5 @@
+import OrderedCollections
+
 /// The records that have come in for a topic. Finds repeated and missing ones by the numbers of each sender.
 ///
 /// A value without an engine, a lock or a clock.
@@ -16,7 +18,6 @@ struct Inflow {
     var next: UInt64
     /// The latest records, which distinguish a repeated record from one that another process has sent.
     var recent: [(first: UInt64, hash: Int)] = []
-    var heard: UInt64 = 0
     /// A jump of the numbers that no later record has confirmed: how many messages it skips, and before which number it
     /// began. A forged record makes such a jump, too.
     var jump: (missing: UInt64, from: UInt64, isOld: Bool)?
@@ -28,10 +29,10 @@ struct Inflow {
   private static let plausible: UInt64 = 1 << 26
 
   private let senderLimit: Int
-  private var senders: [UInt64: Known] = [:]
+  /// The one that was silent for the longest time first.
+  private var senders: OrderedDictionary<UInt64, Known> = [:]
   /// While the log is read again, it repeats the messages of each sender before this number.
   private var read: [UInt64: UInt64] = [:]
-  private var count: UInt64 = 0
   /// Whether all records are signed, so that a low number is never a forged one.
   private let isSigned: Bool
 
@@ -44,12 +45,12 @@ struct Inflow {
 
   /// Takes a record of a sender. A disputed record is delivered, too, because it may be the honest one.
   mutating func take(_ sender: Frame.Sender, first: UInt64, count: Int, hash: Int) -> Finding {
-    self.count += 1
-    if senders[sender.id] == nil, senders.count >= senderLimit { forget() }
+    if senders[sender.id] == nil, senders.count >= senderLimit {
+      senders.removeFirst(senderLimit / 2)
+    }
     // Messages before the first record are not missing. Even if the log was empty when the reading began, they may have expired.
     var known = senders.removeValue(forKey: sender.id) ?? Known(sender: sender, next: first)
     defer { senders[sender.id] = known }
-    known.heard = self.count
     // Compare the contents, too, because a forged record may have any number.
     if known.recent.contains(where: { $0 == (first, hash) }) { return .repeated }
     let end = first + UInt64(count)
@@ -85,15 +86,11 @@ struct Inflow {
   }
 
   /// Call this before the log is read again: everything that was read before is skipped, however old it is.
-  mutating func rewind() { read = senders.mapValues(\.next) }
+  mutating func rewind() {
+    read = Dictionary(uniqueKeysWithValues: senders.lazy.map { ($0.key, $0.value.next) })
+  }
 
   /// Call this when the log has been read again up to its end at that time. From then on, a low number is not a
   /// repetition. Instead, a high number before it was forged, and would hide the next messages of an honest sender.
   mutating func endRewind() { read = [:] }
-
-  /// Forgets the half of the senders that have been silent for the longest time.
-  private mutating func forget() {
-    let times = senders.values.map(\.heard).sorted()
-    senders = senders.filter { $0.value.heard > times[times.count / 2] }
-  }
 }

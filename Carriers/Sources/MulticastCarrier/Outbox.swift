@@ -27,8 +27,6 @@ struct Outbox {
     var isSending = false
     /// The number of messages on their way, in one record.
     var underWay = 0
-    /// The number of messages that each leave in their own record.
-    var alone = 0
   }
 
   /// The largest number of messages in a record, and of bytes if it has several messages.
@@ -107,7 +105,7 @@ struct Outbox {
       topics[sender]?.isSending = false
       return nil
     }
-    var (count, bytes) = (max(topic.underWay, min(topic.alone, 1)), 0)
+    var (count, bytes) = (topic.underWay, 0)
     if count == 0 {
       let fitting = topic.items.prefix(Outbox.recordMessages).prefix { item in
         bytes += item.bytes.count
@@ -125,16 +123,12 @@ struct Outbox {
     for item in topic.items.prefix(topic.underWay) { release(item.bytes.count) }
     topic.items.removeFirst(topic.underWay)
     topic.first += UInt64(topic.underWay)
-    (topic.alone, topic.underWay) = (max(0, topic.alone - topic.underWay), 0)
+    topic.underWay = 0
     topics[sender] = topic
   }
 
-  /// Sends each message of the record in its own record, because one of them is too large.
-  mutating func split(_ sender: UInt64) {
-    let count = topics[sender]?.underWay ?? 0
-    topics[sender]?.alone = count
-    topics[sender]?.underWay = 0
-  }
+  /// Sends half of the record's messages first, because all of them are too large for the engine.
+  mutating func split(_ sender: UInt64) { topics[sender]?.underWay /= 2 }
 
   /// Forgets a topic that is no longer carried. Returns the number of its messages that will not leave.
   mutating func forget(_ sender: UInt64) -> UInt64 {
