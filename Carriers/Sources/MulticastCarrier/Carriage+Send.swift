@@ -79,6 +79,8 @@ extension Carriage {
       await Task.yield()
     }
     var failures = 0
+    /// The identifier of a record that may have been stored already.
+    var id: UInt64?
     while true {
       let (next, waiting) = state.withLock { state in
         (state.outbox.next(line.sender.id), state.outbox.count(line.sender.id))
@@ -91,8 +93,10 @@ extension Carriage {
           let hash = hash(record, isSigned: epoch != nil)
           line.own.latest.withLock { $0.noteSent(packed.last, hash: hash) }
         }
-        let id = "\(line.sender.id)-\(packed.first)" + (epoch.map { "-\($0)" } ?? "")
-        let end = try await carrier.append(record, to: line.log, id: id)
+        let own = id ?? .random(in: 0 ... .max)
+        id = own
+        let end = try await carrier.append(record, to: line.log, id: own)
+        id = nil
         if let epoch {
           line.own.epoch.withLock { $0 = end.epoch }
           // The log was created again. Processes that do not know the sender refuse the record, so sign it once more.
@@ -109,6 +113,7 @@ extension Carriage {
       } catch CarrierError.closed {
         return
       } catch CarrierError.tooLarge(_, let limit) {
+        id = nil
         guard packed.items.count == 1 else {
           state.withLock { $0.outbox.split(line.sender.id) }
           continue
@@ -119,6 +124,8 @@ extension Carriage {
         let reason = CarrierError.tooLarge(bytes: packed.items[0].count, limit: limit)
         count(.kept(type: line.type, reason: reason, count: 0), of: line)
       } catch {
+        // A record that was refused is not stored. The engine may have refused it because of its identifier.
+        if case CarrierError.refused = error { id = nil }
         note(error, line, \.out)
         await Carriage.pause(&failures)
       }

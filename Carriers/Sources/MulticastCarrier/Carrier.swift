@@ -12,12 +12,12 @@ public protocol Carrier: Sendable {
 
   /// Stores a record at the end of a log.
   ///
-  /// - Parameter id: Digits and hyphens, the same if the same record is sent again. An engine that supports identifiers
-  ///   stores it only once. Another carrier may use the same identifier; both records are stored then.
+  /// - Parameter id: A random number, and the same one if the record is sent again after it may have been stored. An engine
+  ///   that supports identifiers stores it only once. Nobody can guess it and make the engine drop the record.
   /// - Returns: The position after the record.
   /// - Throws: `CarrierError.tooLarge` if the engine never stores a record of this size; then it has not stored it.
   ///   After another error, it may have stored it.
-  func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position
+  func append(_ record: [UInt8], to log: Log, id: UInt64) async throws -> Position
 
   /// Returns the next records after a position, in order, as soon as there are any, or none if none arrive for a few
   /// seconds.

@@ -76,8 +76,8 @@ public struct CarrierConformance: Sendable {
         [UInt8](repeating: 0xA7, count: one.recordLimit),
       ] + (0..<100).map { Array("record \($0)".utf8) }
     var places: [Position] = []
-    for (number, record) in bytes.enumerated() {
-      places.append(try await one.append(record, to: log, id: "first-\(number)"))
+    for record in bytes {
+      places.append(try await one.append(record, to: log, id: .random(in: 0 ... .max)))
     }
     findings.expect(places == places.sorted(), "The positions of a log do not grow.")
     findings.expect(Set(places).count == places.count, "Two records have one position.")
@@ -106,7 +106,7 @@ public struct CarrierConformance: Sendable {
     }
     // A read that waits for the next record.
     async let waiting = read(two, log, after: end, count: 1)
-    let last = try await one.append([1, 2, 3], to: log, id: "last")
+    let last = try await one.append([1, 2, 3], to: log, id: .random(in: 0 ... .max))
     let record = try await waiting[0]
     findings.expect(
       record.bytes == [1, 2, 3] && record.position == last,
@@ -114,17 +114,17 @@ public struct CarrierConformance: Sendable {
     // A record that is too large, and then a small one.
     let large = [UInt8](repeating: 0, count: one.recordLimit + 1)
     do {
-      _ = try await one.append(large, to: log, id: "large")
+      _ = try await one.append(large, to: log, id: .random(in: 0 ... .max))
       findings.expect(false, "A record above the limit is taken.")
     } catch CarrierError.tooLarge {} catch {
       findings.expect(false, "A record above the limit throws \(error).")
     }
-    _ = try await one.append([4], to: log, id: "small")
+    _ = try await one.append([4], to: log, id: .random(in: 0 ... .max))
     let next = try await read(two, log, after: last, count: 1)
     findings.expect(next.map(\.bytes) == [[4]], "A record that is too large is stored.")
     // A record that is sent again, as after a lost acknowledgement, is stored once or twice, in a row.
-    for _ in 0..<2 { _ = try await one.append([5], to: log, id: "again") }
-    _ = try await one.append([6], to: log, id: "behind")
+    for _ in 0..<2 { _ = try await one.append([5], to: log, id: 5) }
+    _ = try await one.append([6], to: log, id: .random(in: 0 ... .max))
     var behind: [[UInt8]] = []
     var place = next[0].position
     while behind.last != [6] {
@@ -177,13 +177,13 @@ public struct CarrierConformance: Sendable {
       "a\r\n",
       "=2E", ".", "ä", "🐟", "a:b", "latest:a", String(repeating: "x", count: 200),
     ]
-    for (number, name) in names.enumerated() {
-      _ = try await one.append(Array(name.utf8), to: log(name), id: "\(number)")
+    for name in names {
+      _ = try await one.append(Array(name.utf8), to: log(name), id: .random(in: 0 ... .max))
     }
     for name in names {
       let start = try await two.end(of: log(name))
       let log = log(name)
-      _ = try await one.append(Array("after".utf8), to: log, id: "after")
+      _ = try await one.append(Array("after".utf8), to: log, id: .random(in: 0 ... .max))
       let beginning = Position(epoch: start.epoch, number: 0)
       let records = try await read(two, log, after: beginning, count: 2)
       findings.expect(
@@ -200,7 +200,8 @@ public struct CarrierConformance: Sendable {
     let log = log("latest", keepsLatest: true)
     var places: [Position] = []
     for number in 0..<200 {
-      places.append(try await one.append(Array("\(number)".utf8), to: log, id: "\(number)"))
+      places.append(
+        try await one.append(Array("\(number)".utf8), to: log, id: .random(in: 0 ... .max)))
     }
     let beginning = Position(epoch: places[0].epoch, number: 0)
     let end = try await two.end(of: log)
@@ -255,7 +256,7 @@ public struct CarrierConformance: Sendable {
     for way in 0..<3 {
       do {
         switch way {
-        case 0: _ = try await two.append([], to: log, id: "closed")
+        case 0: _ = try await two.append([], to: log, id: .random(in: 0 ... .max))
         case 1: _ = try await two.read(log, after: end, limit: 1)
         default: _ = try await two.end(of: log)
         }
@@ -268,16 +269,18 @@ public struct CarrierConformance: Sendable {
     await one.close()
   }
 
-  /// Two carriers use the same identifier, as an attacker could that has guessed it.
+  /// Two carriers use the same identifier, as an attacker could that has guessed it. The second record is stored or refused.
   private func checkIdentifiers(_ findings: inout Findings) async throws {
     let (one, two) = (try make(), try make())
     try await reached(one)
     try await reached(two)
     let log = log("identifiers")
     let start = try await one.end(of: log)
-    _ = try await two.append([1], to: log, id: "guessed")
-    _ = try await one.append([2], to: log, id: "guessed")
-    _ = try await one.append([3], to: log, id: "behind")
+    _ = try await two.append([1], to: log, id: 7)
+    do { _ = try await one.append([2], to: log, id: 7) } catch CarrierError.refused {
+      _ = try await one.append([2], to: log, id: .random(in: 0 ... .max))
+    }
+    _ = try await one.append([3], to: log, id: .random(in: 0 ... .max))
     var bytes: [[UInt8]] = []
     var place = start
     while bytes.last != [3] {
@@ -300,7 +303,7 @@ public struct CarrierConformance: Sendable {
     let start = try await one.end(of: log)
     for number in 0..<40 {
       let record = [UInt8](repeating: UInt8(number), count: 64 << 10)
-      _ = try await one.append(record, to: log, id: "large-\(number)")
+      _ = try await one.append(record, to: log, id: .random(in: 0 ... .max))
     }
     var records: [Record] = []
     while records.count < 40 {
@@ -389,10 +392,8 @@ public struct CarrierConformance: Sendable {
     var changed = real
     changed[real.count / 2] &+= 1
     // The first record again is a repeated one, however long ago it came.
-    for (number, (record, log)) in [(real, logs[0]), (changed, logs[0]), (real, logs[1])]
-      .enumerated()
-    {
-      _ = try await attacker.append(record, to: log, id: "attack-\(number)")
+    for (record, log) in [(real, logs[0]), (changed, logs[0]), (real, logs[1])] {
+      _ = try await attacker.append(record, to: log, id: .random(in: 0 ... .max))
     }
     for number in 41...60 { sites[0].post(number...number) }
     sites[0].post(1...1, to: .other)
@@ -601,7 +602,7 @@ public struct CarrierConformance: Sendable {
     await late.until { $0.notes(of: "one", in: "last").last == 5 }
     // A signed record of the log that is gone. A process that has just begun does not know its sender.
     try await reached(attacker)
-    _ = try await attacker.append(record.bytes, to: log, id: "earlier")
+    _ = try await attacker.append(record.bytes, to: log, id: .random(in: 0 ... .max))
     await late.until { seen in
       let reason = "A record that was signed for an earlier log."
       return seen.reports.contains(.skipped(type: "note", reason: reason, count: 1))

@@ -39,7 +39,7 @@ package final class FaultyCarrier: Carrier, Registry {
 
   package var recordLimit: Int { inner.recordLimit }
 
-  package func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position {
+  package func append(_ record: [UInt8], to log: Log, id: UInt64) async throws -> Position {
     try fail(10, "before")
     let place = try await inner.append(record, to: log, id: id)
     try fail(15, "after")

@@ -96,7 +96,7 @@ public final class InMemoryCarrier: Carrier, Registry {
   }
 
   /// Stores a record.
-  public func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position {
+  public func append(_ record: [UInt8], to log: Log, id: UInt64) async throws -> Position {
     guard record.count <= recordLimit else {
       throw CarrierError.tooLarge(bytes: record.count, limit: recordLimit)
     }

@@ -106,9 +106,6 @@ package final class Site: Sendable {
   /// Forgets everything that the site has received.
   package func forget() { state.withLock { $0.seen = Seen() } }
 
-  /// Forgets the reports that the site has received.
-  package func forgetReports() { state.withLock { $0.seen.reports = [] } }
-
   /// What the site has received until now.
   package var seen: Seen { state.withLock { $0.seen } }
 

@@ -14,9 +14,8 @@ public final class NATSCarrier: Carrier, Registry {
   /// The number of its stream up to which each topic was read, including the records of other topics; and the number from
   /// which on records may have been dropped unread, until the stream has said whether they were.
   let known = Locked<[Log: (number: UInt64, doubt: UInt64?)]>([:])
-  /// The key that identifiers are made with, so that no other process can guess one and make the server drop a record
-  /// as repeated; and the last identifier that was sent for each topic.
-  private let secrets = Locked<(key: [UInt64], sent: [Log: String])>((NATSCarrier.newKey, [:]))
+  /// The last identifier that was sent for each topic.
+  private let sent = Locked<[Log: UInt64]>([:])
 
   /// Creates a carrier, which connects when it is used.
   public init(_ configuration: NATSConfiguration) {
@@ -68,20 +67,11 @@ public final class NATSCarrier: Carrier, Registry {
 
   // MARK: - Out and in
 
-  private static var newKey: [UInt64] { (0..<2).map { _ in .random(in: 0 ... .max) } }
-
-  /// Makes a code of a name. A hasher has another seed in each process. The key differs, too, so that the codes differ
-  /// even if a program always uses the same seed.
-  private func code(of name: String, _ key: [UInt64]) -> String {
-    let codes = key.map { UInt(bitPattern: [key.description, "\($0)", name].hashValue) }
-    return codes.map { String($0, radix: 36) }.joined(separator: "-")
-  }
-
   /// The server's `max_payload`, less 1 KiB for the headers of a record.
   public var recordLimit: Int { messageLimit.withLock(\.self) - 1_024 }
 
   /// Stores a record, and waits for the server's acknowledgement.
-  public func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position {
+  public func append(_ record: [UInt8], to log: Log, id: UInt64) async throws -> Position {
     let session = try sessions.current()
     let known = session.streams.withLock { $0[log.stream] }
     let stream = if let known { known } else { try await stream(log, session) }
@@ -90,17 +80,12 @@ public final class NATSCarrier: Carrier, Registry {
       guard record.count <= limit else {
         throw CarrierError.tooLarge(bytes: record.count, limit: limit)
       }
-      // The server compares identifiers in the whole stream.
-      let name = "\(log.name)-\(id)"
-      let (key, isFirst) = secrets.withLock { secrets in
-        (secrets.key, secrets.sent.updateValue(name, forKey: log) != name)
-      }
-      let answer = try await session.request(log.subject, record, id: code(of: name, key)).checked()
+      let isFirst = sent.withLock { $0.updateValue(id, forKey: log) != id }
+      let answer = try await session.request(log.subject, record, id: "\(id)").checked()
       guard let number = answer.seq, answer.stream == log.stream else {
         throw CarrierError.refused("It was stored in another stream: \(answer.stream ?? "?")")
       }
       if answer.duplicate == true, isFirst {
-        secrets.withLock { $0.key = NATSCarrier.newKey }
         throw CarrierError.refused("The server takes a new record for a repeated one.")
       }
       return Position(epoch: stream.epoch, number: number, part: mark(record))
@@ -127,11 +112,8 @@ public final class NATSCarrier: Carrier, Registry {
     if position.number >= max(first, 1), position.part > 0 {
       let last = try await session.ask(
         "STREAM.MSG.GET." + log.stream, #"{"seq":\#(position.number)}"#)
-      if last.error?.code != 404 {
-        let place = try last.checked().position(stream.epoch)
-        guard last.message?.subject == log.subject, place == position else {
-          throw CarrierError.beganAnew(Position(epoch: stream.epoch, number: 0))
-        }
+      if last.error?.code != 404, try last.checked().position(stream.epoch) != position {
+        throw CarrierError.beganAnew(Position(epoch: stream.epoch, number: 0))
       }
     }
     let answer = try await session.ask(
@@ -176,7 +158,7 @@ public final class NATSCarrier: Carrier, Registry {
   /// Ends the consumer.
   public func release(_ log: Log) {
     known.withLock { $0[log] = nil }
-    secrets.withLock { $0.sent[log] = nil }
+    sent.withLock { $0[log] = nil }
     sessions.last?.release(log)
   }
 
@@ -222,7 +204,6 @@ struct Answer: Decodable {
     let subjects: [String: Int]?
   }
   struct Message: Decodable {
-    let subject: String?
     let seq: UInt64?
     let data: Data?
   }

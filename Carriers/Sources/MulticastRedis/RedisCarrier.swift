@@ -105,7 +105,7 @@ extension Log {
 
 extension RedisCarrier {
   /// Stores a record with one command.
-  public func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position {
+  public func append(_ record: [UInt8], to log: Log, id: UInt64) async throws -> Position {
     guard record.count <= recordLimit else {
       throw CarrierError.tooLarge(bytes: record.count, limit: recordLimit)
     }

@@ -326,7 +326,7 @@ func checkThatDroppedRecordsAreReported(_ sites: [Site]) async {
             }
             let position = place
             async let reading = carrier.read(log, after: position, limit: 32)
-            async let writing = carrier.append([1], to: log, id: "\(round)")
+            async let writing = carrier.append([1], to: log, id: .random(in: 0 ... .max))
             if number % 3 == 1 { await carrier.close() }
             _ = try? await (reading, writing)
           }

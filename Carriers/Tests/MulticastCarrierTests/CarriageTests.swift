@@ -18,6 +18,8 @@ private final class HookedCarrier: Carrier, Registry {
   typealias Read = @Sendable (Log) async throws -> Bool
   private let inner: InMemoryCarrier
   private let hooks = Locked<(append: Append?, read: Read?)>((nil, nil))
+  /// The identifiers of the records, in order.
+  let ids = Locked<[UInt64]>([])
 
   init(_ engine: InMemoryCarrier.Engine, append: Append? = nil, read: Read? = nil) {
     inner = InMemoryCarrier(engine)
@@ -26,7 +28,8 @@ private final class HookedCarrier: Carrier, Registry {
 
   func unhook() { hooks.withLock { $0 = (nil, nil) } }
   var recordLimit: Int { inner.recordLimit }
-  func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position {
+  func append(_ record: [UInt8], to log: Log, id: UInt64) async throws -> Position {
+    ids.withLock { $0.append(id) }
     try await hooks.withLock { $0.append }?(record, log)
     return try await inner.append(record, to: log, id: id)
   }
@@ -172,8 +175,8 @@ private func limits(
       await two.until { $0.notes(of: "one").count == 1 }
       await two.until { $0.state?.received == 1 }
       let before = engine.commands
-      // Until the next state of the carriage reports no problem.
-      await two.until { $0.state?.isWell == true }
+      // Long enough for several questions of a carriage that asks once a second, for each of its topics.
+      try await Task.sleep(for: .seconds(4))
       #expect(engine.commands - before <= 8)
     }
   }
@@ -653,6 +656,33 @@ private func limits(
     #expect(!one.seen.reports.contains { if case .disconnected = $0 { true } else { false } })
   }
 
+  /// The same one, so that the engine stores a record only once. Another one after a refusal, because another client may have used
+  /// it before.
+  @Test func aRecordThatIsSentAgainHasItsIdentifier() async throws {
+    let calls = Locked(0)
+    let carrier = HookedCarrier(
+      engine,
+      append: { _, _ in
+        let call = calls.withLock { calls in
+          calls += 1
+          return calls
+        }
+        if call < 3 { throw CarrierError.disconnected("lost") }
+        if call < 4 { throw CarrierError.refused("repeated") }
+      })
+    let (one, two) = (Site(carrier, "one"), site("two"))
+    try await withSites(one, two) {
+      for number in 1...3 {
+        one.post(number...number)
+        await two.until { $0.notes(of: "one").last == number }
+      }
+    }
+    let ids = carrier.ids.withLock(\.self)
+    try #require(ids.count == 6)
+    #expect(ids[0] == ids[1] && ids[1] == ids[2])
+    #expect(Set(ids[2...]).count == 4)
+  }
+
   // MARK: What comes in
 
   @Test func aStuckHandlerDelaysOnlyItsOwnTopic() async throws {
@@ -787,7 +817,7 @@ private func limits(
         var record = Frame.write(frame.sender, version: 1, oldest: 1, packed)
         if random.chance(30) { record[random.below(record.count)] &+= 1 }
         if random.chance(10) { record = [1, 2, 3] }
-        _ = try await stranger.append(record, to: log, id: "\(round)")
+        _ = try await stranger.append(record, to: log, id: .random(in: 0 ... .max))
         one.post(CollectionOfOne(11 + round))
       }
       let seen = await two.until { $0.notes(of: "one").last == 310 }
@@ -834,7 +864,7 @@ private func limits(
           record = signed
           record[random.below(record.count)] ^= 1 << random.below(8)
         }
-        _ = try await attacker.append(record, to: log, id: "\(round)")
+        _ = try await attacker.append(record, to: log, id: .random(in: 0 ... .max))
         one.post(CollectionOfOne(11 + round))
       }
       let seen = await two.until { $0.notes(of: "one").last == 310 }

@@ -191,7 +191,7 @@ struct Attack: Sendable {
         record = [UInt8](
           repeating: UInt8(round & 255), count: round % 100 == 0 ? 900_000 : random.below(200))
       }
-      _ = try? await stranger.append(record, to: log, id: "forged \(round)")
+      _ = try? await stranger.append(record, to: log, id: .random(in: 0 ... .max))
     }
     await posted
     let seen = await sites[1].until { $0.notes(of: "site 0").last == 4_999 }

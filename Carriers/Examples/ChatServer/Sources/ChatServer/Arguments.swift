@@ -107,7 +107,7 @@ struct Alone: Carrier, Registry {
   let recordLimit = 1 << 20
   private let place = Position(epoch: 1, number: 0)
 
-  func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position { place }
+  func append(_ record: [UInt8], to log: Log, id: UInt64) async throws -> Position { place }
 
   func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
     try await Task.sleep(for: .seconds(5))

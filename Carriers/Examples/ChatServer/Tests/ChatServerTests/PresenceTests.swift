@@ -154,7 +154,7 @@ import Testing
     init(_ engine: InMemoryCarrier.Engine) { inner = InMemoryCarrier(engine) }
     var sent: Int { bytes.withLock { $0 } }
     var recordLimit: Int { inner.recordLimit }
-    func append(_ record: [UInt8], to log: Log, id: String) async throws -> Position {
+    func append(_ record: [UInt8], to log: Log, id: UInt64) async throws -> Position {
       bytes.withLock { $0 += record.count }
       return try await inner.append(record, to: log, id: id)
     }
