@@ -124,7 +124,7 @@ extension Carriage {
         let reason = CarrierError.tooLarge(bytes: packed.items[0].count, limit: limit)
         count(.kept(type: line.type, reason: reason, count: 0), of: line)
       } catch {
-        // A record that was refused is not stored. The engine may have refused it because of its identifier.
+        // The engine may have refused the identifier. If it has stored the record nevertheless, readers skip the second one.
         if case CarrierError.refused = error { id = nil }
         note(error, line, \.out)
         await Carriage.pause(&failures)
