@@ -22,7 +22,7 @@ extension MulticastCenter {
 
   /// Returns an attached object of a type; nil if there is none.
   ///
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* attached objects.
   package func attachment<Object: AnyObject & Sendable>() -> Object? {
     attachments.withLock { attachments in
       attachments.values.lazy.compactMap { $0 as? Object }.first

@@ -26,7 +26,7 @@ extension MulticastCenter {
   ///   - column: The column of the call site.
   ///   - body: Receives each client.
   /// - Returns: The number of clients called.
-  /// - Complexity: O(*n*), and a few instructions without clients. Allocates nothing.
+  /// - Complexity: O(*n*) for *n* clients, and a few instructions without clients. Allocates nothing.
   @discardableResult @inlinable @inline(__always)
   public func notify<Listener, Failure: Error>(
     _ listener: Listener.Type,
@@ -58,7 +58,7 @@ extension MulticastCenter {
   ///   - transform: Returns a client's answer.
   /// - Returns: The answers, in the order of the clients. Empty if there are no clients, or if the call was a
   ///   loop.
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* clients.
   @inlinable
   public func map<Listener, Answer, Failure: Error>(
     _ listener: Listener.Type,
@@ -95,7 +95,7 @@ extension MulticastCenter {
   ///   - column: The column of the call site.
   ///   - body: Receives and awaits each client.
   /// - Returns: The number of clients called.
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* clients.
   @discardableResult @inlinable
   nonisolated(nonsending) public func notify<Listener, Failure: Error>(
     _ listener: Listener.Type,
@@ -129,7 +129,7 @@ extension MulticastCenter {
   ///   - transform: Awaits and returns a client's answer.
   /// - Returns: The answers, in the order of the clients. Empty if there are no clients, or if the call was a
   ///   loop.
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* clients.
   @inlinable
   nonisolated(nonsending) public func map<Listener, Answer, Failure: Error>(
     _ listener: Listener.Type,

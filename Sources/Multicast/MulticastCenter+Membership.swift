@@ -36,7 +36,8 @@ extension MulticastCenter {
   ///   - column: The column of this call.
   /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position and
   ///   its home. False while the client is being deinitialized.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since the last one was added
+  ///   still uses their list.
   @discardableResult @inlinable
   public func add<Listener>(
     _ client: Listener, for listener: Listener.Type, isolation: (any Actor)? = #isolation,
@@ -73,7 +74,8 @@ extension MulticastCenter {
   ///   - column: The column of this call.
   /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position and
   ///   its home. False while the client is being deinitialized.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since the last one was added
+  ///   still uses their list.
   @discardableResult @inlinable
   public func add<Listener>(
     _ client: Listener, for listener: Listener.Type, on queue: DispatchQueue?,
@@ -97,7 +99,8 @@ extension MulticastCenter {
   ///   - column: The column of this call.
   /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position.
   ///   False while the client is being deinitialized.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since the last one was added
+  ///   still uses their list.
   @discardableResult @inlinable
   public func add<Listener: Sendable>(
     _ client: Listener, for listener: Listener.Type,
@@ -142,7 +145,7 @@ extension MulticastCenter {
   /// Removes all clients of a listener protocol. Active deliveries call no further client.
   ///
   /// - Parameter listener: The protocol.
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* clients.
   public func removeAll<Listener>(for listener: Listener.Type) {
     _ = withDelegate(for: listener) { $0.removeAll() }
   }

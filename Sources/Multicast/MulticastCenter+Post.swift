@@ -28,7 +28,7 @@ extension MulticastCenter {
   ///   - body: Receives each client that is registered now and still is at its turn. It is kept until all
   ///     calls are done.
   /// - Returns: The number of clients, and a way to wait until they have been called. You can ignore it.
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* clients.
   @discardableResult @inlinable
   public func post<Listener>(
     _ listener: Listener.Type, isolation: isolated (any Actor)? = #isolation,
@@ -66,7 +66,7 @@ extension MulticastCenter {
   ///   - body: Receives each client that is registered now and still is at its turn. It is kept until all
   ///     calls are done.
   /// - Returns: The number of clients, and a way to wait until they have been called. You can ignore it.
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* clients.
   @discardableResult @inlinable
   public func postOnMain<Listener>(
     _ listener: Listener.Type, isolation: isolated (any Actor)? = #isolation,
@@ -102,7 +102,7 @@ extension MulticastCenter {
   ///   - column: The column of the call site.
   ///   - body: Receives and awaits each client that is registered now and still is at its turn.
   /// - Returns: The number of clients, and a way to wait until they have been called. You can ignore it.
-  /// - Complexity: O(*n*). Starts a task for each idle client.
+  /// - Complexity: O(*n*) for *n* clients. Starts a task for each idle client.
   @discardableResult
   public func post<Listener: Sendable>(
     _ listener: Listener.Type,
@@ -139,8 +139,8 @@ extension MulticastCenter {
   /// the wait.
   ///
   /// - Parameters:
-  ///   - seconds: The time limit in seconds. With 0, it only asks whether the center has settled. If it is not a
-  ///     number, the program stops.
+  ///   - seconds: The time limit in seconds. With 0 or less, it only asks whether the center has settled. If it is
+  ///     not a number, the program stops.
   ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
@@ -178,8 +178,8 @@ extension MulticastCenter {
     /// cannot call it, because it would block a thread that other tasks need.
     ///
     /// - Parameters:
-    ///   - seconds: The time limit in seconds. With 0, it only asks whether the center has settled. If it is not a
-    ///     number, the program stops.
+    ///   - seconds: The time limit in seconds. With 0 or less, it only asks whether the center has settled. If it
+    ///     is not a number, the program stops.
     ///   - fileID: The file of the call site. In a wrapper, pass your caller's: see ``CallSite``.
     ///   - line: The line of the call site.
     ///   - column: The column of the call site.

@@ -21,7 +21,7 @@ extension MulticastDelegate {
   ///   - column: The column of the call site.
   ///   - body: Receives and awaits each client.
   /// - Returns: The number of clients called.
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* clients.
   @discardableResult @inlinable
   nonisolated(nonsending) public func notify<Failure: Error>(
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
@@ -54,7 +54,7 @@ extension MulticastDelegate {
   ///   - transform: Awaits and returns a client's answer.
   /// - Returns: The answers, in the order of the clients. Empty if there are no clients, or if the call was a
   ///   loop.
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* clients.
   @inlinable
   nonisolated(nonsending) public func map<Answer, Failure: Error>(
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,

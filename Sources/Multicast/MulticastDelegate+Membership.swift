@@ -38,7 +38,8 @@ extension MulticastDelegate {
   ///   - column: The column of this call.
   /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position and
   ///   its home. False while the client is being deinitialized.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since the last one was added
+  ///   still uses their list.
   @discardableResult @inlinable
   public func add(
     _ client: Listener, isolation: (any Actor)? = #isolation,
@@ -62,7 +63,8 @@ extension MulticastDelegate {
   ///   - column: The column of this call.
   /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position and
   ///   its home. False while the client is being deinitialized.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since the last one was added
+  ///   still uses their list.
   @discardableResult @inlinable
   public func add(
     _ client: Listener, on queue: DispatchQueue?,
@@ -144,7 +146,7 @@ extension MulticastDelegate {
 
   /// Removes all clients. Active deliveries call no further client.
   ///
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* clients.
   public func removeAll() { clientList.removeAll() }
 
   /// Returns whether an object is a client.
@@ -160,7 +162,7 @@ extension MulticastDelegate {
   ///
   /// Read this in the home of all of them: a debug build stops if a client has another home.
   ///
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* clients.
   public var clients: [Listener] {
     var clients: [Listener] = []
     forEachClient { client, box in
@@ -179,7 +181,7 @@ extension MulticastDelegate {
   /// with another home is not touched. It counts until its home has noticed that it is deallocated: with the
   /// next post, or as clients are added.
   ///
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* clients.
   public var count: Int {
     clientList.removeDeallocated(in: clientList.boxes)
     return clientList.boxes.registered
@@ -187,7 +189,7 @@ extension MulticastDelegate {
 
   /// Whether no client is alive. It includes the same clients as ``count``.
   ///
-  /// - Complexity: O(*n*), and O(1) if the first client is alive.
+  /// - Complexity: O(*n*) for *n* clients, and O(1) if the first client is alive.
   public var isEmpty: Bool { !clientList.boxes.contains { box in box.mayBeAlive } }
 }
 
@@ -204,7 +206,8 @@ extension MulticastDelegate where Listener: Sendable {
   ///   - column: The column of this call.
   /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position.
   ///   False while the client is being deinitialized.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since the last one was added
+  ///   still uses their list.
   @discardableResult @inlinable
   public func add(
     _ client: Listener,

@@ -25,7 +25,7 @@ extension MulticastDelegate {
   ///   - column: The column of the call site.
   ///   - body: Receives each client.
   /// - Returns: The number of clients called.
-  /// - Complexity: O(*n*), and a few instructions without clients. Allocates nothing.
+  /// - Complexity: O(*n*) for *n* clients, and a few instructions without clients. Allocates nothing.
   @discardableResult @inlinable @inline(__always)
   public func notify<Failure: Error>(
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,
@@ -111,8 +111,8 @@ extension MulticastDelegate {
   ///   - column: The column of the call site.
   ///   - transform: Returns a client's answer.
   /// - Returns: The answers, in the order of the clients. Empty if there are no clients, or if the call was a
-  ///   loop.
-  /// - Complexity: O(*n*).
+  ///   loop; then `allSatisfy` returns true.
+  /// - Complexity: O(*n*) for *n* clients.
   @inlinable
   public func map<Answer, Failure: Error>(
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,

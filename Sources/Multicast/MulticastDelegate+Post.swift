@@ -27,7 +27,7 @@ extension MulticastDelegate {
   ///   - body: Receives each client that is registered now and still is at its turn. It is kept until all
   ///     calls are done.
   /// - Returns: The number of clients, and a way to wait until they have been called. You can ignore it.
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* clients.
   @discardableResult @inlinable
   public func post(
     isolation: isolated (any Actor)? = #isolation,
@@ -61,7 +61,7 @@ extension MulticastDelegate {
   ///   - body: Receives each client that is registered now and still is at its turn. It is kept until all
   ///     calls are done.
   /// - Returns: The number of clients, and a way to wait until they have been called. You can ignore it.
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* clients.
   @discardableResult @inlinable
   public func postOnMain(
     isolation: isolated (any Actor)? = #isolation,
@@ -126,7 +126,7 @@ extension MulticastDelegate where Listener: Sendable {
   ///   - column: The column of the call site.
   ///   - body: Receives and awaits each client that is registered now and still is at its turn.
   /// - Returns: The number of clients, and a way to wait until they have been called. You can ignore it.
-  /// - Complexity: O(*n*). Starts a task for each idle client.
+  /// - Complexity: O(*n*) for *n* clients. Starts a task for each idle client.
   @discardableResult
   public func post(
     fileID: StaticString = #fileID, line: Int = #line, column: Int = #column,

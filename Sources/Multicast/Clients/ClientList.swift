@@ -42,8 +42,9 @@ class ClientList: @unchecked Sendable {
   /// The number of boxes, and one more if deliveries of this list are reported. If it is 0, a delivery has nothing to do, which
   /// saves it the lock.
   ///
-  /// It is stored with the lock held and with release ordering, and loaded with acquire ordering. So a thread that has learned
-  /// of a client, by any synchronization, sees a number that includes the client.
+  /// It is stored with the lock held. A thread that has learned of a client, by any synchronization, has that store behind it, so
+  /// it loads a number that includes the client. That holds with any ordering. A thread that loads a number above 0 takes the
+  /// lock before it reads anything else.
   @usableFromInline final let countWithReports = Atomic<Int>(0)
 
   /// What ``countWithReports`` counts in addition to the boxes, so that a delivery without clients does not return early.
@@ -157,7 +158,7 @@ extension ClientList {
 
   /// Removes a client that the caller holds. Returns whether it was registered and is not being deinitialized. Amortized O(1).
   final func remove(_ client: AnyObject) -> Bool {
-    // One critical section: the `deinit` of the client may call this, so that the search finds none, and empties its box.
+    // One critical section. If the client's `deinit` calls this, `findAlive` empties the box and returns nil.
     let removed = removing { state in
       let box = state.findAlive(ObjectIdentifier(client).address)
       return box.flatMap { box in state.empty(box) ? box : nil }

@@ -94,9 +94,9 @@ struct DeliveryChain {
   /// now. If it is a letter of another post B, the stack is N, A, letter of B, and this visits that letter alone. If it is one
   /// of A itself, in a second home of this thread, the stack is N, A, letter of A, and this visits A and then N.
   ///
-  /// If the second home was busy until this thread delivers a post F that follows A, the stack is N, F, letter of A, and this
-  /// visits that letter alone. The frame would have to remember every post that it has delivered. Such a loop needs a busy home
-  /// in each round.
+  /// A known limit: if the second home was busy until this thread delivers a post F that follows A, the stack is N, F, letter of
+  /// A, and this visits that letter alone. To find A, the frame would have to remember every post that it has delivered. A loop
+  /// that is missed because of this needs a busy home in each round.
   ///
   /// - Returns: Whether the visit has reached the outermost frame, so that what has led to the stack has led here, too.
   func forEachLeading(_ body: (FramePointer) -> Void) -> Bool {

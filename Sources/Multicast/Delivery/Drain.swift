@@ -105,7 +105,7 @@ extension PostOffice {
         } else {
           _ = await post.callAwaiting(box)
         }
-        // Not by the outcome of the call, because the listener may have been deallocated since.
+        // Look into the box, not at the outcome, because the listener may have been deallocated since the call.
         if box.load() == nil { post.list.endRegistration(of: box) }
       }
       // Inside the call: what the post holds may post in a `deinit`, and the call is the cause of that.

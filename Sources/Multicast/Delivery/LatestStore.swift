@@ -21,8 +21,8 @@ final class LatestStore: @unchecked Sendable {
   /// The number of the newest post that was stored; 1 if there was none. No stored post has the number 1, and it is not 0, so that
   /// a withdrawn post always has a number.
   ///
-  /// Relaxed. The number is set with the office's lock held, and a thread that reads it has taken that lock since to get its
-  /// letter. A number that it does not see yet belongs to a post whose letter is behind that one.
+  /// Relaxed. The number is set with the office's lock held. A thread that reads it has taken the lock to get its letter. If it
+  /// reads an older number, the newer post was stored after that, so its letter comes later.
   let newest = Atomic<UInt64>(1)
 
   func storedPost(_ state: inout PostOffice.State) -> Post? { unsafe stored }

@@ -21,8 +21,8 @@ class Home: @unchecked Sendable {
     /// A task that makes one awaited call after the other, of an awaiting handler in its actor.
     case handlerTask(in: WeakActor?)
 
-    /// Whichever thread posts or observes, for one call after the other. If a topic keeps its latest message, this is the home of
-    /// its handlers without an actor or a queue, of which the documentation says that they have no home.
+    /// The posting or observing thread, one call at a time. If a topic keeps its latest message, this is the home of its handlers
+    /// without an actor or a queue. The documentation says that such handlers have no home.
     case postingThread
   }
 

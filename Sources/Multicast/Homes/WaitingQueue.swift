@@ -1,5 +1,5 @@
 /// A first-in, first-out queue of letters or posts. Its memory is at most that of the elements that have waited since it was last
-/// empty.
+/// empty, or of 256 elements. After a move, it may be that of the other queue.
 struct WaitingQueue<Element>: ~Copyable {
   /// The elements that wait begin at `next`. The earlier ones have been taken and are nil.
   private var elements: ContiguousArray<Element?> = []

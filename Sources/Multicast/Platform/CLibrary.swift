@@ -2,7 +2,7 @@ import MulticastPlatform
 
 /// The process's standard error.
 package enum StandardError {
-  /// Writes a line with one system call, so that the lines of several threads do not mix.
+  /// Writes a line with one system call, so that the lines of several threads do not mix unless the system splits a long one.
   package static func print(_ line: String) {
     unsafe multicast_write_error(line + "\n")
   }
@@ -39,7 +39,8 @@ package enum StandardError {
 
 /// The system's time.
 enum Clock {
-  /// The nanoseconds since some moment in the past. In some virtual machines, the number may decrease.
+  /// The nanoseconds since some moment in the past. The system promises that the number does not decrease. If it does
+  /// nevertheless, a subtraction would stop the program: see ``now(notBefore:)``.
   static var now: UInt64 { multicast_now() }
 
   /// The time now, and not before an earlier one, so that the difference can be computed.

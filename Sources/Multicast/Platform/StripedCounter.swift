@@ -70,6 +70,9 @@ extension StripedCounter {
 
   /// Whether there was a moment during this call at which no activity was counted.
   ///
+  /// Read this with one lock held that all callers share. If two activities end at once in different stripes, neither thread may
+  /// see the other's end without it. With it, the second one to take the lock sees both.
+  ///
   /// An activity may begin in a stripe that has been read, and one may end in a stripe before that is read. Then each stripe was
   /// at zero when it was read, but never all of them together. So all are read twice. If none has begun anything in between, all of
   /// them were at zero between the two passes.
@@ -77,7 +80,8 @@ extension StripedCounter {
   /// An activity that has begun because of another one is seen in time: a thread that reads that the other one has ended sees
   /// everything that happened before that end, including the beginning. That is why ``begin()`` needs no ordering of its own.
   package var isZero: Bool {
-    // The numbers only grow between the passes, so the sums are equal only if each number is.
+    // The numbers only grow between the passes (2³² activities do not begin meanwhile), so the sums are equal only if each
+    // number is.
     var first: UInt64 = 0
     for index in 0..<Self.stripeCount {
       let word = load(index) & ~Self.mark

@@ -56,7 +56,8 @@ extension MulticastCenter {
   ///   - handler: Receives the owner and each message.
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since the last one was added
+  ///   still uses their list.
   @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
@@ -102,7 +103,8 @@ extension MulticastCenter {
   ///   - handler: Receives the owner and each message.
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since the last one was added
+  ///   still uses their list.
   @_disfavoredOverload @discardableResult @inlinable
   public func observe<Message, Owner: Actor>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
@@ -149,7 +151,8 @@ extension MulticastCenter {
   ///   - handler: Receives the owner and each message.
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since the last one was added
+  ///   still uses their list.
   @discardableResult
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
@@ -205,7 +208,8 @@ extension MulticastCenter {
   ///   - handler: Receives the owner and each message.
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since the last one was added
+  ///   still uses their list.
   @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,

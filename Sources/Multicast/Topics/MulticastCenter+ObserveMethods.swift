@@ -36,7 +36,8 @@ extension MulticastCenter {
   ///   - method: A method that receives each message, named with its class.
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since the last one was added
+  ///   still uses their list.
   @_disfavoredOverload @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
@@ -73,7 +74,8 @@ extension MulticastCenter {
   ///   - method: A method that receives each message, named with its class.
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since the last one was added
+  ///   still uses their list.
   @available(swift, obsoleted: 6) @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,

@@ -27,7 +27,7 @@ extension MulticastCenter {
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   /// - Returns: The number of handlers, and a way to wait until they have been called. You can ignore it.
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* handlers.
   @discardableResult @inlinable
   public func post<Message>(
     _ topic: Topic<Message>, _ message: Message, isolation: isolated (any Actor)? = #isolation,
@@ -56,7 +56,7 @@ extension MulticastCenter {
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   /// - Returns: The number of handlers, and a way to wait until they have been called. You can ignore it.
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* handlers.
   @discardableResult @inlinable
   public func post(
     _ topic: Topic<Void>, isolation: isolated (any Actor)? = #isolation,

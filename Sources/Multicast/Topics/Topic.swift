@@ -36,8 +36,8 @@ public struct Topic<Message: Sendable>: Sendable {
   /// one of them, a `post` returns before they are called, and that thread, or a task after 1,000 posts, calls
   /// them.
   ///
-  /// This property does not distinguish topics. A debug build stops if two topics of one name and message
-  /// type differ in it.
+  /// This property does not distinguish topics. If two topics of one name and message type differ in it, a debug
+  /// build stops, and a release build uses that of the first one.
   public let keepsLatest: Bool
 
   /// Creates a topic with a name, or the default topic of the message type.

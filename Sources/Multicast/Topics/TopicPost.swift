@@ -36,7 +36,7 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
 
 /// Calls the handler in a box with a post of a message.
 ///
-/// It is a function of the module, because a closure that calls it would be one more call.
+/// A function of the module, which is passed as it is: a closure around it would add a call.
 @usableFromInline
 func callHandler(in box: WeakBox, with post: Post) -> CallOutcome {
   guard let owner = box.load() else { return .gone }

@@ -43,7 +43,7 @@ extension MulticastCenter: CustomStringConvertible {
 extension MulticastDelegate: CustomStringConvertible {
   /// The listener protocol and the number of its clients: `MulticastDelegate<UserProtocol>: 2 clients`.
   ///
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* clients.
   public var description: String {
     "MulticastDelegate<\(Listener.self)>: \(counted(count, "client"))"
   }

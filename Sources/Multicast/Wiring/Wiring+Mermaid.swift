@@ -5,7 +5,7 @@ extension Wiring {
   /// order of the calls. Their labels show the number of neighbors that are equal, the home and the id. By
   /// default, Mermaid draws at most 500 arrows and 50,000 characters.
   ///
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* clients and handlers.
   public var mermaid: String {
     var types: [String: String] = [:]
     var nodes = ""

@@ -1,7 +1,7 @@
 extension Wiring: CustomStringConvertible {
   /// The wiring as indented text, with one protocol, topic, client or handler in each line.
   ///
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* clients and handlers.
   public var description: String {
     let isInUse = !protocols.isEmpty || !topics.isEmpty || !waiting.isEmpty
     var lines = [isInUse ? "MulticastCenter" : "MulticastCenter: not in use"]
