@@ -99,7 +99,7 @@ extension MulticastDelegate {
     while true {
       let registration = clientList.register(box)
       if registration != .full { return registration == .registered }
-      if !clientList.makeRoom() { clientList.removeDeallocatedElsewhere() }
+      if !clientList.makeRoom() { office.removeDeallocatedElsewhere(in: clientList) }
     }
   }
 

@@ -114,6 +114,20 @@ void multicast_wake(multicast_lock *lock) { wake_one(&lock->state); }
 
 #endif
 
+// MARK: - Dispatch
+
+#if !defined(__wasi__)
+
+// Declared here and not in the header, because the type of the queue is another one in Objective-C.
+extern void dispatch_queue_set_specific(
+  void *queue, const void *key, void *value, void (*destructor)(void *));
+
+void multicast_set_specific(uintptr_t queue, uintptr_t key, uintptr_t value) {
+  dispatch_queue_set_specific((void *)queue, (const void *)key, (void *)value, NULL);
+}
+
+#endif
+
 // MARK: - The C library
 
 uint64_t multicast_now(void) {

@@ -80,7 +80,7 @@ public struct DeliveryRecorder: Sendable {
   /// - Returns: The delivery.
   /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
   ///   limit.
-  /// - Complexity: O(*n*) in the number of all recorded deliveries.
+  /// - Complexity: O(*n*) for *n* deliveries since the oldest one that was not taken.
   nonisolated(nonsending) public func next() async throws -> Delivery {
     try await next("a delivery") { _ in true }
   }

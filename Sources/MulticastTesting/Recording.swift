@@ -27,16 +27,19 @@ final class Recording<Element: Sendable>: Sendable {
 
   private struct State {
     var entries: [Entry] = []
+    /// The position of the first entry that has not been taken.
+    var first = 0
     var waits: [Wait] = []
     var lastWait = 0
 
     /// Takes the first element that matches and has not been taken, unless an earlier one that matches blocks it.
     mutating func take(where matches: (Element) -> Bool) -> Element? {
-      let index = entries.firstIndex { entry in
+      let index = entries[first...].firstIndex { entry in
         (entry.progress == .recorded || entry.progress == .blocking) && matches(entry.element)
       }
       guard let index, entries[index].progress == .recorded else { return nil }
       entries[index].progress = .taken
+      while first < entries.count, entries[first].progress == .taken { first += 1 }
       return entries[index].element
     }
 

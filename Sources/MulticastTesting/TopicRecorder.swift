@@ -49,7 +49,7 @@ public struct TopicRecorder<Message: Sendable>: Sendable {
   /// - Returns: The message.
   /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
   ///   limit.
-  /// - Complexity: O(*n*) in the number of all recorded messages.
+  /// - Complexity: O(*n*) for *n* messages since the oldest one that was not taken.
   nonisolated(nonsending) public func next() async throws -> Message {
     guard let message = await recording.next(where: { _ in true }) else {
       throw NothingRecorded("a message of \(topic)", in: recording)

@@ -402,6 +402,34 @@ import Testing
     }
   }
 
+  /// So many that the list is full. No seed decides when a search for deallocated clients runs.
+  @Test func aSeedRepeatsItsOrderWithDeallocatedOwners() async throws {
+    func order(_ seed: UInt64) async throws -> [Int] {
+      let heard = Numbers()
+      try await Interleavings.replay(seed) { center in
+        let owner = Resident()
+        for home in 0..<6 {
+          let queue = DispatchQueue(label: "alive \(home)")
+          center.observe(Topic<Int>(), owner: owner, on: queue) { _, number in
+            heard.add(10 * home + number)
+          }
+        }
+        for home in 0..<20 {
+          let queue = DispatchQueue(label: "deallocated \(home)")
+          center.observe(Topic<Int>(), owner: Resident(), on: queue) { _, _ in }
+        }
+        for number in 0..<3 { center.post(Topic<Int>(), number) }
+        await center.settled()
+        extendLifetime(owner)
+      }
+      return heard.all
+    }
+    for seed in 0..<5 as Range<UInt64> {
+      let first = try await order(seed)
+      for _ in 0..<5 { #expect(try await order(seed) == first) }
+    }
+  }
+
   @Test func cancellationEndsARunThatAwaitsAMessage() async throws {
     let (begun, hasBegun) = AsyncStream<Void>.makeStream()
     let exploration = Task {

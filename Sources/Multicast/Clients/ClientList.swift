@@ -206,7 +206,7 @@ extension ClientList {
   }
 
   /// Drops the boxes of deallocated clients, and lets the list grow. Returns whether every client may be loaded here. Otherwise
-  /// call ``removeDeallocatedElsewhere()``.
+  /// call ``PostOffice/removeDeallocatedElsewhere(in:)``.
   ///
   /// A full list calls this. Then the list may grow to twice the number of the boxes that are left, so an add is amortized
   /// O(1).

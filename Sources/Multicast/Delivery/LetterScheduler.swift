@@ -53,6 +53,12 @@ package struct HeldHome: Sendable {
 }
 
 extension PostOffice {
+  /// Removes deallocated clients whose homes are elsewhere. With a scheduler, it leaves them to the next delivery: no seed decides
+  /// when such a search runs, and the homes of the next letters would depend on it.
+  func removeDeallocatedElsewhere(in list: ClientList) {
+    if scheduler == nil { list.removeDeallocatedElsewhere() }
+  }
+
   /// Hands a home in which a letter waits over to a scheduler. Returns false if a drain may handle the letter as usual. The
   /// scheduler is asked again for each later letter.
   func handOver(_ mailbox: Mailbox, to scheduler: any LetterScheduler) -> Bool {

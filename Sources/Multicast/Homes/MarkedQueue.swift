@@ -3,6 +3,9 @@
   import MulticastPlatform
 
   /// A dispatch queue that knows whether it is the current one.
+  ///
+  /// The queue's mark is a value under its own address. All centers and delegates share it, because Dispatch searches the values
+  /// of a queue one after the other. It stays until the queue ends.
   final class MarkedQueue: Sendable {
     /// The main queue. A block there runs in the main actor, even if a thread other than the main one serves the queue.
     static let main = MarkedQueue(.main)
@@ -10,19 +13,14 @@
     private let queue: DispatchQueue
     let address: UInt
 
-    /// The key of a value that only this queue has; nil for a global queue, which cannot be marked.
-    let mark: DispatchSpecificKey<Bool>?
+    /// Whether the queue is a global one, which cannot be marked: Dispatch would stop the program.
+    let isGlobal: Bool
 
     init(_ queue: DispatchQueue) {
       self.queue = queue
       address = queue.address
-      // Dispatch stops the program if it is asked to mark a global queue.
-      mark = queue.isGlobal ? nil : DispatchSpecificKey()
-      if let mark { queue.setSpecific(key: mark, value: true) }
-    }
-
-    deinit {
-      if let mark { queue.setSpecific(key: mark, value: nil) }
+      isGlobal = queue.isGlobal
+      if !isGlobal { multicast_mark_queue(address) }
     }
 
     var label: String { queue.label }
@@ -30,9 +28,7 @@
     /// Whether this thread runs on the queue, or on a queue that targets it. Unknown for a global queue.
     @inline(__always)
     var presence: Presence {
-      guard let mark else { return .unknown }
-      return unsafe multicast_has_specific(Unmanaged.passUnretained(mark).toOpaque())
-        ? .here : .elsewhere
+      isGlobal ? .unknown : multicast_is_on_queue(address) ? .here : .elsewhere
     }
 
     /// Runs `work` on the queue. A block, because the compiler would wrap another closure in one, which costs an allocation.

@@ -125,7 +125,7 @@ final class TopicRegistry: Sendable {
       }
       isSearched = list.removeDeallocated(in: boxes) && isSearched
       if isSearched { continue }
-      list.removeDeallocatedElsewhere()
+      list.office.removeDeallocatedElsewhere(in: list)
       searched += list.boxes.count
     }
     _ = state.withLock { [searched] state in state.dropUnused(afterSearchesFor: searched) }

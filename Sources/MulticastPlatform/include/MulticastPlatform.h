@@ -97,9 +97,19 @@ MULTICAST_INLINE const void *_Nullable multicast_task_local(const void *_Nonnull
 /// A function of Dispatch. The generic function of Dispatch's Swift module looks up types in each call.
 extern void *_Nullable dispatch_get_specific(const void *_Nonnull key);
 
-/// Whether the current queue, or a queue that it targets, stores a value under a key.
-MULTICAST_INLINE bool multicast_has_specific(const void *_Nonnull key) {
-  return dispatch_get_specific(key) != NULL;
+/// Stores a value in a queue.
+void multicast_set_specific(uintptr_t queue, uintptr_t key, uintptr_t value);
+
+/// Marks a queue, by a value under its own address.
+///
+/// @param queue The address of a queue that is not a global one.
+MULTICAST_INLINE void multicast_mark_queue(uintptr_t queue) {
+  multicast_set_specific(queue, queue, queue);
+}
+
+/// Whether a marked queue is the current one, or one that it targets.
+MULTICAST_INLINE bool multicast_is_on_queue(uintptr_t queue) {
+  return dispatch_get_specific((const void *)queue) != NULL;
 }
 
 // MARK: Atomics

@@ -89,6 +89,18 @@ import Testing
 
   // MARK: - Queues
 
+  /// Centers share a queue's mark, and none of them removes it.
+  @Test func aMarkedQueueKnowsWhereItIs() {
+    let queue = DispatchQueue(label: "home")
+    let other = DispatchQueue(label: "targets the home", target: queue)
+    let (home, targeting) = (MarkedQueue(queue), MarkedQueue(other))
+    for _ in 0..<3 { _ = MarkedQueue(queue) }
+    other.sync { #expect(home.presence == .here && targeting.presence == .here) }
+    queue.sync { #expect(home.presence == .here && targeting.presence == .elsewhere) }
+    #expect(home.presence == .elsewhere)
+    #expect(MarkedQueue(.global()).presence == .unknown)
+  }
+
   @Test(arguments: [false, true])
   func clientsAddedOnAQueueAreCalledThereOneAtATime(concurrent: Bool) async {
     let testHome = TestHome(concurrent: concurrent)

@@ -61,25 +61,31 @@ public final class DispatchQueue: @unchecked Sendable {
   }
 
   static func getSpecific<Value>(key: DispatchSpecificKey<Value>) -> Value? {
-    specific(UInt(bitPattern: ObjectIdentifier(key))) as? Value
+    let key = UInt(bitPattern: ObjectIdentifier(key))
+    return current { $0.specifics[key] } as? Value
   }
 
-  /// The value that the current queue, or a queue that it targets, has under a key.
-  fileprivate static func specific(_ key: UInt) -> Any? {
+  /// The first result that is not nil, for the current queue and the queues that it targets.
+  fileprivate static func current<Result>(_ body: (DispatchQueue) -> Result?) -> Result? {
     var queue = simulation_slot().pointee.map {
       Unmanaged<DispatchQueue>.fromOpaque($0).takeUnretainedValue()
     }
     while let one = queue {
-      if let value = one.specifics[key] { return value }
+      if let result = body(one) { return result }
       queue = one.target
     }
     return nil
   }
+
+  fileprivate func hasAddress(_ address: UInt) -> Bool { UInt(bitPattern: lock) == address }
 }
 
-/// Replaces the library's function of this name, which asks Dispatch.
-@_cdecl("multicast_has_specific") func hasSpecific(_ key: UnsafeRawPointer) -> Bool {
-  DispatchQueue.specific(UInt(bitPattern: key)) != nil
+// These two replace the library's functions of these names, which ask Dispatch.
+
+@_cdecl("multicast_mark_queue") func markQueue(_ queue: UInt) {}
+
+@_cdecl("multicast_is_on_queue") func isOnQueue(_ queue: UInt) -> Bool {
+  DispatchQueue.current { $0.hasAddress(queue) ? true : nil } ?? false
 }
 
 final class DispatchSpecificKey<Value>: Sendable {}

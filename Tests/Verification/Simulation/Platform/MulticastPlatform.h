@@ -9,7 +9,8 @@
 #define multicast_compare_exchange real_compare_exchange
 #define multicast_acquire real_acquire
 #define multicast_release real_release
-#define multicast_has_specific real_has_specific
+#define multicast_mark_queue real_mark_queue
+#define multicast_is_on_queue real_is_on_queue
 #include "../../../../Sources/MulticastPlatform/include/MulticastPlatform.h"
 #undef multicast_load
 #undef multicast_store
@@ -18,7 +19,8 @@
 #undef multicast_compare_exchange
 #undef multicast_acquire
 #undef multicast_release
-#undef multicast_has_specific
+#undef multicast_mark_queue
+#undef multicast_is_on_queue
 
 uint64_t multicast_load(const uint64_t *_Nonnull word, int order);
 void multicast_store(uint64_t *_Nonnull word, uint64_t value, int order);
@@ -28,4 +30,5 @@ uint64_t multicast_compare_exchange(
   uint64_t *_Nonnull word, uint64_t expected, uint64_t desired, int order);
 void multicast_acquire(multicast_lock *_Nonnull lock);
 void multicast_release(multicast_lock *_Nonnull lock);
-bool multicast_has_specific(const void *_Nonnull key);
+void multicast_mark_queue(uintptr_t queue);
+bool multicast_is_on_queue(uintptr_t queue);
