@@ -36,7 +36,7 @@ extension MulticastCenter {
   ///   - column: The column of this call.
   /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position and
   ///   its home. False while the client is being deinitialized.
-  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since the last one was added
+  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since a client was last added
   ///   still uses their list.
   @discardableResult @inlinable
   public func add<Listener>(
@@ -74,7 +74,7 @@ extension MulticastCenter {
   ///   - column: The column of this call.
   /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position and
   ///   its home. False while the client is being deinitialized.
-  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since the last one was added
+  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since a client was last added
   ///   still uses their list.
   @discardableResult @inlinable
   public func add<Listener>(
@@ -99,7 +99,7 @@ extension MulticastCenter {
   ///   - column: The column of this call.
   /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position.
   ///   False while the client is being deinitialized.
-  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since the last one was added
+  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since a client was last added
   ///   still uses their list.
   @discardableResult @inlinable
   public func add<Listener: Sendable>(

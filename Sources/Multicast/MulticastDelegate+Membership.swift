@@ -38,7 +38,7 @@ extension MulticastDelegate {
   ///   - column: The column of this call.
   /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position and
   ///   its home. False while the client is being deinitialized.
-  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since the last one was added
+  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since a client was last added
   ///   still uses their list.
   @discardableResult @inlinable
   public func add(
@@ -63,7 +63,7 @@ extension MulticastDelegate {
   ///   - column: The column of this call.
   /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position and
   ///   its home. False while the client is being deinitialized.
-  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since the last one was added
+  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since a client was last added
   ///   still uses their list.
   @discardableResult @inlinable
   public func add(
@@ -206,7 +206,7 @@ extension MulticastDelegate where Listener: Sendable {
   ///   - column: The column of this call.
   /// - Returns: Whether the client was added. False if it is a client already; then it keeps its position.
   ///   False while the client is being deinitialized.
-  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since the last one was added
+  /// - Complexity: Amortized O(1). O(*n*) for *n* clients if a delivery that has begun since a client was last added
   ///   still uses their list.
   @discardableResult @inlinable
   public func add(

@@ -68,7 +68,7 @@ public struct DeliveryRecorder: Sendable {
   /// A delivery is recorded when it has called its clients and left its letters. A nested delivery comes after
   /// its outer one in this array, although it is recorded first.
   ///
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* recorded deliveries.
   public var all: [Delivery] { recording.all }
 
   /// Takes the first delivery that was not taken, and waits until there is one.

@@ -41,7 +41,7 @@ public struct TopicRecorder<Message: Sendable>: Sendable {
 
   /// All recorded messages, even those that were taken.
   ///
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* recorded messages.
   public var all: [Message] { recording.all }
 
   /// Takes the first message that was not taken, and waits until there is one.
@@ -49,7 +49,7 @@ public struct TopicRecorder<Message: Sendable>: Sendable {
   /// - Returns: The message.
   /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
   ///   limit.
-  /// - Complexity: O(*n*) for *n* messages since the oldest one that was not taken.
+  /// - Complexity: Amortized O(1).
   nonisolated(nonsending) public func next() async throws -> Message {
     guard let message = await recording.next(where: { _ in true }) else {
       throw NothingRecorded("a message of \(topic)", in: recording)

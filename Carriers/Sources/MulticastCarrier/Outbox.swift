@@ -27,6 +27,8 @@ struct Outbox {
     var isSending = false
     /// The number of messages on their way, in one record.
     var underWay = 0
+    /// The largest number of messages in the next record. It is smaller after a record was too large for the engine.
+    var most = Outbox.recordMessages
   }
 
   /// The largest number of messages in a record, and of bytes if it has several messages.
@@ -107,7 +109,7 @@ struct Outbox {
     }
     var (count, bytes) = (topic.underWay, 0)
     if count == 0 {
-      let fitting = topic.items.prefix(Outbox.recordMessages).prefix { item in
+      let fitting = topic.items.prefix(topic.most).prefix { item in
         bytes += item.bytes.count
         return bytes <= Outbox.recordBytes
       }
@@ -123,12 +125,16 @@ struct Outbox {
     for item in topic.items.prefix(topic.underWay) { release(item.bytes.count) }
     topic.items.removeFirst(topic.underWay)
     topic.first += UInt64(topic.underWay)
-    topic.underWay = 0
+    (topic.underWay, topic.most) = (0, min(2 * topic.most, Outbox.recordMessages))
     topics[sender] = topic
   }
 
-  /// Sends half of the record's messages first, because all of them are too large for the engine.
-  mutating func split(_ sender: UInt64) { topics[sender]?.underWay /= 2 }
+  /// Sends half of the record's messages first, because together they are too large for the engine.
+  mutating func split(_ sender: UInt64) {
+    guard let count = topics[sender]?.underWay else { return }
+    topics[sender]?.underWay = count / 2
+    topics[sender]?.most = count / 2
+  }
 
   /// Forgets a topic that is no longer carried. Returns the number of its messages that will not leave.
   mutating func forget(_ sender: UInt64) -> UInt64 {

@@ -56,7 +56,7 @@ extension MulticastCenter {
   ///   - handler: Receives the owner and each message.
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
-  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since the last one was added
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
   ///   still uses their list.
   @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
@@ -103,7 +103,7 @@ extension MulticastCenter {
   ///   - handler: Receives the owner and each message.
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
-  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since the last one was added
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
   ///   still uses their list.
   @_disfavoredOverload @discardableResult @inlinable
   public func observe<Message, Owner: Actor>(
@@ -151,7 +151,7 @@ extension MulticastCenter {
   ///   - handler: Receives the owner and each message.
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
-  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since the last one was added
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
   ///   still uses their list.
   @discardableResult
   public func observe<Message, Owner: AnyObject & Sendable>(
@@ -208,7 +208,7 @@ extension MulticastCenter {
   ///   - handler: Receives the owner and each message.
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
-  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since the last one was added
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
   ///   still uses their list.
   @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(

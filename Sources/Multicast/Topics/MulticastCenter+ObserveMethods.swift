@@ -36,7 +36,7 @@ extension MulticastCenter {
   ///   - method: A method that receives each message, named with its class.
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
-  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since the last one was added
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
   ///   still uses their list.
   @_disfavoredOverload @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
@@ -74,7 +74,7 @@ extension MulticastCenter {
   ///   - method: A method that receives each message, named with its class.
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
-  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since the last one was added
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
   ///   still uses their list.
   @available(swift, obsoleted: 6) @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(

@@ -56,8 +56,8 @@ MULTICAST_INLINE void multicast_count_awaiting(int64_t change) {
 
 // MARK: The runtime
 //
-// Functions of Swift's runtime and of Dispatch that answer a question. The Swift interfaces stop the program if the answer is
-// no, or take longer.
+// Functions of Swift's runtime that answer a question. The Swift interfaces stop the program if the answer is no, or take
+// longer.
 
 /// The function of Swift's runtime that returns whether this thread runs in an executor. It is missing from the runtimes of
 /// Apple's systems before macOS 26 and its relatives, so the reference is weak there: the address is null if the function is
@@ -94,7 +94,10 @@ MULTICAST_INLINE const void *_Nullable multicast_task_local(const void *_Nonnull
   return swift_task_localValueGet(key);
 }
 
-/// A function of Dispatch. The generic function of Dispatch's Swift module looks up types in each call.
+// MARK: Dispatch
+//
+// Functions of Dispatch. The generic functions of its Swift module look up types in each call.
+
 extern void *_Nullable dispatch_get_specific(const void *_Nonnull key);
 
 /// Stores a value in a queue.
@@ -190,12 +193,12 @@ MULTICAST_INLINE void multicast_release(multicast_lock *_Nonnull lock) {
 // The module of the C library has another name on each system, and so do some of its functions. C code is the same on all of
 // them.
 
-/// Returns the nanoseconds since some moment in the past, which is another one each time the system starts. In some virtual
-/// machines, the number may decrease. The clocks of Swift's standard library need macOS 13 and its relatives.
+/// Returns the nanoseconds since some moment in the past, which is another one each time the system starts. The clocks of
+/// Swift's standard library need macOS 13 and its relatives.
 uint64_t multicast_now(void);
 
-/// Writes text to standard error in one piece, so that the lines of several threads do not mix, and on Android to the system's
-/// log, too. It ignores failures, because there is nothing left to report them with.
+/// Writes text to standard error with one system call, so that the lines of several threads do not mix unless the system splits
+/// a long one, and on Android to the system's log, too. It ignores failures, because there is nothing left to report them with.
 void multicast_write_error(const char *_Nonnull text);
 
 #if defined(__cplusplus)

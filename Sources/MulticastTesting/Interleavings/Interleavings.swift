@@ -31,7 +31,8 @@ import Testing
 ///
 /// The same seed gives the same order, whatever else the machine does, if all posts come from the body, from
 /// clients and from handlers. A seed does not control when child tasks of the body, `Task { }`, timers and
-/// other threads post.
+/// other threads post. The center does not search for deallocated clients of other homes while more are added,
+/// because no seed controls such a search; the next delivery removes them.
 ///
 /// Nothing stops the body, clients and handlers while they run. Therefore no order is found in which
 ///
