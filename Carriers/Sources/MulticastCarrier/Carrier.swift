@@ -13,7 +13,8 @@ public protocol Carrier: Sendable {
   /// Stores a record at the end of a log.
   ///
   /// - Parameter id: A random number, and the same one if the record is sent again after it may have been stored. An engine
-  ///   that supports identifiers stores it only once. Nobody can guess it and make the engine drop the record.
+  ///   that supports identifiers stores the record only once. No other client can guess the number and use it first, which
+  ///   would make the engine drop the record.
   /// - Returns: The position after the record.
   /// - Throws: `CarrierError.tooLarge` if the engine never stores a record of this size; then it has not stored it.
   ///   After another error, it may have stored it.
