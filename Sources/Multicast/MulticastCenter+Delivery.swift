@@ -7,8 +7,8 @@ extension MulticastCenter {
   /// ```
   ///
   /// The clients are those registered when the call begins, except those removed or deallocated before their
-  /// turn. Call this in the home of all of them: a debug build stops if a client has another home. Use `post`
-  /// then.
+  /// turn. Call this in the home of all of them: a debug build stops if a client that is not an actor has another
+  /// home. Use `post` then.
   ///
   /// A client may notify in turn. If it notifies from this same call site, directly or through other clients,
   /// that is a loop: the inner call calls no client, and is reported. Two properties that notify through one
@@ -26,7 +26,8 @@ extension MulticastCenter {
   ///   - column: The column of the call site.
   ///   - body: Receives each client.
   /// - Returns: The number of clients called.
-  /// - Complexity: O(*n*) for *n* clients, and a few instructions without clients. Allocates nothing.
+  /// - Complexity: O(*n*) for *n* clients, and a few instructions without clients. Allocates nothing,
+  ///   unless it removes deallocated clients or is reported.
   @discardableResult @inlinable @inline(__always)
   public func notify<Listener, Failure: Error>(
     _ listener: Listener.Type,

@@ -155,7 +155,7 @@ extension MulticastCenter {
   /// Active deliveries call no further client or handler. This releases the handlers on this thread. It does not
   /// remove the latest messages of topics: see ``removeLatest(of:)``.
   ///
-  /// - Complexity: O(*n*) in the number of clients and handlers.
+  /// - Complexity: O(*n*) for *n* clients, handlers and protocols, and O(*t* log *t*) for *t* topics.
   public func removeAll() {
     for list in registries.all.flatMap(\.lists) { list.removeAll() }
   }

@@ -64,7 +64,7 @@ public final class MulticastCenter: Sendable {
   public static let `default` = MulticastCenter()
 
   /// The delegates by the types of their listener protocols, and the registries of topics by their message types.
-  @usableFromInline let registries: RegistryTable
+  @usableFromInline let registries = RegistryTable()
 
   @usableFromInline let office: PostOffice
 
@@ -82,8 +82,8 @@ public final class MulticastCenter: Sendable {
   ///     is printed, too.
   ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock held.
   ///     Deliveries that it causes are not reported, by any center, except those of an `isolated deinit`, which
-  ///     does not see the values of the task. If nil, nothing is measured. See
-  ///     <doc:SeeingDeliveries>.
+  ///     does not see the values of the task. If nil, there are no events, and without `carrying` nothing is
+  ///     measured. See <doc:SeeingDeliveries>.
   ///   - carried: A task-local value that clients and handlers see where they are called.
   public init(
     reentrancy: ReentrancyPolicy = .refuseLoops,
@@ -93,7 +93,6 @@ public final class MulticastCenter: Sendable {
   ) {
     office = PostOffice(
       reentrancy: reentrancy, onRecursion: onRecursion, onDelivery: onDelivery, carrying: carried)
-    registries = RegistryTable(isReported: onDelivery != nil)
     #if DEBUG
       CenterReference.note(self)
     #endif
@@ -107,7 +106,6 @@ public final class MulticastCenter: Sendable {
     office = PostOffice(
       reentrancy: .refuseLoops, onRecursion: onRecursion, onDelivery: onDelivery, carrying: nil,
       scheduler: scheduler)
-    registries = RegistryTable(isReported: true)
     #if DEBUG
       CenterReference.note(self)
     #endif
@@ -141,7 +139,7 @@ public final class MulticastCenter: Sendable {
       if let site { hintAtUnheard(listener, from: site) }
     #endif
     let found = unsafe findDelegate(for: listener)
-    guard let delegate = unsafe found ?? (registries.isReported ? makeDelegate(for: listener) : nil)
+    guard let delegate = unsafe found ?? (office.isReported ? makeDelegate(for: listener) : nil)
     else { return nil }
     defer { extendLifetime(self) }
     return unsafe try delegate.pointee.borrow(body)

@@ -20,7 +20,8 @@ extension MulticastDelegate {
   ///   - column: The column of the call site.
   ///   - body: Receives each client with each event.
   /// - Returns: The number of clients called.
-  /// - Complexity: O(*n* · *m*) for *n* clients and *m* events. Allocates nothing.
+  /// - Complexity: O(*n* · *m*) for *n* clients and *m* events. Allocates nothing,
+  ///   unless it removes deallocated clients or is reported.
   @discardableResult @inlinable @inline(__always)
   public func notify<Events: Collection, Failure: Error>(
     forEach events: Events,

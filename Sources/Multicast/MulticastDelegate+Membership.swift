@@ -99,7 +99,7 @@ extension MulticastDelegate {
     while true {
       let registration = clientList.register(box)
       if registration != .full { return registration == .registered }
-      if !clientList.makeRoom() { office.removeDeallocatedElsewhere(in: clientList) }
+      office.makeRoom(in: clientList)
     }
   }
 
@@ -160,7 +160,7 @@ extension MulticastDelegate {
 
   /// The clients that are alive, in order. The array keeps them alive.
   ///
-  /// Read this in the home of all of them: a debug build stops if a client has another home.
+  /// Read this in the home of all of them: a debug build stops if a client that is not an actor has another home.
   ///
   /// - Complexity: O(*n*) for *n* clients.
   public var clients: [Listener] {
@@ -189,7 +189,7 @@ extension MulticastDelegate {
 
   /// Whether no client is alive. It includes the same clients as ``count``.
   ///
-  /// - Complexity: O(*n*) for *n* clients, and O(1) if the first client is alive.
+  /// - Complexity: O(*n*) for *n* clients, and O(1) if the client that was added first is still a client, and alive.
   public var isEmpty: Bool { !clientList.boxes.contains { box in box.mayBeAlive } }
 }
 

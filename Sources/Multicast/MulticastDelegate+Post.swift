@@ -50,8 +50,8 @@ extension MulticastDelegate {
   /// main actor, it returns after all calls. Elsewhere, or if `post` is calling the client that posts, the
   /// calls are made after it returns. They have one order with those of `post`, across protocols and topics.
   ///
-  /// It also calls clients without a home on the main actor. A debug build stops if a client's home is another
-  /// actor or a queue.
+  /// It also calls clients without a home on the main actor. A debug build stops if the home of a client that is
+  /// not an actor is another actor or a queue.
   ///
   /// - Parameters:
   ///   - isolation: The actor in which you call this.

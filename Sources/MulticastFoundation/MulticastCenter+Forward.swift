@@ -32,7 +32,8 @@ extension MulticastCenter {
   ///   - column: The column of the call site.
   ///   - userInfo: Returns the notification's `userInfo` for a message.
   /// - Returns: A token that can end the forward. You can ignore it.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
+  ///   still uses their list.
   @discardableResult
   public func forward<Message>(
     _ topic: Topic<Message>, to target: NotificationCenter = .default, as name: Notification.Name,
@@ -79,7 +80,8 @@ extension MulticastCenter {
   ///   - column: The column of the call site.
   ///   - userInfo: Returns the notification's `userInfo` for a message.
   /// - Returns: A token that can end the forward. You can ignore it.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
+  ///   still uses their list.
   @discardableResult
   public func forward<Message, Sender: AnyObject & Sendable>(
     _ topic: Topic<Message>, to target: NotificationCenter = .default, as name: Notification.Name,
@@ -123,7 +125,8 @@ extension MulticastCenter {
   ///   - column: The column of the call site.
   ///   - transform: Returns the message to post; nil for none.
   /// - Returns: A token that can end the forward. You can ignore it.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
+  ///   still uses their list.
   @discardableResult
   public func forward<Message, Posted: NotificationCenter.MainActorMessage>(
     _ topic: Topic<Message>, to target: NotificationCenter = .default, as type: Posted.Type,
@@ -157,7 +160,8 @@ extension MulticastCenter {
   ///   - column: The column of the call site.
   ///   - transform: Returns the message to post; nil for none.
   /// - Returns: A token that can end the forward. You can ignore it.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
+  ///   still uses their list.
   @discardableResult
   public func forward<Message, Posted: NotificationCenter.MainActorMessage>(
     _ topic: Topic<Message>, to target: NotificationCenter = .default, as type: Posted.Type,
@@ -201,7 +205,8 @@ extension MulticastCenter {
   ///   - column: The column of the call site.
   ///   - transform: Returns the message to post; nil for none.
   /// - Returns: A token that can end the forward. You can ignore it.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
+  ///   still uses their list.
   @discardableResult
   public func forward<Message, Posted: NotificationCenter.AsyncMessage>(
     _ topic: Topic<Message>, to target: NotificationCenter = .default, as type: Posted.Type,
@@ -235,7 +240,8 @@ extension MulticastCenter {
   ///   - column: The column of the call site.
   ///   - transform: Returns the message to post; nil for none.
   /// - Returns: A token that can end the forward. You can ignore it.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
+  ///   still uses their list.
   @discardableResult
   public func forward<Message, Posted: NotificationCenter.AsyncMessage>(
     _ topic: Topic<Message>, to target: NotificationCenter = .default, as type: Posted.Type,

@@ -82,7 +82,7 @@ public struct DeliveryRecorder: Sendable {
   ///   limit.
   /// - Complexity: O(*n*) for *n* deliveries since the oldest one that was not taken.
   nonisolated(nonsending) public func next() async throws -> Delivery {
-    try await next("a delivery") { _ in true }
+    try await recording.next("a delivery")
   }
 
   /// Takes the first delivery to a listener protocol that was not taken, and waits until there is one, as
@@ -95,7 +95,9 @@ public struct DeliveryRecorder: Sendable {
   nonisolated(nonsending) public func next<Listener>(
     _ listener: Listener.Type
   ) async throws -> Delivery {
-    try await next("a delivery to \(Listener.self)") { $0.event.isDelivery(to: Listener.self) }
+    try await recording.next("a delivery to \(Listener.self)") {
+      $0.event.isDelivery(to: Listener.self)
+    }
   }
 
   /// Takes the first delivery to a topic that was not taken, and waits until there is one, as ``next()`` does. It
@@ -108,16 +110,7 @@ public struct DeliveryRecorder: Sendable {
   nonisolated(nonsending) public func next<Message>(
     _ topic: Topic<Message>
   ) async throws -> Delivery {
-    try await next("a delivery to \(topic)") { $0.event.isDelivery(to: topic) }
-  }
-
-  nonisolated(nonsending) private func next(
-    _ wanted: String, where matches: @escaping @Sendable (Delivery) -> Bool
-  ) async throws -> Delivery {
-    guard let delivery = await recording.next(where: matches) else {
-      throw NothingRecorded(wanted, in: recording)
-    }
-    return delivery
+    try await recording.next("a delivery to \(topic)") { $0.event.isDelivery(to: topic) }
   }
 }
 

@@ -61,7 +61,7 @@ final class Recording<Element: Sendable>: Sendable {
   var remaining: [Element] { elements([.recorded]) }
 
   /// A line for each element, even for one that is not recorded yet.
-  fileprivate var lines: [String] {
+  private var lines: [String] {
     state.withLock(\.entries).enumerated().map { index, entry in
       let isRecorded = [.recorded, .taken].contains(entry.progress)
       return "\(index + 1). \(entry.element)\(isRecorded ? "" : ", has not ended")"
@@ -78,7 +78,7 @@ final class Recording<Element: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - number: A number that no other element has, with which you record the element.
-  ///   - blocks: Whether `next(where:)` waits for this element if it matches, although a later one that matches is recorded.
+  ///   - blocks: Whether `next` waits for this element if it matches, although a later one that matches is recorded.
   func begin(_ element: Element, number: UInt64, blocks: Bool) {
     state.withLock { state in
       state.entries.append(
@@ -103,9 +103,21 @@ final class Recording<Element: Sendable>: Sendable {
     for (wait, element) in served { wait.end(with: element) }
   }
 
-  /// Takes the first element that matches and has not been taken, and waits until there is one. Returns nil if the task is
-  /// cancelled.
-  func next(where matches: @escaping @Sendable (Element) -> Bool) async -> Element? {
+  /// Takes the first element that matches and has not been taken, and waits until there is one.
+  ///
+  /// - Parameter wanted: What the test waits for.
+  /// - Throws: ``NothingRecorded`` if the task is cancelled.
+  func next(
+    _ wanted: String, where matches: @escaping @Sendable (Element) -> Bool = { _ in true }
+  ) async throws(NothingRecorded) -> Element {
+    guard let element = await take(where: matches) else {
+      throw NothingRecorded(wanted, in: lines)
+    }
+    return element
+  }
+
+  /// Returns nil if the task is cancelled.
+  private func take(where matches: @escaping @Sendable (Element) -> Bool) async -> Element? {
     let number = state.withLock { state in
       state.lastWait += 1
       return state.lastWait
@@ -141,8 +153,8 @@ public struct NothingRecorded: Error, CustomStringConvertible {
   /// What the test waited for, and what was recorded until then.
   public let description: String
 
-  init<Element>(_ wanted: String, in recording: Recording<Element>) {
-    let lines = recording.lines
+  /// - Parameter lines: A line for each recorded element.
+  fileprivate init(_ wanted: String, in lines: [String]) {
     description =
       "The wait for \(wanted) was cancelled, as by a time limit. "
       + (lines.isEmpty

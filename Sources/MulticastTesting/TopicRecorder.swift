@@ -51,9 +51,6 @@ public struct TopicRecorder<Message: Sendable>: Sendable {
   ///   limit.
   /// - Complexity: Amortized O(1).
   nonisolated(nonsending) public func next() async throws -> Message {
-    guard let message = await recording.next(where: { _ in true }) else {
-      throw NothingRecorded("a message of \(topic)", in: recording)
-    }
-    return message
+    try await recording.next("a message of \(topic)")
   }
 }

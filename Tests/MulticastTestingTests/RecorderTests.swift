@@ -304,7 +304,7 @@ private final class Paged: PageProtocol {
     #expect(recorder.all.count == 3)
   }
 
-  /// `next()` returns nil whenever its task is cancelled.
+  /// `next` throws whenever its task is cancelled.
   @Test func aCancellationAtAnyMomentEndsTheWait() async throws {
     for round in 0..<10_000 {
       let recording = Recording<Int>()
@@ -312,7 +312,7 @@ private final class Paged: PageProtocol {
       let (begun, looked) = (Atomic<Bool>(false), Atomic<Bool>(false))
       let wait = Task.detached {
         begun.store(true, ordering: .releasing)
-        return await recording.next { number in
+        return try? await recording.next("1") { number in
           looked.store(true, ordering: .releasing)
           return number == 1
         }

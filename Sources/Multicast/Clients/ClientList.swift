@@ -80,7 +80,7 @@ extension ClientList {
     /// Another box with the same `idHash` has been registered since the caller has read the known ones.
     case changed
 
-    /// The list is full. Call ``makeRoom()``, and try again.
+    /// The list is full. Call ``PostOffice/makeRoom(in:)``, and try again.
     case full
   }
 
@@ -205,8 +205,8 @@ extension ClientList {
     state.withLock { state in state.hasAlive(ObjectIdentifier(client).address) }
   }
 
-  /// Drops the boxes of deallocated clients, and lets the list grow. Returns whether every client may be loaded here. Otherwise
-  /// call ``PostOffice/removeDeallocatedElsewhere(in:)``.
+  /// Drops the boxes of deallocated clients, and lets the list grow. Returns whether every client may be loaded here. If not,
+  /// the homes of the others are searched next: see ``PostOffice/makeRoom(in:)``.
   ///
   /// A full list calls this. Then the list may grow to twice the number of the boxes that are left, so an add is amortized
   /// O(1).

@@ -45,12 +45,7 @@ final class RegistryTable: @unchecked Sendable {
   /// All registries, in the order of their first use.
   private let registries = Locked<[any ClientRegistry]>([])
 
-  /// Whether the deliveries of the center are reported, even those that no listener hears. Then the center makes a registry
-  /// when it looks for one.
-  @usableFromInline let isReported: Bool
-
-  init(isReported: Bool = false) {
-    self.isReported = isReported
+  init() {
     unsafe buckets = .allocate(capacity: 1 << Self.bits)
     unsafe buckets.initialize(repeating: 0, count: 1 << Self.bits)
   }

@@ -3,7 +3,7 @@ import MulticastPlatform
 /// A registration: a weak reference to a client, and the client's home.
 ///
 /// A list shares its boxes with rosters and deliveries. A removal *empties* the box: it stores 0 as the client's address, which
-/// all of them see. A box that the list has dropped lives as long as a roster, a delivery or a token holds it.
+/// all of them see. A box that the list has dropped lives as long as a roster, a delivery, a search or a token holds it.
 ///
 /// `@unchecked`, because a weak reference is a variable before Swift 6.3. Only `init` assigns it, and any thread may load it.
 /// A client need not be `Sendable`, because the box refers to it and does not call it.

@@ -27,13 +27,13 @@ final class AwaitedCall: Sendable {
   /// Where the call's task stores its task-local value.
   private let storage = Atomic<UInt>(0)
 
-  private init(of post: Unmanaged<Post>, in mailbox: Mailbox, by office: PostOffice) {
+  private init(of post: Post, in mailbox: Mailbox, by office: PostOffice) {
     self.office = office
     self.mailbox = mailbox
-    self.post = unsafe ObjectIdentifier(post.takeUnretainedValue())
-    list = unsafe post._withUnsafeGuaranteedRef { ObjectIdentifier($0.list) }
-    reported = unsafe post._withUnsafeGuaranteedRef { unsafe $0.trace?.reported } ?? .init()
-    cause = unsafe post._withUnsafeGuaranteedRef(\.cause)
+    self.post = ObjectIdentifier(post)
+    list = ObjectIdentifier(post.list)
+    reported = unsafe post.trace?.reported ?? ReportedDelivery()
+    cause = post.cause
   }
 
   /// The call that this code is part of, in its task or in a child task of that; nil if there is none.
@@ -48,8 +48,8 @@ final class AwaitedCall: Sendable {
   /// Whether this task, which has inherited the call, is the call's or a child task of it.
   ///
   /// A child task reads the value where its parent stores it. Any other task has a copy in storage of its own. So while
-  /// the call is under way, and its storage is in use, the address distinguishes the two. No public function does, because a
-  /// task does not know its parent, and two tasks that inherit the same value look alike.
+  /// the call is under way, and its storage is in use, the address distinguishes the two. No public function can: a task does not
+  /// know its parent, and two tasks that inherit the same value look alike.
   private var isOfThisTask: Bool {
     isUnderWay.load(ordering: .acquiring)
       && storage.load(ordering: .relaxed) == Self.storageOfThisTask
@@ -64,7 +64,7 @@ final class AwaitedCall: Sendable {
     of post: Unmanaged<Post>, in mailbox: Mailbox, by office: PostOffice,
     _ body: nonisolated(nonsending) () async -> Void
   ) async {
-    let call = unsafe AwaitedCall(of: post, in: mailbox, by: office)
+    let call = unsafe post._withUnsafeGuaranteedRef { AwaitedCall(of: $0, in: mailbox, by: office) }
     multicast_count_awaiting(1)
     await $innermost.bind(call) {
       call.storage.store(storageOfThisTask, ordering: .relaxed)

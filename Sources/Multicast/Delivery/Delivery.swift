@@ -30,8 +30,7 @@
 // | without an actor and a queue               | none               |                                 | step 1                    |
 // | the same, if the topic keeps its latest    | the posting thread | on every thread                 | step 3, or a drain        |
 // | a handler that is awaited                  | a task             | never                           | a drain that awaits       |
-// | a client, in `post(awaiting:)`             | has its own, but   | never                           | a drain that awaits       |
-// |                                            | a task gets letters|                                 |                           |
+// | a client, in `post(awaiting:)`             | a task, for that   | never                           | a drain that awaits       |
 //
 // The functions, in the order in which they call each other. `‖` stands for "later, on the thread of the home":
 //
@@ -57,7 +56,8 @@
 // |            | the user's `Posted`                                  | client code                                              |
 // | roster     | its list, until that changes; each post for it; a    | with its post, after the calls, or when the list changes |
 // |            | LatestStore, for a withdrawn post                    |                                                          |
-// | box        | its list, while registered; each roster with it      | with no lock held: an id in it is client code            |
+// | box        | its list, perhaps for a while after its removal; the | with no lock held: an id in it is client code            |
+// |            | rosters, walks, searches and tokens with it          |                                                          |
 // | mailbox    | the office; a topic's LatestStore; the boxes and the | after unlocking                                          |
 // |            | rosters with its home; a drain; an AwaitedCall       |                                                          |
 //

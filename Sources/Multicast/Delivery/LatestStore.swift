@@ -11,15 +11,16 @@ final class LatestStore: @unchecked Sendable {
   // Unchecked: the office's lock is held.
   @exclusivity(unchecked) private var stored: Post?
 
-  /// For each post that was withdrawn while it waited to be stored, the topic's handlers at that moment. A withdrawn post is not
-  /// stored, and is only for these handlers. Its thread retains it until it has left its letters, and then it is no longer here.
+  /// For each post that was withdrawn before it was stored, by the post's address: the topic's handlers at that moment. The post
+  /// is only for these handlers, and is not stored. The thread that delivers it retains it until `storePost` has removed the
+  /// entry, so no other post has the address.
   @exclusivity(unchecked) private var withdrawn: [ObjectIdentifier: Roster] = [:]
 
   /// Whether the topic's list is no longer in use, so that no message is stored any longer.
   @exclusivity(unchecked) private var hasEnded = false
 
-  /// The number of the newest post that was stored; 1 if there was none. No stored post has the number 1, and it is not 0, so that
-  /// a withdrawn post always has a number.
+  /// The number of the newest stored post; 1 if there was none. Stored posts are numbered from 2 on. It is never 0, because a
+  /// withdrawn post gets this number, and 0 marks a post that is not stored yet.
   ///
   /// Relaxed. The number is set with the office's lock held. A thread that reads it has taken the lock to get its letter. If it
   /// reads an older number, the newer post was stored after that, so its letter comes later.
@@ -147,7 +148,10 @@ extension PostOffice.State {
     copyOf stored: Post, for roster: Roster, after cause: Cause?, _ delivery: inout DeliveryState
   ) -> Post {
     let post = stored.copy(for: roster)
-    if let cause { post.setCause(Cause(site: post.site, parent: cause)) }
+    if let cause {
+      // Handlers that observe in turn, without an end, must not lengthen the chain: no post among them would be refused.
+      post.setCause(cause.includes(post.site) ? cause : Cause(site: post.site, parent: cause))
+    }
     claimOrPut(post, for: roster, &delivery)
     return post
   }

@@ -53,6 +53,11 @@ package struct HeldHome: Sendable {
 }
 
 extension PostOffice {
+  /// Removes the deallocated clients of a full list, and lets it grow: see ``ClientList/makeRoom()``.
+  func makeRoom(in list: ClientList) {
+    if !list.makeRoom() { removeDeallocatedElsewhere(in: list) }
+  }
+
   /// Removes deallocated clients whose homes are elsewhere. With a scheduler, it leaves them to the next delivery: no seed decides
   /// when such a search runs, and the homes of the next letters would depend on it.
   func removeDeallocatedElsewhere(in list: ClientList) {

@@ -6,7 +6,8 @@
 /// own.
 ///
 /// **Locks.** A thread that holds the office's lock, or that of a topic registry, may take the lock of one list or one handler.
-/// Every other lock is taken alone. No lock is held while client code runs: when a listener is called, when the last reference
+/// The director of MulticastTesting takes the office's lock with its own lock held, to ask whether a home is ready, so no scheduler
+/// is called with the office's lock held. Every other lock is taken alone. No lock is held while client code runs: when a listener is called, when the last reference
 /// to a client, a post, a handler or an id is released, when an id is hashed or compared, and when an executor is asked
 /// something. One exception: a stored message is copied with the office's lock held (`Post.copy(for:)`). Only a message of a C++
 /// type runs code then, its copy constructor.
@@ -141,6 +142,9 @@ final class PostOffice: Sendable {
   /// Reports posts and carries values; nil if there is nothing to do.
   let tracing: Tracing?
 
+  /// Whether deliveries are reported, even those that no listener hears. Then a delegate or a topic is made when one is looked for.
+  @usableFromInline let isReported: Bool
+
   /// Decides when the letters of homes are handled, in a test. Nil if that is as soon as possible.
   let scheduler: (any LetterScheduler)?
 
@@ -163,6 +167,7 @@ final class PostOffice: Sendable {
     tracing = Tracing(onDelivery: onDelivery, carrying: carried)
     loopGuard = LoopGuard(
       policy: reentrancy, onRecursion: onRecursion, tracing: tracing)
+    isReported = onDelivery != nil
     self.scheduler = scheduler
   }
 }

@@ -15,8 +15,8 @@ package struct StripedCounter: ~Copyable, @unchecked Sendable {
     fileprivate let word: UnsafeMutablePointer<UInt64>
   }
 
-  // A stripe's word: bit 0 is the mark, bits 1 to 31 are the number of activities, and bits 32 to 63 that of those that have ever
-  // begun here. The last one overflows without harm.
+  // A stripe's word: bit 0 is the mark, bits 1 to 31 count the activities that are under way, and bits 32 to 63 those that have
+  // ever begun here. The last number may overflow, because `isZero` only compares two readings of it.
   private static var mark: UInt64 { 1 }
   private static var activity: UInt64 { 1 << 1 }
   private static var begin: UInt64 { 1 << 32 }
@@ -93,8 +93,8 @@ extension StripedCounter {
     return first == second
   }
 
-  /// Sets or removes the mark. Only one thread at a time may call this. An activity that ends afterwards finds the mark; ``isZero``
-  /// no longer counts one that has ended before.
+  /// Sets or removes the mark. Only one thread at a time may call this. After the mark is set, each activity that ends finds it, and
+  /// ``isZero`` no longer counts one that ended earlier. So no end is missed.
   package func setMark(_ isMarked: Bool) {
     if (load(0) & Self.mark != 0) == isMarked { return }
     let change = isMarked ? Self.mark : 0 &- Self.mark

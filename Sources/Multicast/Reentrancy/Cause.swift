@@ -31,12 +31,15 @@ final class Cause: AtomicWord, @unchecked Sendable {
     sequence(first: self) { $0.parent }.lazy.map(\.site)
   }
 
+  /// Whether a call site is that of this post or of one of its causes.
+  func includes(_ site: CallSite) -> Bool { sites.contains(site) }
+
   /// Counts this post if it recurs. Returns the number of posts of the chain that have recurred; 0 if this one does not recur.
   ///
   /// Relaxed, because the number orders no other memory.
   @inline(__always)
   func countRecurrence() -> Int {
-    guard let parent, let first, parent.sites.contains(site) else { return 0 }
+    guard let parent, let first, parent.includes(site) else { return 0 }
     return unsafe first.withWord { word in
       unsafe Int(multicast_add(word, 1, AtomicOrdering.relaxed.rawValue)) + 1
     }

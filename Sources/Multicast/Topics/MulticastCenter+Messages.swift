@@ -33,7 +33,8 @@ extension MulticastCenter {
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   /// - Returns: A stream for one loop.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
+  ///   still uses their list.
   public func messages<Message>(
     of topic: Topic<Message>,
     buffering policy: AsyncStream<Message>.Continuation.BufferingPolicy = .unbounded,

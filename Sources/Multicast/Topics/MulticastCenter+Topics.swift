@@ -39,7 +39,7 @@ extension MulticastCenter {
       if list?.isEmpty != false { hintAtUnobserved(topic, from: site) }
     #endif
     if let list { return list }
-    return topic.keepsLatest || registries.isReported ? makeList(of: topic, from: site) : nil
+    return topic.keepsLatest || office.isReported ? makeList(of: topic, from: site) : nil
   }
 
   @usableFromInline

@@ -28,7 +28,7 @@ extension TopicEntry {
       }
       switch list.registerWithLatest(box, among: known, replacing: old) {
       case .full:
-        if !list.makeRoom() { list.office.removeDeallocatedElsewhere(in: list) }
+        list.office.makeRoom(in: list)
         continue
       case .changed: continue
       case .registered: if let old { list.finishReplacement(of: old) }

@@ -25,7 +25,7 @@ final class TopicList: ClientList, @unchecked Sendable {
     latestStore = topic.keepsLatest ? LatestStore() : nil
     super.init(
       .topic(name: topic.name, keepsLatest: topic.keepsLatest, message: Message.self),
-      isReported: office.tracing?.reports == true)
+      isReported: office.isReported)
   }
 
   #if DEBUG

@@ -12,8 +12,8 @@ final class TopicRegistry: Sendable {
     /// Without them, `remove(_:)` would look for the object in every topic.
     var observed: [UInt: Set<String>] = [:]
 
-    /// The number of topics or objects at which the unused ones are removed. Then it grows by the number of topics, objects, names
-    /// or handlers that the next removal has to look at again, so that the time of an `observe` is amortized O(1).
+    /// The number of topics or objects at which unused ones are removed. After a removal, it is the number that is left, plus the
+    /// number of topics, objects, names or handlers that the next removal has to look at. So an `observe` takes amortized O(1).
     var limit = 16
 
     var count: Int { max(topics.count, observed.count) }

@@ -76,8 +76,9 @@ public struct DeliveryEvent: Sendable {
   /// The number of the pass, unique in its center.
   public internal(set) var pass: UInt64
 
-  /// The home in which this pass calls clients: `MainActor`, another actor's type, `queue` with its label, `task`,
-  /// or `task in` an actor; nil on the thread that notified or posted. A text for people, which may change.
+  /// The home in which this pass calls clients: `MainActor`, another actor's type (`an actor` after that is
+  /// deallocated), `queue` with its label, `task`, or `task in` an actor; nil on the thread that notified or
+  /// posted. A text for people, which may change.
   public internal(set) var home: String?
 
   /// The nanoseconds that the calls of this pass have waited since `post`; nil if they did not wait.

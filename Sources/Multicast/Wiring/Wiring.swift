@@ -60,8 +60,8 @@ public struct Wiring: Hashable, Sendable {
     /// The id of the handler as text; nil if it has none.
     public let id: String?
 
-    /// Where `post` calls them: `MainActor`, another actor's type, `queue` with a label, `task`, `task in` an
-    /// actor's type, or `posting thread` for those without a home.
+    /// Where `post` calls them: `MainActor`, another actor's type (`an actor` after that is deallocated), `queue`
+    /// with a label, `task`, `task in` an actor's type, or `posting thread` for those without a home.
     public let home: String
 
     /// The call site of `observe`, in a debug build; nil in a release build, and for clients.

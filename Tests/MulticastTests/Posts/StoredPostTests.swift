@@ -31,6 +31,20 @@ import Testing
     #expect(reports.all.count == 1)
   }
 
+  @Test func handlersThatObserveInTurnDoNotLengthenTheChainOfCauses() async {
+    let lengths = Numbers()
+    center.post(topic, 1)
+    @Sendable func observe(_ rest: Int) {
+      lengths.add(Cause.current.map { Array($0.sites).count } ?? 0)
+      if rest == 0 { return }
+      center.observe(topic, owner: owner, once: true) { _, _ in observe(rest - 1) }
+    }
+    observe(10)
+    await center.settled()
+    #expect(lengths.all.count == 11)
+    #expect((lengths.all.max() ?? 0) <= 2)
+  }
+
   @Test func aMessagePostedAndRemovedDuringACallIsRemoved() {
     let calls = Numbers()
     center.observe(topic, owner: owner) { _, number in calls.add(number) }
