@@ -48,7 +48,8 @@ extension MulticastDelegate {
   ///
   /// Use it from any thread for clients on the main actor, such as those of a `@MainActor` protocol. On the
   /// main actor, it returns after all calls. Elsewhere, or if `post` is calling the client that posts, the
-  /// calls are made after it returns. They have one order with those of `post`, across protocols and topics.
+  /// calls are made after it returns. For clients at home on the main actor, they have one order with those of
+  /// `post`, across protocols and topics.
   ///
   /// It also calls clients without a home on the main actor. A debug build stops if the home of a client that is
   /// not an actor is another actor or a queue.

@@ -96,6 +96,7 @@ final class Recording<Element: Sendable>: Sendable {
       var served: [(wait: Wait, element: Element)] = []
       for wait in state.waits where wait.matches(element) {
         if let first = state.take(where: wait.matches) { served.append((wait, first)) }
+        if state.first == state.entries.count { break }
       }
       state.waits.removeAll { wait in served.contains { $0.wait.number == wait.number } }
       return served

@@ -61,6 +61,11 @@ final class Roster: Sendable {
       groups: ContiguousArray(homes.map { Group(of: $0.home, $0.boxes) }))
   }
 
+  /// Whether a box is that of a client, or was emptied, so that it may have been.
+  func mayContain(_ client: UInt) -> Bool {
+    boxes.contains { box in box.identity == client || !box.isRegistered }
+  }
+
   /// Creates a roster as if all boxes had the same home, or none.
   convenience init(allOf boxes: Boxes, in home: Home?) {
     if let home {

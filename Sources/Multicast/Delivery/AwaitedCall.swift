@@ -84,11 +84,12 @@ extension AwaitedCall {
   /// post, the call would wait for itself.
   func isAddressed(by post: Post) -> Bool {
     if self.post == ObjectIdentifier(post) { return true }
-    // A task receives the posts of one topic, if it is a handler's, or else the posts that await clients. For any other post, it
+    // A task receives the posts of one topic, if it is a handler's, or else the posts that await its client. For any other post, it
     // does not have to look at all letters that wait, while the office is locked.
     let mayBeAddressed =
       switch mailbox.kind {
-      case .clientTask: if case .tasks = post.destination { true } else { false }
+      case .clientTask(let client):
+        if case .tasks = post.destination { post.roster.mayContain(client) } else { false }
       default: ObjectIdentifier(post.list) == list
       }
     return mayBeAddressed

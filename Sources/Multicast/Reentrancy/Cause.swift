@@ -31,7 +31,8 @@ final class Cause: AtomicWord, @unchecked Sendable {
     sequence(first: self) { $0.parent }.lazy.map(\.site)
   }
 
-  /// Whether a call site is that of this post or of one of its causes.
+  /// Whether a call site is that of this post or of one of its causes. Not inlined, because the loop takes more room than a call.
+  @inline(never)
   func includes(_ site: CallSite) -> Bool { sites.contains(site) }
 
   /// Counts this post if it recurs. Returns the number of posts of the chain that have recurred; 0 if this one does not recur.
