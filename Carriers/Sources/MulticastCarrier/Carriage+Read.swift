@@ -71,6 +71,10 @@ extension Carriage {
       }
       try await check(line, &reading)
     } catch CarrierError.beganAnew(let start) {
+      // A process that goes on at a position of an earlier log begins with the latest value of this one.
+      if line.log.keepsLatest, reading.handled == nil, reading.position?.number ?? 0 > 0 {
+        reading.isCatchingUp = true
+      }
       (reading.position, reading.checked, reading.end) = (start, start, nil)
       (reading.isRereading, reading.tail) = (true, nil)
       reading.inflow.rewind()
@@ -118,7 +122,10 @@ extension Carriage {
     // The log ends with another value than the one that counts here, so each process that holds this one posts it
     // again.
     let isBehind = reading.tail == nil || reading.tail != reading.handled
-    if line.log.keepsLatest, isBehind { line.publishLatest(self, line) }
+    guard line.log.keepsLatest, isBehind else { return }
+    // Values that wait to leave will end the log.
+    await waitUntilHeard(by: [line])
+    if state.withLock({ $0.outbox.count(line.sender.id) }) == 0 { line.publishLatest(self, line) }
   }
 
   /// Finds losses that no record shows. Does so once a second if anything was read, and twice a minute otherwise.
@@ -130,7 +137,7 @@ extension Carriage {
       .now - reading.checkTime > .seconds(checked == position ? 30 : 1)
     else { return }
     reading.checkTime = .now
-    for (sender, missing) in reading.inflow.settle() {
+    for (sender, missing) in reading.inflow.settle() where !isOwn(sender, in: line) {
       count(.gap(type: line.type, sender: "\(sender)", missing: 0), of: line, missing)
     }
     let end = try await carrier.end(of: line.log)
@@ -239,8 +246,9 @@ extension Carriage {
     await last?.delivered()
     // An own value that is posted again does not count as received.
     if !isOwn(frame.sender, in: line) {
-      state.withLock { $0.condition.received += UInt64(bodies.count) }
-      line.meters.received.increment(by: bodies.count)
+      let received = messages.count { $0 != nil }
+      state.withLock { $0.condition.received += UInt64(received) }
+      line.meters.received.increment(by: received)
       if let age = frame.age { line.meters.time.recordMilliseconds(age) }
     }
   }

@@ -34,43 +34,32 @@ extension Carriage: Service {
   /// Sends the waiting messages, for at most `Limits.closing`, and ends the carriage.
   ///
   /// What has not left by then stays in this process, and is reported. A message that is posted after `close()` has
-  /// returned is not reported; only `carriage.post` throws `CarrierError.closed`. `close()` does not wait for handlers.
+  /// returned is not reported; only `carriage.post` throws `CarrierError.closed`. `close()` does not wait for handlers. If a
+  /// handler without a home blocks a topic, messages of that topic that the carriage has not heard are not reported either.
   public func close() async {
-    // A new task, because the caller's may have been cancelled.
-    await Task { await end() }.value
-  }
-
-  private func end() async {
     let carried = state.withLock { Array($0.lines.values) }
-    let (idle, turn) = AsyncStream<Never>.makeStream()
-    let limit = Task {
-      try await Task.sleep(for: limits.closing)
-      turn.finish()
-    }
-    Task {
+    await atMost(limits.closing) { [self] in
       await waitUntilHeard(by: carried)
+      let (idle, turn) = AsyncStream<Never>.makeStream()
       change { $0.closing.append(turn) }
+      for await _ in idle {}
     }
-    for await _ in idle {}
-    limit.cancel()
     let lines = change { state in
       state.condition.connection = .closed
       state.refusals = ([:], [:])
       return state.lines.values
     }
     for line in lines { end(line, .closed) }
-    await carrier.close()
+    await atMost(limits.closing) { [carrier] in await carrier.close() }
     tick()
   }
 
   /// Waits until the lines have heard all that this task has posted. Another post arrives in each line's home after that.
   func waitUntilHeard(by lines: [Line]) async {
-    let topic = Topic<Bool>("MulticastCarrier.heard by \(id)")
-    let observations = lines.map { line in
-      center.observe(topic, owner: self, on: line.home.queue) { _, _ in }
-    }
+    let (topic, owner) = (Topic<Bool>("MulticastCarrier.heard by \(id)"), Locked(()))
+    for line in lines { center.observe(topic, owner: owner, on: line.home.queue) { _, _ in } }
     await center.post(topic, true).delivered()
-    for observation in observations { observation.cancel() }
+    center.removeHandlers(of: topic, owner: owner)
   }
 
   /// Posts the reports and the state of the last second. Returns whether the carriage is still open.
@@ -94,4 +83,23 @@ extension Carriage: Service {
     }
     center.post(.carriage, report)
   }
+}
+
+/// Calls a body in a new task, even if the caller's was cancelled. Returns when the body has returned, or after a time; then it
+/// cancels the new task, and does not wait for its end.
+func atMost(_ limit: Duration, _ body: @escaping @Sendable () async -> Void) async {
+  await Task {
+    let (end, turn) = AsyncStream<Never>.makeStream()
+    let work = Task {
+      await body()
+      turn.finish()
+    }
+    let clock = Task {
+      try await Task.sleep(for: limit)
+      turn.finish()
+    }
+    for await _ in end {}
+    clock.cancel()
+    work.cancel()
+  }.value
 }

@@ -74,7 +74,9 @@ extension Carriage {
     // Wait until the home adds nothing more, or a record is full: messages that are posted in a row share records, and
     // a single message does not wait for others.
     var old = 0
-    while let count = state.withLock({ $0.outbox.waiting(line.sender.id) }), count > old {
+    while case let count = state.withLock({ $0.outbox.count(line.sender.id) }), count > old,
+      count < Outbox.recordMessages
+    {
       old = count
       await Task.yield()
     }

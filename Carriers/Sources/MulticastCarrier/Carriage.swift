@@ -26,7 +26,7 @@ public final class Carriage: Sendable {
     public var waitingBytes = 16 << 20
     /// The number of messages that may wait, for all topics together: 200,000.
     public var waitingMessages = 200_000
-    /// The longest time that `close()` waits for the waiting messages to leave: 10 seconds.
+    /// The longest time that `close()` waits for the waiting messages to leave, and then for the carrier to close: 10 seconds.
     public var closing = Duration.seconds(10)
 
     /// Creates the default limits.
@@ -104,7 +104,8 @@ public final class Carriage: Sendable {
   /// - Parameters:
   ///   - center: A center that was made with `carrying: .carriage`, which ``run()`` checks. Give it only one carriage.
   ///   - carrier: The carrier of the engine, for this carriage alone.
-  ///   - name: The name of this process. Other processes receive it, cut off at 63 characters.
+  ///   - name: The name of this process. Other processes receive up to 63 Unicode scalars of it, without control characters and
+  ///     line breaks.
   ///   - prefix: The same in all processes of a team: up to 64 letters, digits, hyphens, underscores and single points.
   ///   - limits: How much may wait to leave.
   ///   - keys: The keys of the team. The first one signs the records of this process, and a record that any of them has
@@ -241,6 +242,9 @@ extension Carriage {
   /// Stops carrying a topic. Its waiting messages stay in this process, and are reported. A record on its way to the
   /// engine is reported, too, although the engine may store it. The center forgets the latest message, as it does when
   /// the carriage ends.
+  ///
+  /// A message that was posted just before may stay here without a report, because the carriage has not heard it yet. Await
+  /// `center.post(…).delivered()` first.
   public func stopCarrying(_ type: String) {
     guard let line = state.withLock({ $0.lines.removeValue(forKey: type) }) else { return }
     end(line, .notCarried)

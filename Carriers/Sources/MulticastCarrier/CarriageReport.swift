@@ -22,11 +22,12 @@ public enum CarriageReport: Sendable, Hashable {
   /// Messages are missing for good. Without a count, the engine has dropped records unread, and some messages may be
   /// missing.
   case gap(type: String, sender: String?, missing: UInt64?)
-  /// The engine has lost the log of a topic.
+  /// The log of a topic was created again or has lost its end, or another client has published a false position. The log is read
+  /// again.
   case beganAnew(type: String)
   /// A record could not be used, or another process has written it in a sender's name.
   case skipped(type: String, reason: String, count: UInt64)
-  /// Messages have stayed in this process, although their topic is carried.
+  /// Messages of a topic that is or was carried have stayed in this process.
   case kept(type: String, reason: CarrierError, count: UInt64)
 
   /// Returns the same report with another count. If it is brief, it leaves out the details that differ from message to

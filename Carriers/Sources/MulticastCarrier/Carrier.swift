@@ -5,7 +5,8 @@ import Foundation
 /// The engine numbers, stores and replays records. The carrier connects to it, and connects again after each loss,
 /// until it is closed. No method blocks a thread of Swift's pool. Each method throws `CarrierError.disconnected` if the
 /// engine cannot be reached, and `CarrierError.refused` if it refuses; the caller then tries again. After `close()`,
-/// each throws `CarrierError.closed`. One task at a time appends to a log, and one reads it.
+/// each throws `CarrierError.closed`. One task at a time appends to a log, and one reads it. Beside them, calls of tasks that were
+/// cancelled may still run, because their topic is no longer carried.
 public protocol Carrier: Sendable {
   /// The size in bytes of the largest record that the engine takes.
   var recordLimit: Int { get }
@@ -71,7 +72,7 @@ public enum CarrierError: Error, Hashable, CustomStringConvertible {
   case disconnected(String)
   /// The engine refuses a request, in its own words.
   case refused(String)
-  /// The log was emptied or created again, and begins after this position.
+  /// The log is not the one that was read, or has lost its end. Read it again after this position.
   case beganAnew(Position)
   /// The codec of the topic cannot encode the message.
   case notEncodable(String)

@@ -7,7 +7,7 @@ struct Meters: Sendable {
   let waiting, lag: Gauge
   let time: Metrics.Timer
 
-  /// How often an engine became reachable, for the whole program. Made anew each time, because the program may install its
+  /// How often an engine became reachable, for the whole program. Created for each use, because the program may install its
   /// metrics system late.
   static var connections: Counter { Counter(label: "multicast.carrier.connections") }
 

@@ -94,12 +94,6 @@ struct Outbox {
   /// The number of messages of the topic that wait.
   func count(_ sender: UInt64) -> Int { topics[sender]?.items.count ?? 0 }
 
-  /// The number of messages of the topic that wait; nil if there are enough for a record.
-  func waiting(_ sender: UInt64) -> Int? {
-    let count = count(sender)
-    return count < Outbox.recordMessages && bytes < Outbox.recordBytes ? count : nil
-  }
-
   /// Returns the next messages to send, and the same ones until `finish`. If there are none, it returns nil, and the
   /// caller must stop sending.
   mutating func next(_ sender: UInt64) -> Packed? {

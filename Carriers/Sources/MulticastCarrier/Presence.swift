@@ -2,7 +2,7 @@ import Foundation
 import Multicast
 import ServiceLifecycle
 
-/// Reports which processes of a team are running, as keys with an expiry in the engine.
+/// Reports which processes of a team are running. Each one stores a key with an expiry in the engine.
 ///
 /// ```swift
 /// let presence = Presence(center: center, registry: carrier, name: "north")
@@ -25,6 +25,9 @@ public final class Presence: Service {
     public let details: [String: String]
   }
 
+  /// The largest size of a value: a process and its details, in JSON.
+  private static let valueLimit = 64 << 10
+
   /// This process.
   public let own: Member
   private let center: MulticastCenter
@@ -40,7 +43,7 @@ public final class Presence: Service {
   ///   - center: The center that receives the reports.
   ///   - registry: The carrier of the carriage, or another one.
   ///   - name: The name of this process.
-  ///   - details: What this process publishes about itself, such as an address.
+  ///   - details: What this process publishes about itself, such as an address: less than 64 KiB in JSON.
   ///   - prefix: The same in all processes of a team.
   ///   - expiry: How long a process may be silent. It stores its key three times in that time. NATS keeps the expiry of
   ///     the first process.
@@ -64,61 +67,61 @@ public final class Presence: Service {
 
   /// Keeps this process present until the task is cancelled or the service group shuts down.
   public func run() async {
-    await cancelWhenGracefulShutdown {
+    let beats = Task {
       while !Task.isCancelled {
-        await self.speak()
-        try? await Task.sleep(for: self.expiry / 3)
+        await speak()
+        try? await Task.sleep(for: expiry / 3)
       }
     }
-    // A new task, because the caller's may have been cancelled. If it fails, the key expires.
-    await Task {
+    try? await gracefulShutdown()
+    beats.cancel()
+    // If the engine does not answer in time, the key expires.
+    await atMost(expiry) { [self] in
+      await beats.value
       _ = try? await registry.register(nil, as: own.id, in: prefix, expiry: expiry)
-    }.value
+    }
     state.withLock { $0 = (Company(), "It does not run any more.") }
   }
 
   private func speak() async {
     do {
       let value = try Array(JSONEncoder().encode(own))
+      guard value.count <= Presence.valueLimit else {
+        throw CarrierError.tooLarge(bytes: value.count, limit: Presence.valueLimit)
+      }
       let (values, wasKept) = try await registry.register(
         value, as: own.id, in: prefix, expiry: expiry)
-      let members = values.compactMapValues {
+      // Any client may store a value, and to decode a large one may take minutes.
+      let members = values.filter { $0.value.count <= Presence.valueLimit }.compactMapValues {
         try? JSONDecoder().decode(Member.self, from: Data($0))
       }
+      // The answer may come after `run()` has returned.
+      if Task.isCancelled { return }
       let (joined, left) = state.withLock { state in
-        state.problem = nil
-        return state.company.take(members, wasKept: wasKept, at: .now, expiry: expiry)
+        // Without the own key, or after an outage, the keys of others may be missing, too.
+        let isWhole = state.problem.take() == nil && wasKept
+        return state.company.take(members, isWhole: isWhole, at: .now, expiry: expiry)
       }
       for member in left { center.post(.presence, .left(member)) }
       for member in joined { center.post(.presence, .joined(member, isOwn: member.id == own.id)) }
-    } catch {
-      state.withLock { state in
-        state.problem = String("\(error)".prefix(300))
-        state.company.noteOutage()
-      }
-    }
+    } catch { state.withLock { $0.problem = String("\(error)".prefix(300)) } }
   }
 }
 
 /// The processes that are running, according to the engine. A value without an engine, a lock or a clock.
 struct Company {
   private(set) var members: [String: Presence.Member] = [:]
-  /// Whether the engine could not be reached since the last answer.
-  private var wasAway = false
   /// Until this time, a process whose key is missing may be about to store it again.
   private var grace: ContinuousClock.Instant?
 
-  mutating func noteOutage() { wasAway = true }
-
   /// Takes the members whose keys the engine has stored, and returns the ones that have joined and left.
   ///
-  /// - Parameter wasKept: Whether the own key was still stored. If not, the engine has lost the other keys, too.
+  /// - Parameter isWhole: Whether no key was lost, and the engine was reached each time since the last call.
   mutating func take(
-    _ present: [String: Presence.Member], wasKept: Bool, at now: ContinuousClock.Instant,
+    _ present: [String: Presence.Member], isWhole: Bool, at now: ContinuousClock.Instant,
     expiry: Duration
   ) -> (joined: [Presence.Member], left: [Presence.Member]) {
-    if wasAway || !wasKept, !members.isEmpty { grace = now + expiry }
-    wasAway = false
+    if !isWhole, !members.isEmpty { grace = now + expiry }
     let isGrace = grace.map { now < $0 } ?? false
     let joined = present.filter { members[$0.key] == nil }
     let missing = isGrace ? [:] : members.filter { present[$0.key] == nil }

@@ -30,14 +30,16 @@ struct Consumer {
   /// The read that waits, and its limit of records.
   private(set) var waiter: Waiter?
   private var limit = 0
-  /// The number of records that the server may still send, and since when.
+  /// The number of records that the server may still send.
   private var asked = 0
+  /// When the server was asked for them.
+  private var since = ContinuousClock.now
   /// Whether the server has sent a record since it was asked.
   private var hasSent = false
-  private var since = ContinuousClock.now
   /// Whether the server has ever answered.
   private var hasWorked = false
   private var records: [Record] = []
+  /// The number of the last record among those that the server's consumer has sent.
   private var number: UInt64 = 0
   /// Whether the server has sent all records, and sends new ones immediately.
   private var isLive = false
@@ -84,7 +86,8 @@ struct Consumer {
 
   /// Takes a status that the server has sent instead of a record.
   mutating func take(_ status: String) -> Step {
-    if status == "100" { return .wait }
+    // From 2.10 on, the server also reports that it has sent as many records as it was asked for, perhaps after another question.
+    if ["100", "409 Batch Completed"].contains(status) { return .wait }
     // There were no records, or fewer than the limit of records or bytes.
     guard ["404", "408", "409 Message Size Exceeds MaxBytes"].contains(status) else {
       return end(status)

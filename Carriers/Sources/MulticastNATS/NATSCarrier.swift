@@ -133,11 +133,11 @@ public final class NATSCarrier: Carrier, Registry {
   private func read(
     _ log: Log, limit: Int, _ session: Session, with new: Consumer? = nil
   ) async throws -> [Record] {
-    // Also if the connection is lost during the read: the next consumer begins where a drop may not be seen any more.
+    // Even if the connection is lost during the read, because the next consumer begins behind the drop and cannot find it.
     defer {
       known.withLock { known in
-        // With the lock held, because `release` comes after the cancellation. The topic begins without a doubt if it is carried
-        // again.
+        // With the lock held: `release`, which comes after a cancellation, removes whatever this stores. So the topic begins without
+        // a doubt if it is carried again.
         if !Task.isCancelled, let consumer = session.consumer(of: log) ?? new {
           let doubt = session.takeDoubt(log) ?? new?.doubt
           known[log] = (consumer.known, known[log]?.doubt ?? doubt)

@@ -4,7 +4,7 @@ import MulticastCarrier
 ///
 /// Each topic has a stream. A script stores a record and publishes it with its position, so that a reader that keeps up
 /// receives it on a second connection, without asking. A reader that has just begun, was slow or has lost a connection
-/// reads the stream until it has everything before the next published record.
+/// reads the stream to its end first. From then on, it takes each published record that directly follows the last one.
 public final class RedisCarrier: Carrier, Registry {
   /// Stores a record with the epoch of its log and the position of the record before it, and publishes all three.
   private static let append = """
@@ -19,7 +19,8 @@ public final class RedisCarrier: Carrier, Registry {
     """
   /// Returns the server's time in seconds, whether the answer had no room for more, and the positions and contents of
   /// records. Leaves out the contents of the record at the beginning, which the reader has, and of records that are too
-  /// large. An entry that no carrier has written gets the position 0, because a reader has to get past it.
+  /// large. An entry that no carrier has written gets the epoch 0 and no position before it. It keeps its own position, because a
+  /// reader has to get past it.
   private static let read = """
     local function known(text, pattern, most) return text and #text <= most and text:match(pattern) end
     local all, size, isFull = {}, 0, 0
@@ -45,7 +46,7 @@ public final class RedisCarrier: Carrier, Registry {
       local sum = size + #name + #(value or '')
       if not till or tonumber(till) <= now then redis.call('HDEL', KEYS[1], name)
       elseif name == ARGV[1] then was = 1
-      elseif sum < 2097152 and #all < 32768 then size, all[#all + 1], all[#all + 2] = sum, name, value end
+      elseif #name <= 200 and sum < 2097152 and #all < 32768 then size, all[#all + 1], all[#all + 2] = sum, name, value end
     end
     if ARGV[2] == '0' then redis.call('HDEL', KEYS[1], ARGV[1]) else
       redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', now + ARGV[2]) .. ' ' .. ARGV[3])

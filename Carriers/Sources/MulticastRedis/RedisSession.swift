@@ -137,7 +137,7 @@ final class RedisSession: EngineSession {
       }
       // Any client may publish, and the server may drop what was published. Therefore only the record that follows the
       // last one is trusted. For any other record, the stream is read.
-      let isNext = topic.place.flatMap { place?.follows($0) } ?? false
+      let isNext = topic.place != nil && topic.place == place?.before
       topic.heard = max(topic.heard, position)
       if !isNext { topic.place = nil } else if topic.waiter != nil { topic.place = position }
       return (topic.waiter.take(), isNext)
@@ -182,10 +182,5 @@ struct Place {
     guard parts.count == 5 else { return nil }
     position = Position(epoch: parts[0], number: parts[1], part: parts[2])
     before = Position(epoch: parts[0], number: parts[3], part: parts[4])
-  }
-
-  /// Whether no record is between a position and this one. A log without a record has no epoch yet.
-  func follows(_ other: Position) -> Bool {
-    before == other || before.number == 0 && other.number == 0
   }
 }

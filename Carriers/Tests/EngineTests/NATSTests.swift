@@ -170,6 +170,17 @@ struct NATSTests {
     #expect(consumer.doubt == doubt)
   }
 
+  /// From 2.10 on, the server says that it has sent as many records as it was asked for, perhaps after the next question.
+  @Test func aConsumerGoesOnAfterAFullBatch() {
+    let log = Log(prefix: "p", type: "note", keepsLatest: false)
+    var consumer = Consumer(log, "name", after: Position(epoch: 1, number: 0), known: 0, first: 1)
+    _ = consumer.take([1], 1, 1, 0)
+    guard case .wait = consumer.take("409 Batch Completed") else {
+      Issue.record("The consumer ends.")
+      return
+    }
+  }
+
   /// The stream has dropped many records since the last record of a quiet topic. All of them were of other topics, up
   /// to where the topic was read.
   @Test(arguments: [(5, 900, 5), (899, 900, nil), (950, 900, nil)] as [(UInt64, UInt64, UInt64?)])

@@ -31,6 +31,28 @@ struct RedisTests {
     return sites
   }
 
+  /// Channels, unlike keys, are the same in all databases.
+  @Test func databasesOfOneServerAreApart() async throws {
+    let engine = try await Engine(.redis)
+    func site(_ name: String, _ database: Int) throws -> Site {
+      let url = "redis://127.0.0.1:\(engine.port)/\(database)"
+      return Site(RedisCarrier(try RedisConfiguration(url: url)), name, carrying: topics)
+    }
+    let sites = [try site("one", 1), try site("two", 2), try site("three", 2)]
+    for site in sites { await site.start(topics: 1) }
+    try await eventually("all listen") {
+      try await ask(engine, "pubsub", "numsub", "multicast:log:note").contains("3")
+    }
+    // The first record of an empty log.
+    sites[0].post(1...1)
+    await sites[0].until { $0.state?.sent == 1 }
+    sites[2].post(1...10)
+    let seen = await sites[1].until { $0.notes(of: "three").last == 10 }
+    #expect(seen.notes(of: "three") == Array(1...10) && seen.notes(of: "one").isEmpty)
+    for site in sites { await site.stop() }
+    withExtendedLifetime(engine) {}
+  }
+
   /// After a failover, the address may lead to a server that accepts no records, or has no master yet.
   @Test func aServerWithoutAMasterIsReportedAndTriedAgain() async throws {
     let engine = try await Engine(.redis)

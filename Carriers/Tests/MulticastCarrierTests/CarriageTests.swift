@@ -20,9 +20,15 @@ private final class HookedCarrier: Carrier, Registry {
   private let hooks = Locked<(append: Append?, read: Read?)>((nil, nil))
   /// The identifiers of the records, in order.
   let ids = Locked<[UInt64]>([])
+  /// How often the end of each log was asked for.
+  let ends = Locked<[Log: Int]>([:])
+  private let end: Gate?
 
-  init(_ engine: InMemoryCarrier.Engine, append: Append? = nil, read: Read? = nil) {
-    inner = InMemoryCarrier(engine)
+  /// - Parameter end: A gate at which `close()` waits.
+  init(
+    _ engine: InMemoryCarrier.Engine, append: Append? = nil, read: Read? = nil, end: Gate? = nil
+  ) {
+    (inner, self.end) = (InMemoryCarrier(engine), end)
     hooks.withLock { $0 = (append, read) }
   }
 
@@ -37,7 +43,10 @@ private final class HookedCarrier: Carrier, Registry {
     if try await hooks.withLock({ $0.read })?(log) == true { return [] }
     return try await inner.read(log, after: position, limit: limit)
   }
-  func end(of log: Log) async throws -> Position { try await inner.end(of: log) }
+  func end(of log: Log) async throws -> Position {
+    ends.withLock { $0[log, default: 0] += 1 }
+    return try await inner.end(of: log)
+  }
   func isComplete(_ log: Log, since position: Position) async throws -> Bool {
     try await inner.isComplete(log, since: position)
   }
@@ -48,7 +57,10 @@ private final class HookedCarrier: Carrier, Registry {
     return try await inner.register(value, as: name, in: prefix, expiry: expiry)
   }
   func release(_ log: Log) { inner.release(log) }
-  func close() async { await inner.close() }
+  func close() async {
+    await end?.pass()
+    await inner.close()
+  }
 }
 
 /// A gate that is closed until it is opened.
@@ -449,6 +461,16 @@ private func limits(
     gate.open()
   }
 
+  @Test func theEndDoesNotWaitForACarrierThatDoesNotClose() async throws {
+    let gate = Gate()
+    let site = Site(
+      HookedCarrier(engine, end: gate), "one", limits: limits(closing: .milliseconds(10)))
+    await site.start()
+    await site.close()
+    #expect(site.carriage.condition.connection == .closed)
+    gate.open()
+  }
+
   /// A sender that pauses after a failure would keep the carriage for up to 30 seconds.
   @Test func theEndCancelsTheSenders() async throws {
     let one = site("one")
@@ -510,6 +532,35 @@ private func limits(
           .note, Note("one", 0, String(repeating: "x", count: 2 << 20)))
       }
     }
+  }
+
+  /// The center has delivered an own message that the engine refused, so nothing is missing here.
+  @Test func noOwnMessageIsMissing() async throws {
+    let carrier = HookedCarrier(
+      engine,
+      append: { record, _ in
+        if record.count > 2_000 { throw CarrierError.tooLarge(bytes: record.count, limit: 2_000) }
+      })
+    let (one, two) = (Site(carrier, "one"), site("two"))
+    try await withSites(one, two) {
+      for (number, size) in [(1, 1), (2, 3_000), (3, 1)] {
+        await one.center.post(
+          .note, Note("one", number, String(repeating: "x", count: size))
+        ).delivered()
+        await eventually { one.carriage.condition.waitingMessages == 0 }
+      }
+      await two.until { $0.notes(of: "one") == [1, 3] }
+      let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
+      // Each check of the log asks for its end, if something was read since the one before.
+      for _ in 1...3 {
+        let ends = carrier.ends.withLock { $0[log] }
+        await eventually {
+          two.post(1...1)
+          return carrier.ends.withLock { $0[log] } != ends
+        }
+      }
+    }
+    #expect(one.seen.missing == 0)
   }
 
   @Test func aMessageWithALongKeyOfMetadataIsReportedAndTheOthersArrive() async throws {
@@ -586,6 +637,7 @@ private func limits(
       }
     }
     for site in [one, two] { await site.stop() }
+    #expect(two.carriage.condition.received == 6, "A skipped message was not received.")
   }
 
   @Test func aVersionThatIsTooNewIsSkipped() async throws {
@@ -1178,6 +1230,56 @@ private func limits(
   }
 
   /// A process that is killed before it has delivered the latest value reads it again.
+  @Test func aPositionOfAnEarlierLogLeadsToTheLatestValueAlone() async throws {
+    let one = site("one")
+    await one.start()
+    for number in 1...5 {
+      await one.center.post(.last, Note("one", number)).delivered()
+      await eventually { one.carriage.condition.waitingMessages == 0 }
+    }
+    let two = Site(InMemoryCarrier(engine), "two") {
+      $0.carry(.last, as: "last", from: .after(Position(epoch: 99, number: 5_000)))
+    }
+    await two.start(topics: 1)
+    let seen = await two.until { $0.notes(of: "one", in: "last").last == 5 }
+    #expect(seen.notes(of: "one", in: "last") == [5])
+    for site in [one, two] { await site.stop() }
+  }
+
+  /// The values that wait end the log, once they leave.
+  @Test func aValueThatWaitsWhenTheLogBeginsAgainIsPostedOnce() async throws {
+    let (gate, isStuck) = (Gate(), Locked(false))
+    let (reader, hasReadAgain) = (Locked<Site?>(nil), Gate())
+    let carrier = HookedCarrier(
+      engine, append: { _, _ in if isStuck.withLock(\.self) { await gate.pass() } },
+      read: { _ in
+        let reports = reader.withLock { $0?.seen.reports } ?? []
+        // The log has been read again up to its end.
+        if reports.contains(.beganAnew(type: "last")) { hasReadAgain.open() }
+        return false
+      })
+    let topic: (Carriage) -> Void = { $0.carry(.last, as: "last") }
+    let (one, two) = (
+      Site(carrier, "one", carrying: topic), Site(InMemoryCarrier(engine), "two", carrying: topic)
+    )
+    reader.withLock { $0 = one }
+    for site in [one, two] { await site.start(topics: 1) }
+    one.post(1...1, to: .last)
+    await two.until { $0.notes(of: "one", in: "last") == [1] }
+    await eventually { one.carriage.condition.waitingMessages == 0 }
+    isStuck.withLock { $0 = true }
+    await one.center.post(.last, Note("one", 2)).delivered()
+    engine.empty()
+    await hasReadAgain.pass()
+    gate.open()
+    await eventually { one.carriage.condition.waitingMessages == 0 }
+    one.post(3...3, to: .last)
+    let seen = await two.until { $0.notes(of: "one", in: "last").last == 3 }
+    #expect(seen.notes(of: "one", in: "last") == [1, 2, 3])
+    for site in [one, two] { await site.stop() }
+    reader.withLock { $0 = nil }
+  }
+
   @Test func noPositionIsAheadOfTheLatestValue() async throws {
     let (one, last) = (site("one"), Locked<[Position?]>([]))
     try await withSites(one) {
@@ -1320,6 +1422,48 @@ private func limits(
     #expect(one.members.isEmpty && one.problem == "It does not run any more.")
     #expect(told.withLock { $0.count } == 5)
     #expect(three.own.details == ["at": "home of three"])
+  }
+
+  @Test func presenceEndsWithAnEngineThatDoesNotAnswer() async throws {
+    let (gate, isAsked) = (Gate(), Gate())
+    let carrier = HookedCarrier(
+      engine,
+      append: { _, _ in
+        isAsked.open()
+        await gate.pass()
+      })
+    let presence = Presence(
+      center: MulticastCenter(), registry: carrier, name: "one", expiry: .milliseconds(10))
+    let running = Task { await presence.run() }
+    await isAsked.pass()
+    running.cancel()
+    await running.value
+    gate.open()
+  }
+
+  @Test func presenceIgnoresWhatIsTooLargeForAProcess() async throws {
+    let (carrier, center) = (InMemoryCarrier(engine), MulticastCenter())
+    for size in [70_000, 7] {
+      let member = Presence.Member(
+        id: "\(size)", name: "other", details: ["at": String(repeating: "x", count: size)])
+      _ = try await carrier.register(
+        Array(JSONEncoder().encode(member)), as: member.id, in: "multicast", expiry: .seconds(60))
+    }
+    let presence = Presence(center: center, registry: carrier, name: "one", expiry: .seconds(60))
+    let running = Task { await presence.run() }
+    await eventually { !presence.members.isEmpty }
+    #expect(presence.members.contains { $0.id == "7" })
+    #expect(!presence.members.contains { $0.id == "70000" })
+    running.cancel()
+    await running.value
+    // Its own details are too large for the others.
+    let large = Presence(
+      center: center, registry: carrier, name: "one",
+      details: ["at": String(repeating: "x", count: 70_000)])
+    let failing = Task { await large.run() }
+    await eventually { large.problem?.contains("65536 are the most") == true }
+    failing.cancel()
+    await failing.value
   }
 }
 

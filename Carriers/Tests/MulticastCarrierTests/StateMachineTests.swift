@@ -435,17 +435,17 @@ private let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
     Presence.Member(id: id, name: id, details: [:])
   }
   private func take(
-    _ company: inout Company, _ ids: String..., wasKept: Bool = true, at seconds: Int
+    _ company: inout Company, _ ids: String..., isWhole: Bool = true, at seconds: Int
   ) -> [String] {
     let present = Dictionary(uniqueKeysWithValues: ids.map { ($0, member($0)) })
     let (joined, left) = company.take(
-      present, wasKept: wasKept, at: start + .seconds(seconds), expiry: .seconds(6))
+      present, isWhole: isWhole, at: start + .seconds(seconds), expiry: .seconds(6))
     return (joined.map { "+" + $0.id } + left.map { "-" + $0.id }).sorted()
   }
 
   @Test func processesJoinAndLeave() {
     var company = Company()
-    var news = take(&company, "a", wasKept: false, at: 0)
+    var news = take(&company, "a", isWhole: false, at: 0)
     #expect(news == ["+a"])
     news = take(&company, "a", "b", at: 2)
     #expect(news == ["+b"])
@@ -455,10 +455,9 @@ private let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
 
   @Test func afterAnOutageNoProcessHasLeftForOneExpiry() {
     var company = Company()
-    var news = take(&company, "a", "b", "c", wasKept: false, at: 0)
-    company.noteOutage()
+    var news = take(&company, "a", "b", "c", isWhole: false, at: 0)
     // The keys have expired meanwhile, and the others have not connected yet.
-    news = take(&company, "a", wasKept: false, at: 20)
+    news = take(&company, "a", isWhole: false, at: 20)
     #expect(news.isEmpty && company.members.count == 3)
     news = take(&company, "a", "b", at: 22)
     #expect(news.isEmpty)
@@ -470,8 +469,8 @@ private let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
 
   @Test func anEngineThatHasLostTheOwnKeyHasLostAllKeys() {
     var company = Company()
-    var news = take(&company, "a", "b", wasKept: false, at: 0)
-    news = take(&company, "a", wasKept: false, at: 2)
+    var news = take(&company, "a", "b", isWhole: false, at: 0)
+    news = take(&company, "a", isWhole: false, at: 2)
     #expect(news.isEmpty, "No call has failed, but the own key was gone.")
     news = take(&company, "a", "b", at: 4)
     #expect(news.isEmpty)
