@@ -125,7 +125,8 @@ extension Carriage {
     guard line.log.keepsLatest, isBehind else { return }
     // Values that wait to leave will end the log.
     await waitUntilHeard(by: [line])
-    if state.withLock({ $0.outbox.count(line.sender.id) }) == 0 { line.publishLatest(self, line) }
+    let waits = state.withLock { $0.outbox.count(line.sender.id) } > 0
+    if !waits, !Task.isCancelled { line.publishLatest(self, line) }
   }
 
   /// Finds losses that no record shows. Does so once a second if anything was read, and twice a minute otherwise.

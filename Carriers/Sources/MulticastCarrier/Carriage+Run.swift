@@ -31,7 +31,7 @@ extension Carriage: Service {
     await close()
   }
 
-  /// Sends the waiting messages, for at most `Limits.closing`, and ends the carriage.
+  /// Sends the waiting messages, for at most `Limits.closing`, and ends the carriage. Then closes the carrier, for at most as long.
   ///
   /// What has not left by then stays in this process, and is reported. A message that is posted after `close()` has
   /// returned is not reported; only `carriage.post` throws `CarrierError.closed`. `close()` does not wait for handlers. If a
@@ -50,8 +50,8 @@ extension Carriage: Service {
       return state.lines.values
     }
     for line in lines { end(line, .closed) }
-    await atMost(limits.closing) { [carrier] in await carrier.close() }
     tick()
+    await atMost(limits.closing) { [carrier] in await carrier.close() }
   }
 
   /// Waits until the lines have heard all that this task has posted. Another post arrives in each line's home after that.

@@ -71,8 +71,8 @@ extension Carriage {
 
   /// Sends the waiting messages of a topic, one record after the other. Call this in the line's home.
   private func send(_ line: Line) async {
-    // Wait until the home adds nothing more, or a record is full: messages that are posted in a row share records, and
-    // a single message does not wait for others.
+    // Wait until the home adds nothing more, or there are enough messages for a record: messages that are posted in a row share
+    // records, and a single message does not wait for others.
     var old = 0
     while case let count = state.withLock({ $0.outbox.count(line.sender.id) }), count > old,
       count < Outbox.recordMessages

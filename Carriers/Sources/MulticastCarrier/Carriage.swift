@@ -26,7 +26,8 @@ public final class Carriage: Sendable {
     public var waitingBytes = 16 << 20
     /// The number of messages that may wait, for all topics together: 200,000.
     public var waitingMessages = 200_000
-    /// The longest time that `close()` waits for the waiting messages to leave, and then for the carrier to close: 10 seconds.
+    /// The longest time for each of the two waits of `close()`: for the waiting messages to leave, and for the carrier to close.
+    /// 10 seconds.
     public var closing = Duration.seconds(10)
 
     /// Creates the default limits.

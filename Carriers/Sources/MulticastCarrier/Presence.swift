@@ -78,6 +78,8 @@ public final class Presence: Service {
     // If the engine does not answer in time, the key expires.
     await atMost(expiry) { [self] in
       await beats.value
+      // It has lasted too long, and the process may be present again.
+      if Task.isCancelled { return }
       _ = try? await registry.register(nil, as: own.id, in: prefix, expiry: expiry)
     }
     state.withLock { $0 = (Company(), "It does not run any more.") }
@@ -104,7 +106,9 @@ public final class Presence: Service {
       }
       for member in left { center.post(.presence, .left(member)) }
       for member in joined { center.post(.presence, .joined(member, isOwn: member.id == own.id)) }
-    } catch { state.withLock { $0.problem = String("\(error)".prefix(300)) } }
+    } catch {
+      if !Task.isCancelled { state.withLock { $0.problem = String("\(error)".prefix(300)) } }
+    }
   }
 }
 

@@ -1229,7 +1229,6 @@ private func limits(
     }
   }
 
-  /// A process that is killed before it has delivered the latest value reads it again.
   @Test func aPositionOfAnEarlierLogLeadsToTheLatestValueAlone() async throws {
     let one = site("one")
     await one.start()
@@ -1280,6 +1279,7 @@ private func limits(
     reader.withLock { $0 = nil }
   }
 
+  /// A process that is killed before it has delivered the latest value reads it again.
   @Test func noPositionIsAheadOfTheLatestValue() async throws {
     let (one, last) = (site("one"), Locked<[Position?]>([]))
     try await withSites(one) {

@@ -6,11 +6,12 @@
 /// own.
 ///
 /// **Locks.** A thread that holds the office's lock, or that of a topic registry, may take the lock of one list or one handler.
-/// The director of MulticastTesting takes the office's lock with its own lock held, to ask whether a home is ready, so no scheduler
-/// is called with the office's lock held. Every other lock is taken alone. No lock is held while client code runs: when a listener is called, when the last reference
-/// to a client, a post, a handler or an id is released, when an id is hashed or compared, and when an executor is asked
-/// something. One exception: a stored message is copied with the office's lock held (`Post.copy(for:)`). Only a message of a C++
-/// type runs code then, its copy constructor.
+/// The director of MulticastTesting takes the office's lock with its own lock held, to ask whether a home is ready, so no
+/// scheduler is called with the office's lock held. Every other lock is taken alone.
+///
+/// No lock is held while client code runs: when a listener is called, when the last reference to a client, a post, a handler or
+/// an id is released, when an id is hashed or compared, and when an executor is asked something. One exception: a stored message
+/// is copied with the office's lock held (`Post.copy(for:)`). Only a message of a C++ type runs code then, its copy constructor.
 @usableFromInline
 final class PostOffice: Sendable {
   /// The state that the lock protects, with the state of every ``Mailbox`` and ``LatestStore``.

@@ -61,7 +61,8 @@ extension TaskLocal {
 }
 
 extension Task<Never, Never> {
-  /// A hash of the current task; 0 outside tasks. Two tasks have the same hash with a probability of one in 2⁶⁴, or 2³² where pointers have 32 bits.
+  /// A hash of the current task; 0 outside tasks. Two tasks have the same hash with a probability of one in 2⁶⁴, or 2³² where
+  /// pointers have 32 bits.
   static var identity: Int { unsafe withUnsafeCurrentTask { task in unsafe task?.hashValue ?? 0 } }
 }
 
