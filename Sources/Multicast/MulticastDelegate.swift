@@ -48,8 +48,8 @@ public final class MulticastDelegate<Listener>: Sendable {
   ///     each refused call site prints one report on standard error. A call that is refused inside `onRecursion`
   ///     is printed, too.
   ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock held: see
-  ///     <doc:SeeingDeliveries>. Deliveries that it causes are not reported, by any center or delegate, except those of an
-  ///     `isolated deinit`. If nil, there are no events, and without `carrying` nothing is measured.
+  ///     <doc:SeeingDeliveries>. Deliveries that it causes are not reported, by any center or delegate, except
+  ///     those of an `isolated deinit`. If nil, there are no events, and without `carrying` nothing is measured.
   ///   - carried: A task-local value that clients see where they are called.
   public convenience init(
     reentrancy: ReentrancyPolicy = .refuseLoops,

@@ -493,13 +493,17 @@ private func limits(
 
   // MARK: What cannot be carried
 
-  @Test func tooLargeMessagesAreReportedAndTheOthersArrive() async throws {
-    // The engine takes less than its limit says, as a stream with `max_msg_size` does.
-    let carrier = HookedCarrier(
+  /// A carrier that takes less than its limit says, as a stream with `max_msg_size` does.
+  private var smallCarrier: HookedCarrier {
+    HookedCarrier(
       engine,
       append: { record, _ in
         if record.count > 2_000 { throw CarrierError.tooLarge(bytes: record.count, limit: 2_000) }
       })
+  }
+
+  @Test func tooLargeMessagesAreReportedAndTheOthersArrive() async throws {
+    let carrier = smallCarrier
     let (one, two) = (Site(carrier, "one"), site("two"))
     try await withSites(one, two) {
       engine.isDown = true
@@ -536,11 +540,7 @@ private func limits(
 
   /// The center has delivered an own message that the engine refused, so nothing is missing here.
   @Test func noOwnMessageIsMissing() async throws {
-    let carrier = HookedCarrier(
-      engine,
-      append: { record, _ in
-        if record.count > 2_000 { throw CarrierError.tooLarge(bytes: record.count, limit: 2_000) }
-      })
+    let carrier = smallCarrier
     let (one, two) = (Site(carrier, "one"), site("two"))
     try await withSites(one, two) {
       for (number, size) in [(1, 1), (2, 3_000), (3, 1)] {
