@@ -223,7 +223,8 @@ extension Carriage {
     _ frame: Frame, of line: Line, to topic: Topic<Message>, _ codec: some MessageCodec<Message>
   ) async {
     let bodies = frame.items.map(\.body)
-    var messages: [Message?] = (try? codec.decode(bodies)) ?? []
+    // Mapped, because a conversion of the array casts each element at run time.
+    var messages: [Message?] = (try? codec.decode(bodies))?.map { $0 } ?? []
     if messages.count != bodies.count {
       messages = bodies.map { body in
         do {
@@ -235,7 +236,9 @@ extension Carriage {
       }
     }
     var last: Posted?
-    for case (let item, let message?) in zip(frame.items, messages) {
+    // By index, because the iterator of a zip looks up generic metadata for each element.
+    for (index, item) in frame.items.enumerated() {
+      guard let message = messages[index] else { continue }
       let context = CarriageContext(
         metadata: item.metadata, sender: frame.sender.name, hops: item.hops &+ 1,
         mark: Mark(nil, by: line))

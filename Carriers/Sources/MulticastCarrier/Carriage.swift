@@ -67,7 +67,7 @@ public final class Carriage: Sendable {
     var running: [Outbox.Turn] = []
 
     /// Whether a line is still carried.
-    func carries(_ line: Line) -> Bool { lines[line.type]?.sender == line.sender }
+    func carries(_ line: Line) -> Bool { lines[line.type]?.own === line.own }
 
     /// Returns the callers whose wait is over.
     mutating func takeReady() -> [Outbox.Turn] {

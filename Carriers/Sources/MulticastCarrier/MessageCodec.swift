@@ -30,7 +30,12 @@ public struct JSONCodec<Message: Codable & Sendable>: MessageCodec {
 
   /// Decodes all bodies as one array, because a decoder costs as much as a small message.
   public func decode(_ bodies: [ArraySlice<UInt8>]) throws -> [Message] {
-    let array = Data("[".utf8) + bodies.joined(separator: ",".utf8) + Data("]".utf8)
-    return try decoder.decode([Message].self, from: array)
+    var array = Array("[".utf8)
+    for (index, body) in bodies.enumerated() {
+      if index > 0 { array.append(UInt8(ascii: ",")) }
+      array += body
+    }
+    array.append(UInt8(ascii: "]"))
+    return try decoder.decode([Message].self, from: Data(array))
   }
 }

@@ -43,6 +43,8 @@ final class RedisConnection: ChannelDuplexHandler {
   /// Receives published messages and the end of the connection.
   private weak var session: RedisSession?
   private let patience: Duration
+  /// Whether the server was asked for a sign of life, and has sent nothing since.
+  private var isPinged = false
   /// The passwords that the server may repeat, which no report may contain.
   private let secrets: [String]
   /// The largest number of bytes in an answer: the records that were asked for, or one of the largest size.
@@ -69,6 +71,7 @@ final class RedisConnection: ChannelDuplexHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    isPinged = false
     var part = unwrapInboundIn(data)
     buffer.writeBuffer(&part)
     do {
@@ -90,6 +93,13 @@ final class RedisConnection: ChannelDuplexHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     guard event is IdleStateHandler.IdleStateEvent else { return }
+    // Sent from here, so that a program that blocks Swift's pool does not lose its connections.
+    guard isPinged else {
+      isPinged = true
+      waiting.append(context.eventLoop.makePromise())
+      let ping = ByteBuffer(string: "*1\r\n$4\r\nPING\r\n")
+      return context.writeAndFlush(wrapOutboundOut(ping), promise: nil)
+    }
     session?.timeOut()
     let error = CarrierError.disconnected("The server has not answered for \(patience).")
     errorCaught(context: context, error: error)
@@ -155,7 +165,7 @@ final class RedisConnection: ChannelDuplexHandler {
             .setSoLinger(linger(l_onoff: 1, l_linger: 0))
           let pipeline = channel.pipeline.syncOperations
           if own.url.scheme == "rediss" { try pipeline.addHandler(encryption(own)) }
-          try pipeline.addHandler(IdleStateHandler(readTimeout: .init(patience)))
+          try pipeline.addHandler(IdleStateHandler(readTimeout: .init(patience / 2)))
           try pipeline.addHandler(RedisConnection(session, own, patience))
         }
       }

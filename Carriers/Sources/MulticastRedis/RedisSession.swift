@@ -51,8 +51,7 @@ final class RedisSession: EngineSession {
       }
     }
     state.withLock { $0.connections = connections }
-    // More often than a silent connection is closed.
-    repeatedly(every: .seconds(3)) { [weak self] in await self?.sweep() }
+    repeatedly(every: .seconds(3)) { [weak self] in self?.endReads() }
   }
 
   var hasEnded: Bool { state.withLock { $0.error != nil } }
@@ -145,14 +144,12 @@ final class RedisSession: EngineSession {
     waiter?.resume(returning: isNext ? [Record(position: position, bytes: Array(parts[1]))] : nil)
   }
 
-  /// Ends the reads that wait, and finds out whether the server still answers. Returns whether the session is still
-  /// open.
-  private func sweep() async -> Bool {
-    let (connections, waiters) = state.withLock { state in
-      (state.connections, state.topics.keys.compactMap { state.topics[$0]?.waiter.take() })
+  /// Ends the reads that wait. Returns whether the session is still open.
+  private func endReads() -> Bool {
+    let waiters = state.withLock { state in
+      state.topics.keys.compactMap { state.topics[$0]?.waiter.take() }
     }
     for waiter in waiters { waiter.resume(returning: []) }
-    for connection in connections { _ = try? await connection.value.ask(["PING"], nil) }
     return !hasEnded
   }
 

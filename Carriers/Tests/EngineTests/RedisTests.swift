@@ -371,6 +371,33 @@ struct RedisTests {
     #expect(try next.futureResult.wait().text(0) == "OK")
   }
 
+  /// The connection itself asks for a sign of life. A task that asks would have to wait while a program blocks Swift's pool.
+  @Test func aSilentServerIsAskedBeforeTheConnectionEnds() throws {
+    let configuration = try RedisConfiguration(url: "redis://127.0.0.1")
+    let channel = EmbeddedChannel(handler: RedisConnection(nil, configuration, .seconds(8)))
+    _ = try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+    func beSilent() throws -> String? {
+      channel.pipeline.fireUserInboundEventTriggered(IdleStateHandler.IdleStateEvent.read)
+      return try channel.readOutbound(as: ByteBuffer.self).map { String(buffer: $0) }
+    }
+    let ping = "*1\r\n$4\r\nPING\r\n"
+    for _ in 0..<3 {
+      #expect(try beSilent() == ping)
+      try channel.writeInbound(ByteBuffer(string: "+PONG\r\n"))
+    }
+    // The answers to the pings are not those of a command.
+    let promise = channel.eventLoop.makePromise(of: Words.self)
+    try channel.writeOutbound((command: ByteBuffer(string: "GET"), answer: promise))
+    #expect(try channel.readOutbound(as: ByteBuffer.self) == ByteBuffer(string: "GET"))
+    #expect(try beSilent() == ping)
+    try channel.writeInbound(ByteBuffer(string: "+value\r\n+PONG\r\n"))
+    #expect(try promise.futureResult.wait().text(0) == "value")
+    #expect(try beSilent() == ping)
+    #expect(channel.isActive)
+    #expect(try beSilent() == nil)
+    #expect(!channel.isActive)
+  }
+
   /// A value of 6 MB, or many small ones. The answer to the others would be too large, forever.
   @Test(arguments: [(1, 6_000_000), (40_000, 10)])
   func valuesThatNoPresenceHasStoredEndNoConnection(_ count: Int, _ size: Int) async throws {

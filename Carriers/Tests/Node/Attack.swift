@@ -222,11 +222,14 @@ struct Attack: Sendable {
     withExtendedLifetime(engine) {}
   }
 
-  func measure() async throws {
+  func measure(codec: String) async throws {
     let engine = try await Engine(kind)
-    try await Node.measure("\(kind)", ["receive", "\(kind)", "\(engine.port)"], carrier(engine))
+    let arguments = ["receive", "\(kind)", "\(engine.port)", codec]
+    try await Node.measure("\(kind)", arguments, carrier(engine), codec: codec)
     withExtendedLifetime(engine) {}
   }
 
-  func receive(port: Int) async throws { await Node.receive(try carrier(port: port)) }
+  func receive(port: Int, codec: String) async throws {
+    await Node.receive(try carrier(port: port), codec: codec)
+  }
 }

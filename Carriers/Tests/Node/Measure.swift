@@ -13,13 +13,45 @@ extension Topic where Message == Price {
   fileprivate static var price: Self { Topic("price") }
 }
 
-private func makeCarriage(_ center: MulticastCenter, _ carrier: any Carrier) -> Carriage {
+/// A codec for this one type, as a C program would have it. The bytes are those of JSON, with the two numbers in this order.
+private struct PriceCodec: MessageCodec {
+  func encode(_ price: Price, into bytes: inout [UInt8]) {
+    bytes += #"{"number":\#(price.number),"time":\#(price.time)}"#.utf8
+  }
+
+  func decode(_ bodies: [ArraySlice<UInt8>]) throws -> [Price] {
+    bodies.compactMap { body in
+      var numbers: [UInt64] = []
+      var isInNumber = false
+      for byte in body {
+        let digit = byte &- UInt8(ascii: "0")
+        defer { isInNumber = digit < 10 }
+        guard digit < 10 else { continue }
+        if isInNumber {
+          numbers[numbers.count - 1] = numbers[numbers.count - 1] &* 10 &+ UInt64(digit)
+        } else {
+          numbers.append(UInt64(digit))
+        }
+      }
+      return numbers.count == 2 ? Price(number: Int(numbers[0]), time: numbers[1]) : nil
+    }
+  }
+}
+
+/// - Parameter codec: `json`, or `plain` for the codec above.
+private func makeCarriage(
+  _ center: MulticastCenter, _ carrier: any Carrier, codec: String
+) -> Carriage {
   var limits = Carriage.Limits()
   // Room for all messages of the largest burst.
   (limits.waitingBytes, limits.waitingMessages) = (1 << 28, 1_000_000)
   let carriage = Carriage(
     center: center, carrier: carrier, name: "\(getpid())", limits: limits)
-  carriage.carry(.price, as: "price")
+  if codec == "plain" {
+    carriage.carry(.price, as: "price", codec: PriceCodec())
+  } else {
+    carriage.carry(.price, as: "price")
+  }
   return carriage
 }
 
@@ -40,21 +72,25 @@ private final class Receiver: Sendable {
   }
 }
 
-/// Receives prices until it is killed, as a process of ``measure(_:_:_:)``.
-func receive(_ carrier: any Carrier) async {
+/// Receives prices until it is killed, as a process of ``measure(_:_:_:codec:)``.
+func receive(_ carrier: any Carrier, codec: String) async {
   let (center, receiver) = (MulticastCenter(carrying: .carriage), Receiver())
   center.observe(.price, owner: receiver) { receiver, price in receiver.take(price) }
-  await makeCarriage(center, carrier).run()
+  await makeCarriage(center, carrier, codec: codec).run()
   extendLifetime(receiver)
 }
 
 /// Measures the cost of a message that one process posts and three processes receive.
 ///
-/// - Parameter arguments: The arguments of a receiving process.
-func measure(_ name: String, _ arguments: [String], _ carrier: any Carrier) async throws {
+/// - Parameters:
+///   - arguments: The arguments of a receiving process.
+///   - codec: `json`, or `plain` for a codec that knows the type.
+func measure(
+  _ name: String, _ arguments: [String], _ carrier: any Carrier, codec: String
+) async throws {
   let receivers = try (0..<3).map { _ in try Program(CommandLine.arguments[0], arguments) }
   let center = MulticastCenter(carrying: .carriage)
-  let carriage = makeCarriage(center, carrier)
+  let carriage = makeCarriage(center, carrier, codec: codec)
   let task = Task { await carriage.run() }
   func post(_ number: Int) {
     center.post(.price, Price(number: number, time: DispatchTime.now().uptimeNanoseconds))
@@ -97,8 +133,8 @@ func measure(_ name: String, _ arguments: [String], _ carrier: any Carrier) asyn
     print(
       String(
         format:
-          "MEASURED %@, %@: %.1f µs of processor time for a message, and %.1f of the engine; %@",
-        name, pace, all.0 / Double(count), all.1 / Double(count),
+          "MEASURED %@, %@, %@: %.1f µs of processor time for a message, and %.1f of the engine; %@",
+        name, codec, pace, all.0 / Double(count), all.1 / Double(count),
         burst == 1
           ? "messages, p50, p99 in µs: \(ends)" : String(format: "%.0f messages a second", rate)))
   }

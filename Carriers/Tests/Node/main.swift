@@ -21,7 +21,8 @@ guard words.count >= 2, let kind = Engine.Kind(rawValue: words[1]) else {
     short    the same, and the log is too short for that
     forged   500 messages a second for 10 s, and 6,000 forged, changed and huge records
     topics   100,000 topics, each for one message
-    measure  processor time and latency
+    measure  processor time and latency, in JSON
+    plain    the same with a codec that knows the type
     """)
   exit(2)
 }
@@ -35,7 +36,8 @@ case "stuck": try await attack.stuck(isShort: false)
 case "short": try await attack.stuck(isShort: true)
 case "forged": try await attack.forged()
 case "topics": try await attack.topics()
-case "receive": try await attack.receive(port: Int(words[2]) ?? 0)
-case "measure": try await attack.measure()
+case "receive": try await attack.receive(port: Int(words[2]) ?? 0, codec: words[3])
+case "measure": try await attack.measure(codec: "json")
+case "plain": try await attack.measure(codec: "plain")
 default: print("There is no attack \(words[0]).")
 }
