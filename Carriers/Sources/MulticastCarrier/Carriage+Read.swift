@@ -12,6 +12,8 @@ extension Carriage {
 
   private struct Reading {
     var position: Position?
+    /// Where the reading began. Records before it are not for this process.
+    var beginning = Position(epoch: 0, number: 0)
     /// Up to this position, the log is as it was read, and the engine dropped nothing unread.
     var checked: Position?
     var checkTime = ContinuousClock.now
@@ -48,7 +50,11 @@ extension Carriage {
       let records = try await carrier.read(line.log, after: position, limit: reading.limit)
       note(nil, line, \.in)
       reading.failures = 0
+      // One more each time, so that an answer that was too large is not asked for again immediately.
+      reading.limit = min(reading.limit + 1, Reading.limit)
       for record in records where !Task.isCancelled {
+        // The engine has dropped the record at the end, and this one came later.
+        if let end = reading.end, end < record.position { await reachEnd(line, &reading) }
         if let frame = take(record, of: line, &reading) {
           line.meters.lag.record(frame.age.map { Double($0) / 1_000 } ?? 0)
           if reading.isCatchingUp {
@@ -85,7 +91,7 @@ extension Carriage {
       guard !Task.isCancelled else { return false }
       if case CarrierError.disconnected = error { reading.limit = max(1, reading.limit / 2) }
       note(error, line, \.in)
-      await Carriage.pause(&reading.failures)
+      await pause(&reading.failures)
     }
     return true
   }
@@ -104,7 +110,8 @@ extension Carriage {
     reading.isCatchingUp = line.log.keepsLatest && end > position
     reading.end = reading.isCatchingUp ? end : nil
     reading.inflow = Inflow(isSigned: keys.allSatisfy { $0 != nil })
-    (reading.position, reading.checked) = (position, position)
+    (reading.position, reading.checked, reading.beginning) = (position, position, position)
+    if !reading.isCatchingUp { line.own.position.withLock { $0 = position } }
     tell(.began(type: line.type))
   }
 
@@ -173,6 +180,10 @@ extension Carriage {
       skip(line, "A record that was signed for an earlier log.")
       return nil
     }
+    // While a log of events is read again, it repeats what other processes had posted before this one began.
+    let isEarlier =
+      record.position.epoch == reading.beginning.epoch && record.position <= reading.beginning
+    if isEarlier, !line.log.keepsLatest, !reading.inflow.knows(frame.sender) { return nil }
     let isOwn = isOwn(frame.sender, in: line)
     let count = UInt64(frame.items.count)
     let hash = hash(record.bytes, isSigned: frame.epoch != nil)

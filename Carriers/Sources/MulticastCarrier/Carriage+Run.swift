@@ -41,7 +41,11 @@ extension Carriage: Service {
     await atMost(limits.closing) { [self] in
       await waitUntilHeard(by: carried)
       let (idle, turn) = AsyncStream<Never>.makeStream()
-      change { $0.closing.append(turn) }
+      change { state in
+        state.closing.append(turn)
+        // The engine may have come back since the last attempt, so wait for one more.
+        state.hasAnswered = false
+      }
       for await _ in idle {}
     }
     let lines = change { state in

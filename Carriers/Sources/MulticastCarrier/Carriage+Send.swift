@@ -57,14 +57,13 @@ extension Carriage {
   private func add(_ item: [UInt8], to line: Line) {
     line.own.latest.withLock { $0.noteOwn() }
     let time = wallClock
-    let (starts, reason): (Bool, CarrierError?) = change { state in
-      if !state.isClosed, state.carries(line) {
-        return (state.outbox.add(item, to: line.sender.id, at: time), nil)
-      }
-      state.outbox.release(item.count)
-      return (false, state.isClosed ? .closed : .notCarried)
+    let (starts, reason): (Bool?, CarrierError) = change { state in
+      let starts = state.outbox.add(item, to: line.sender.id, at: time)
+      return (starts, state.isClosed ? .closed : .notCarried)
     }
-    if let reason { count(.kept(type: line.type, reason: reason, count: 0), of: line) }
+    guard let starts else {
+      return count(.kept(type: line.type, reason: reason, count: 0), of: line)
+    }
     guard starts else { return }
     line.own.sender.withLock { $0 = Task(executorPreference: line.home) { await self.send(line) } }
   }
@@ -129,7 +128,7 @@ extension Carriage {
         // The engine may have refused the identifier. If it has stored the record nevertheless, readers skip the second one.
         if case CarrierError.refused = error { id = nil }
         note(error, line, \.out)
-        await Carriage.pause(&failures)
+        await pause(&failures)
       }
     }
   }
@@ -162,14 +161,15 @@ extension Carriage {
     let reason = text.map { String($0.prefix(300)) }
     let news: CarriageReport? = change { state in
       if let reason, case CarrierError.refused? = error {
-        guard state.carries(line) else { return nil }
+        guard state.outbox.isOpen(line.sender.id) else { return nil }
         let old = state.refusals[keyPath: direction].updateValue(reason, forKey: line.type)
         return old == reason ? nil : .refused(type: line.type, reason: reason)
       }
       if reason == nil { state.refusals[keyPath: direction][line.type] = nil }
       let connection = reason.map { CarriageState.Connection.disconnected($0) } ?? .connected
+      state.hasAnswered = true
       guard !state.isClosed, state.condition.connection != connection else { return nil }
-      (state.condition.connection, state.hasAnswered) = (connection, true)
+      state.condition.connection = connection
       return reason.map { .disconnected($0) } ?? .connected
     }
     if news == .connected { Meters.connections.increment() }
@@ -177,10 +177,14 @@ extension Carriage {
   }
 
   /// Waits, longer with each failure and up to 30 seconds, for a random time so that processes do not try again
-  /// together.
-  static func pause(_ failures: inout Int) async {
-    try? await Task.sleep(for: .milliseconds(Int.random(in: pauses(after: failures))))
+  /// together. In parts, because `close()` waits for one more attempt.
+  func pause(_ failures: inout Int) async {
+    let pause = Int.random(in: Carriage.pauses(after: failures))
+    let end = ContinuousClock.now + .milliseconds(pause)
     failures += 1
+    repeat {
+      try? await Task.sleep(until: min(end, .now + .seconds(1)), clock: .continuous)
+    } while !Task.isCancelled && .now < end && state.withLock { $0.closing.isEmpty }
   }
 
   /// The shortest and the longest pause after a number of failures in a row, in milliseconds.

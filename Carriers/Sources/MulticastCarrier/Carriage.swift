@@ -47,7 +47,7 @@ public final class Carriage: Sendable {
 
   struct State {
     var outbox: Outbox
-    /// By type, and by topic.
+    /// By type, and by the topic's key.
     var lines: [String: Line] = [:]
     var topics: [String: Line] = [:]
     var condition = CarriageState()
@@ -65,9 +65,6 @@ public final class Carriage: Sendable {
     var closing: [Outbox.Turn] = []
     /// The calls of `run()`, which wait for the carriage to end.
     var running: [Outbox.Turn] = []
-
-    /// Whether a line is still carried.
-    func carries(_ line: Line) -> Bool { lines[line.type]?.own === line.own }
 
     /// Returns the callers whose wait is over.
     mutating func takeReady() -> [Outbox.Turn] {
@@ -202,11 +199,11 @@ extension Carriage {
     // Created without the lock, because the metrics system is the program's.
     let meters = Meters(type)
     let begun: (line: Line, isRunning: Bool, isClosed: Bool)? = state.withLock { state in
-      guard state.lines[type] == nil, state.topics["\(topic)"] == nil else { return nil }
+      guard state.lines[type] == nil, state.topics[topic.key] == nil else { return nil }
       state.carried += 1
       let number = id | state.carried & Carriage.topicBits
       let line = Line(
-        topic: "\(topic)", log: log, sender: Frame.Sender(id: number, name: name),
+        topic: topic.key, log: log, sender: Frame.Sender(id: number, name: name),
         version: version, oldest: oldestReader ?? version, start: start, codec: codec,
         meters: meters
       ) { carriage, line, frame in
@@ -216,9 +213,12 @@ extension Carriage {
         if let message { carriage.publish(message, of: line, codec, CarriageContext()) }
       }
       (state.topics[line.topic], state.lines[type]) = (line, line)
+      if !state.isClosed { state.outbox.open(number) }
       return (line, state.isRunning, state.isClosed)
     }
     guard let (line, isRunning, isClosed) = begun else {
+      // Those of a type that is carried have the same names, and are still used.
+      if state.withLock({ $0.lines[type] == nil }) { meters.destroy() }
       let reason = "The type or the topic is carried already, and goes on as it was."
       return tell(.refused(type: type, reason: reason))
     }
@@ -274,8 +274,7 @@ extension Carriage {
   ///   receives the message. Only with `CarrierError.notCarried` and `.closed`, the handlers of this process may have
   ///   received it.
   public func post<Message>(_ topic: Topic<Message>, _ message: Message) async throws {
-    let name = "\(topic)"
-    guard let line = state.withLock({ $0.topics[name] }),
+    guard let line = state.withLock({ $0.topics[topic.key] }),
       let codec = line.codec as? any MessageCodec<Message>
     else { throw CarrierError.notCarried }
     var context = CarriageContext.current

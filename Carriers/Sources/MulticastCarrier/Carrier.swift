@@ -134,6 +134,11 @@ package func address(
   return parts
 }
 
+extension Duration {
+  /// The duration in a unit, or a number that an engine takes for forever.
+  package func count(of unit: Duration) -> Int64 { Int64(min(self / unit, 4e18)) }
+}
+
 /// Calls a body once in each period, as long as it returns true.
 package func repeatedly(every period: Duration, _ body: @escaping @Sendable () async -> Bool?) {
   Task { repeat { try? await Task.sleep(for: period) } while await body() == true }

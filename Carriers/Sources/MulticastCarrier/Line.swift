@@ -1,7 +1,14 @@
 import Dispatch
+import Multicast
+
+extension Topic {
+  /// Distinguishes the topic from all others, even if the types of two messages are nested and have one name.
+  var key: String { "\(String(reflecting: Message.self)) \(name)" }
+}
 
 /// A topic that is carried, without the type of its messages.
 struct Line: Sendable {
+  /// The topic's key.
   let topic: String
   let log: Log
   /// The sender. It is a new one each time a topic is carried.

@@ -83,12 +83,21 @@ struct Outbox {
     bytes -= size + Outbox.overhead
   }
 
+  /// Takes messages of a topic from now on, until `forget`.
+  mutating func open(_ sender: UInt64) { topics[sender] = TopicQueue() }
+
+  func isOpen(_ sender: UInt64) -> Bool { topics[sender] != nil }
+
   /// Adds a message for which room is reserved. Returns true if no task sends for the topic yet; the caller must then
-  /// start one.
-  mutating func add(_ item: [UInt8], to sender: UInt64, at time: UInt64 = 0) -> Bool {
-    topics[sender, default: TopicQueue()].items.append((item, time))
-    defer { topics[sender]?.isSending = true }
-    return topics[sender]?.isSending == false
+  /// start one. Releases the room and returns nil if the topic is not open.
+  mutating func add(_ item: [UInt8], to sender: UInt64, at time: UInt64 = 0) -> Bool? {
+    guard let index = topics.index(forKey: sender) else {
+      release(item.count)
+      return nil
+    }
+    defer { topics.values[index].isSending = true }
+    topics.values[index].items.append((item, time))
+    return !topics.values[index].isSending
   }
 
   /// The number of messages of the topic that wait.

@@ -69,8 +69,9 @@ public final class Presence: Service {
   public func run() async {
     let beats = Task {
       while !Task.isCancelled {
+        let next = ContinuousClock.now + expiry / 3
         await speak()
-        try? await Task.sleep(for: expiry / 3)
+        try? await Task.sleep(until: next, clock: .continuous)
       }
     }
     try? await gracefulShutdown()

@@ -45,13 +45,21 @@ struct Consumer {
   private var isLive = false
 
   /// - Parameters:
-  ///   - known: The number of the stream up to which the topic was read before.
+  ///   - read: The number of the stream up to which the topic was read before; nil if it was never read, because records before
+  ///     the beginning are not missing.
   ///   - first: The number of the stream's first record.
-  init(_ log: Log, _ name: String, after position: Position, known: UInt64, first: UInt64) {
+  ///   - end: The number of the stream's last record, if the topic has no record to read; nil if it has.
+  init(
+    _ log: Log, _ name: String, after position: Position, read: UInt64?, first: UInt64, end: UInt64?
+  ) {
     (self.log, self.name, self.position) = (log, name, position)
-    self.known = max(known, first == 0 ? 0 : first - 1)
-    // Records before the first one that was ever read are not missing.
-    doubt = position.number > 0 && first > known &+ 1 ? known : nil
+    known = max(read ?? 0, max(first, 1) - 1, end ?? 0)
+    doubt = read.flatMap { first > $0 &+ 1 ? $0 : nil }
+  }
+
+  /// Whether the server may have deleted its consumer, which was not asked for records for a minute.
+  func isForgotten(at now: ContinuousClock.Instant) -> Bool {
+    records.isEmpty && asked == 0 && now - since > .seconds(50)
   }
 
   /// Whether the server has not even answered that there are no records.
@@ -74,7 +82,7 @@ struct Consumer {
   ) -> Step {
     guard number == self.number &+ 1 else { return end("A record is missing.") }
     // No record was between two records that follow each other.
-    if !isLive, known > 0, place > known &+ 1 { doubt = doubt ?? known }
+    if !isLive, place > known &+ 1 { doubt = doubt ?? known }
     known = max(known, place)
     let position = Position(epoch: position.epoch, number: place, part: mark(bytes))
     records.append(Record(position: position, bytes: bytes))

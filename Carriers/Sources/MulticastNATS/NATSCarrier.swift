@@ -44,7 +44,7 @@ public final class NATSCarrier: Carrier, Registry {
   }
 
   private func stream(_ log: Log, _ session: Session) async throws -> Answer {
-    let (bytes, age) = (configuration.maxBytes, Int64(configuration.maxAge / .nanoseconds(1)))
+    let (bytes, age) = (configuration.maxBytes, configuration.maxAge.count(of: .nanoseconds(1)))
     let limits =
       log.keepsLatest
       ? #""max_msgs_per_subject":64"#
@@ -99,7 +99,9 @@ public final class NATSCarrier: Carrier, Registry {
   /// Reads with a consumer of the server. If the server loses the consumer, creates another one.
   public func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
     let session = try sessions.current()
-    if session.consumer(of: log)?.position == position {
+    if let consumer = session.consumer(of: log), consumer.position == position,
+      !consumer.isForgotten(at: .now)
+    {
       return try await read(log, limit: limit, session)
     }
     session.release(log)
@@ -125,8 +127,11 @@ public final class NATSCarrier: Carrier, Registry {
       """#
     ).checked()
     guard let name = answer.name else { throw CarrierError.refused("There is no consumer.") }
-    let known = max(position.number, known.withLock { $0[log]?.number } ?? 0)
-    let consumer = Consumer(log, name, after: position, known: known, first: first)
+    let before = known.withLock { $0[log]?.number }
+    let consumer = Consumer(
+      log, name, after: position,
+      read: position.number > 0 ? max(position.number, before ?? 0) : before, first: first,
+      end: answer.num_pending == 0 ? stream.state?.last_seq : nil)
     return try await read(log, limit: limit, session, with: consumer)
   }
 
@@ -171,7 +176,7 @@ public final class NATSCarrier: Carrier, Registry {
     guard isName(name) else { throw CarrierError.refused("\(name) is no name.") }
     let session = try sessions.current()
     let (own, subjects) = (streamName(prefix, "here"), prefix + ".here.")
-    let age = Int64(expiry / .nanoseconds(1))
+    let age = expiry.count(of: .nanoseconds(1))
     let limits = #""max_age":\#(age),"max_msgs_per_subject":1,"storage":"memory""#
     let all = try await stream(own, subjects, limits, session, asking: #"{"subjects_filter":">"}"#)
     let subject = subjects + name
@@ -182,12 +187,20 @@ public final class NATSCarrier: Carrier, Registry {
     var values = [name: value].compactMapValues(\.self)
     let kept = all.state?.subjects ?? [:]
     // Any client may publish to any subject, and the question contains it as a text in JSON.
-    for other in kept.keys where other != subject && isName(other.dropFirst(subjects.count)) {
-      let answer = try await session.ask("STREAM.MSG.GET." + own, #"{"last_by_subj":"\#(other)"}"#)
+    let others = kept.keys.filter { $0 != subject && isName($0.dropFirst(subjects.count)) }
+    // At the same time, because the answers to many processes would arrive after their values have expired.
+    try await withThrowingTaskGroup(of: (String, Answer).self) { group in
+      for other in others {
+        group.addTask {
+          let question = #"{"last_by_subj":"\#(other)"}"#
+          return (other, try await session.ask("STREAM.MSG.GET." + own, question))
+        }
+      }
       // It may have expired meanwhile.
-      if answer.error?.code == 404 { continue }
-      let data = try answer.checked().message?.data ?? Data()
-      values[String(other.dropFirst(subjects.count))] = Array(data)
+      for try await (other, answer) in group where answer.error?.code != 404 {
+        let data = try answer.checked().message?.data ?? Data()
+        values[String(other.dropFirst(subjects.count))] = Array(data)
+      }
     }
     return (values, kept[subject] != nil)
   }
@@ -211,7 +224,7 @@ struct Answer: Decodable {
 
   let error: Refusal?
   let stream, name, created: String?
-  let seq: UInt64?
+  let seq, num_pending: UInt64?
   let duplicate: Bool?
   let state: State?
   let message: Message?

@@ -234,7 +234,10 @@ final class Session: EngineSession {
         let (name, end) = (state.names[log] ?? "", state.ends[log.stream] ?? 0)
         return (state.consumers[name]?.read(done, limit, end: end), nil)
       }
-      if let end { return done.resume(throwing: end) }
+      if let end {
+        if let new { delete(new) }
+        return done.resume(throwing: end)
+      }
       perform(step ?? .deliver(done, []))
     }
   }
@@ -276,8 +279,14 @@ final class Session: EngineSession {
     }
     guard let consumer else { return }
     consumer.waiter?.resume(with: error.map { .failure($0) } ?? .success([]))
-    // No task waits for the answer. If the request is lost, the server deletes the consumer after a minute.
-    publish([], to: "$JS.API.CONSUMER.DELETE.\(consumer.log.stream).\(name)", key: "0")
+    delete(consumer)
+  }
+
+  /// Deletes the server's consumer. No task waits for the answer. If the request is lost, the server deletes the consumer after a
+  /// minute.
+  private func delete(_ consumer: Consumer) {
+    let subject = "$JS.API.CONSUMER.DELETE.\(consumer.log.stream).\(consumer.name)"
+    publish([], to: subject, key: "0")
   }
 
   // MARK: - What comes in

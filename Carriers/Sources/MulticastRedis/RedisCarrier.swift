@@ -57,9 +57,20 @@ public final class RedisCarrier: Carrier, Registry {
     """
   private let configuration: RedisConfiguration
   private let sessions: Sessions<RedisSession>
-  /// By key, the epoch of the last record that was read, and the one that this carrier will give to the log if it has no
-  /// record.
-  private let epochs = Locked<[String: (read: UInt64?, next: UInt64?)]>([:])
+  /// What this carrier knows of a log.
+  private struct Known {
+    /// The epoch of the last record that was read.
+    var epoch: UInt64?
+    /// The epoch that this carrier will give to the log if it has no record.
+    var next: UInt64?
+    /// When the log was last read to its end.
+    var time: ContinuousClock.Instant?
+    /// Whether it was empty then, and no record was read before.
+    var isEmpty = false
+  }
+
+  /// By key.
+  private let known = Locked<[String: Known]>([:])
   /// The topics of which records were dropped before they were read.
   private let incomplete = Locked<Set<String>>([])
 
@@ -111,9 +122,9 @@ extension RedisCarrier {
       throw CarrierError.tooLarge(bytes: record.count, limit: recordLimit)
     }
     let length = log.keepsLatest ? configuration.latestRecords : configuration.records
-    let expiry = log.keepsLatest ? 0 : Int64(configuration.expiry / .milliseconds(1))
+    let expiry = log.keepsLatest ? 0 : configuration.expiry.count(of: .milliseconds(1))
     // The epoch of a log that has none yet. If the log is deleted afterwards, it gets another one.
-    let epoch = epochs.withLock { $0[log.key]?.next.take() } ?? RedisCarrier.newEpoch
+    let epoch = known.withLock { $0[log.key]?.next.take() } ?? RedisCarrier.newEpoch
     let words = ["\(epoch)", log.keepsLatest ? "=" : "~", "\(length)", "\(expiry)"]
     let answer = try await run(RedisCarrier.append, log.key, words, record)
     guard let place = Place(answer.text(0)) else {
@@ -147,12 +158,12 @@ extension RedisCarrier {
   public func end(of log: Log) async throws -> Position {
     let all = try await ask(log, "XREVRANGE", "+", "-", 16, limit: 0).all
     let last = all.first?.place.position
-    let epoch = epochs.withLock { epochs in
-      let known = all.first { $0.place.position.epoch > 0 }?.place.position.epoch
+    let epoch = known.withLock { known in
+      let epoch = all.first { $0.place.position.epoch > 0 }?.place.position.epoch
       // An entry that no carrier has written has no epoch. Many of them do not begin a new one.
-      if let known = known ?? (all.isEmpty ? nil : epochs[log.key]?.read) { return known }
-      let next = epochs[log.key]?.next ?? RedisCarrier.newEpoch
-      epochs[log.key, default: (nil, nil)].next = next
+      if let epoch = epoch ?? (all.isEmpty ? nil : known[log.key]?.epoch) { return epoch }
+      let next = known[log.key]?.next ?? RedisCarrier.newEpoch
+      known[log.key, default: Known()].next = next
       return next
     }
     return Position(epoch: epoch, number: last?.number ?? 0, part: last?.part ?? 0)
@@ -162,14 +173,17 @@ extension RedisCarrier {
   public func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
     while true {
       let session = try sessions.current()
-      if let heard = try await session.next(log.key, after: position) { return heard }
+      if let heard = try await session.next(log.key, after: position) {
+        known.withLock { $0[log.key]?.time = .now }
+        return heard
+      }
       if Task.isCancelled {
         release(log)
         throw CancellationError()
       }
       let id = "\(position.number)-\(position.part)"
       let entries = try await ask(log, "XRANGE", id, "+", limit + 1, limit: recordLimit)
-      if position.number > 0 { try await check(log, position, entries) }
+      try await check(log, position, entries)
       let isAll = !entries.isFull && entries.all.count <= limit
       let records = entries.all.filter { $0.place.position > position }.prefix(limit).map {
         let (own, place) = ($0.place.position, position)
@@ -178,33 +192,52 @@ extension RedisCarrier {
           position: Position(epoch: epoch, number: own.number, part: own.part), bytes: $0.bytes)
       }
       let last = records.last?.position ?? position
-      epochs.withLock { $0[log.key, default: (nil, nil)].read = last.epoch }
+      known.withLock { known in
+        let next = known[log.key]?.next
+        let isEmpty = position.number == 0 && entries.all.isEmpty
+        let time = isAll ? .now : known[log.key]?.time
+        known[log.key] = Known(epoch: last.epoch, next: next, time: time, isEmpty: isEmpty)
+      }
       session.follow(log.key, from: isAll ? last : nil)
       if !records.isEmpty { return Array(records) }
     }
   }
 
-  /// Finds out what happened to the record before a position, if it is missing.
+  /// Finds out what happened to the record before a position, if it is missing, and to the records after it.
   private func check(_ log: Log, _ position: Position, _ entries: Entries) async throws {
-    let first = entries.all.first?.place
-    let other = if let first { first.position } else { try await end(of: log) }
+    let known = known.withLock { $0[log.key] } ?? Known()
+    // An entry that no carrier has written does not know what was before it.
+    let before = entries.all.first { $0.place.position.epoch > 0 }?.place.before
+    if position.number == 0 {
+      // The first record of a log that was read while it was empty has none before it.
+      if known.isEmpty, let before, before.number > 0 { noteLoss(log) }
+      return
+    }
+    let first = entries.all.first?.place.position
+    let other = if let first { first } else { try await end(of: log) }
     // An entry that no carrier has written has no epoch.
     let isSame = [0, position.epoch].contains(other.epoch)
     if isSame, (other.number, other.part) == (position.number, position.part) { return }
-    // A stream expires if no message was posted for a long time. That loses nothing.
+    // A stream expires if no message was posted for a long time. A reader that was away for as long may have missed its last records.
     let time = other.number > 0 ? other.number : entries.time
     let age = Int64(clamping: time) - Int64(clamping: position.number)
-    let hasExpired = !log.keepsLatest && age >= Int64(configuration.expiry / .milliseconds(1))
+    let expiry = configuration.expiry
+    let hasExpired =
+      !log.keepsLatest && expiry > .zero && age >= expiry.count(of: .milliseconds(1))
     // If the next record followed an earlier one, no record was at the position. Another client has published it, or the
     // server has lost its end. A record that was stored before the position may be unread.
-    let before = first?.before ?? position
-    let wasThere = before.number == 0 || before.epoch != position.epoch || before >= position
-    guard wasThere, isSame && other > position || hasExpired else {
+    let wasThere =
+      before.map { $0.number == 0 || $0.epoch != position.epoch || $0 >= position } ?? true
+    let isNext = isSame && other > position
+    guard wasThere, isNext || hasExpired else {
       throw CarrierError.beganAnew(Position(epoch: other.epoch, number: 0))
     }
-    // Another record was between the two. If not, the server has dropped records that were read.
-    if before > position { incomplete.withLock { _ = $0.insert(log.key) } }
+    let wasAway = known.time.map { .now - $0 >= expiry } ?? true
+    // If another record was between the two, the server has dropped unread records. If not, it has dropped records that were read.
+    if isNext ? before.map({ $0 > position }) ?? true : wasAway { noteLoss(log) }
   }
+
+  private func noteLoss(_ log: Log) { incomplete.withLock { _ = $0.insert(log.key) } }
 
   /// Returns whether no record was missing when the stream was read.
   public func isComplete(_ log: Log, since position: Position) async throws -> Bool {
@@ -213,7 +246,7 @@ extension RedisCarrier {
 
   /// Stops listening to the topic.
   public func release(_ log: Log) {
-    epochs.withLock { $0[log.key] = nil }
+    known.withLock { $0[log.key] = nil }
     incomplete.withLock { _ = $0.remove(log.key) }
     sessions.last?.release(log.key)
   }
@@ -222,7 +255,7 @@ extension RedisCarrier {
   public func register(
     _ value: [UInt8]?, as name: String, in prefix: String, expiry: Duration
   ) async throws -> (values: [String: [UInt8]], wasKept: Bool) {
-    let time = value == nil ? 0 : Int64(expiry / .milliseconds(1))
+    let time = value == nil ? 0 : expiry.count(of: .milliseconds(1))
     let all = try await run(
       RedisCarrier.register, "\(prefix):here", [name, "\(time)"], value ?? [])
     let values = stride(from: 2, to: all.count, by: 2).reduce(into: [:]) { values, index in

@@ -164,7 +164,8 @@ struct NATSTests {
   @Test(arguments: [(6, nil), (8, 5)])
   func onlyRecordsThatMayHaveBeenDroppedAreDoubted(_ place: UInt64, _ doubt: UInt64?) {
     let log = Log(prefix: "p", type: "note", keepsLatest: false)
-    var consumer = Consumer(log, "name", after: Position(epoch: 1, number: 5), known: 5, first: 1)
+    var consumer = Consumer(
+      log, "name", after: Position(epoch: 1, number: 5), read: 5, first: 1, end: nil)
     #expect(consumer.doubt == nil)
     _ = consumer.take([1], place, 1, 0)
     #expect(consumer.doubt == doubt)
@@ -173,7 +174,8 @@ struct NATSTests {
   /// From 2.10 on, the server says that it has sent as many records as it was asked for, perhaps after the next question.
   @Test func aConsumerGoesOnAfterAFullBatch() {
     let log = Log(prefix: "p", type: "note", keepsLatest: false)
-    var consumer = Consumer(log, "name", after: Position(epoch: 1, number: 0), known: 0, first: 1)
+    var consumer = Consumer(
+      log, "name", after: Position(epoch: 1, number: 0), read: nil, first: 1, end: nil)
     _ = consumer.take([1], 1, 1, 0)
     guard case .wait = consumer.take("409 Batch Completed") else {
       Issue.record("The consumer ends.")
@@ -187,12 +189,55 @@ struct NATSTests {
   func aQuietTopicIsDoubtedFromWhereItWasRead(_ known: UInt64, _ first: UInt64, _ doubt: UInt64?) {
     let log = Log(prefix: "p", type: "note", keepsLatest: false)
     var consumer = Consumer(
-      log, "name", after: Position(epoch: 1, number: 5), known: known, first: first)
+      log, "name", after: Position(epoch: 1, number: 5), read: known, first: first, end: nil)
     #expect(consumer.doubt == doubt)
     // The drop is reported once.
     consumer.doubt = nil
     _ = consumer.take([1], max(known + 1, first), 1, 0)
     #expect(consumer.doubt == nil)
+  }
+
+  /// The topic had no record when the reading began, so all later ones are for this process. The stream has dropped records up to 888
+  /// since.
+  @Test(arguments: [(nil, nil), (500, 500), (900, nil)] as [(UInt64?, UInt64?)])
+  func anEmptyTopicIsDoubtedFromItsBeginning(_ read: UInt64?, _ doubt: UInt64?) {
+    let log = Log(prefix: "p", type: "note", keepsLatest: false)
+    let consumer = Consumer(
+      log, "name", after: Position(epoch: 1, number: 0), read: read, first: 889, end: nil)
+    #expect(consumer.doubt == doubt)
+    // Without a record to read, the topic was read up to the end of the stream, in which other topics have records.
+    var empty = Consumer(
+      log, "name", after: Position(epoch: 1, number: 0), read: nil, first: 400, end: 900)
+    #expect(empty.known == 900 && empty.doubt == nil)
+    _ = empty.take([1], 905, 1, 1)
+    #expect(empty.doubt == 900)
+  }
+
+  @Test func recordsThatAnEmptyTopicHasDroppedAreReported() async throws {
+    let engine = try await engine(#""storage":"memory""#)
+    let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
+    let (one, two) = (try carrier(engine), try carrier(engine))
+    let start = try await two.end(of: log)
+    #expect(start.number == 0)
+    #expect(try await two.read(log, after: start, limit: 32).isEmpty)
+    for number in 1...5 as ClosedRange<UInt8> {
+      _ = try await one.append([number], to: log, id: UInt64(number))
+    }
+    try ask(engine, "STREAM.PURGE.multicast", #"{"keep":2}"#)
+    let records = try await two.read(log, after: start, limit: 32)
+    #expect(records.map(\.bytes) == [[4], [5]])
+    #expect(try await !two.isComplete(log, since: start))
+    #expect(try await two.isComplete(log, since: start), "A drop is reported once.")
+    for carrier in [one, two] { await carrier.close() }
+  }
+
+  /// While a handler does not return, the server deletes the consumer, and does not answer its next request.
+  @Test func aConsumerThatWasNotAskedForAMinuteIsForgotten() {
+    let log = Log(prefix: "p", type: "note", keepsLatest: false)
+    let consumer = Consumer(
+      log, "name", after: Position(epoch: 1, number: 0), read: nil, first: 1, end: nil)
+    #expect(!consumer.isForgotten(at: .now))
+    #expect(consumer.isForgotten(at: .now + .seconds(51)))
   }
 
   /// Records of other topics do not push an unread record of a quiet topic out of its stream.
@@ -479,7 +524,8 @@ struct NATSTests {
   /// The records that came before it have used up what was asked for, so it comes with the next request.
   @Test func aRecordThatExceedsTheRestOfARequestIsNotRefused() async throws {
     let log = Log(prefix: "p", type: "note", keepsLatest: false)
-    var consumer = Consumer(log, "name", after: Position(epoch: 1, number: 0), known: 0, first: 1)
+    var consumer = Consumer(
+      log, "name", after: Position(epoch: 1, number: 0), read: nil, first: 1, end: nil)
     var ends: [Bool] = []
     for hasRecord in [true, false] {
       _ = try await withCheckedThrowingContinuation { done in

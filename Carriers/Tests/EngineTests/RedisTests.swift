@@ -335,6 +335,70 @@ struct RedisTests {
     withExtendedLifetime(engine) {}
   }
 
+  /// A log in which one carrier has stored records, for another carrier to read.
+  private func log(
+    _ count: UInt8, _ engine: Engine, _ carrier: any Carrier
+  ) async throws -> (log: Log, positions: [Position]) {
+    let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
+    var positions: [Position] = []
+    for number in 1...count {
+      positions.append(try await carrier.append([number], to: log, id: UInt64(number)))
+    }
+    return (log, positions)
+  }
+
+  @Test func recordsThatAnEmptyLogHasDroppedAreReported() async throws {
+    let engine = try await Engine(.redis)
+    let (one, two) = (try carrier(engine), try carrier(engine))
+    let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
+    let start = try await two.end(of: log)
+    #expect(try await two.read(log, after: start, limit: 32).isEmpty)
+    _ = try await self.log(5, engine, one)
+    try await ask(engine, "xtrim", "multicast:log:note", "maxlen", "2")
+    #expect(try await two.read(log, after: start, limit: 32).map(\.bytes) == [[4], [5]])
+    #expect(try await !two.isComplete(log, since: start))
+    for carrier in [one, two] { await carrier.close() }
+    withExtendedLifetime(engine) {}
+  }
+
+  /// An entry that no carrier has written does not know which record was before it.
+  @Test func aForeignEntryHidesNoLoss() async throws {
+    let engine = try await Engine(.redis)
+    let carrier = try carrier(engine)
+    let (log, positions) = try await log(5, engine, carrier)
+    try await ask(engine, "xadd", "multicast:log:note", "*", "r", "x")
+    _ = try await carrier.append([6], to: log, id: 6)
+    try await ask(engine, "xtrim", "multicast:log:note", "maxlen", "2")
+    let records = try await carrier.read(log, after: positions[2], limit: 32)
+    #expect(records.last?.bytes == [6])
+    #expect(try await !carrier.isComplete(log, since: positions[2]))
+    await carrier.close()
+    withExtendedLifetime(engine) {}
+  }
+
+  /// A process that was away for longer than the expiry may have missed the last records of the stream that has expired.
+  @Test(arguments: [true, false])
+  func aStreamThatExpiresMayHaveUnreadRecords(_ isAway: Bool) async throws {
+    let engine = try await Engine(.redis)
+    let expiry = Duration.seconds(2)
+    let one = try carrier(engine, redis: { $0.expiry = expiry })
+    let two = try carrier(engine, redis: { $0.expiry = expiry })
+    let (log, positions) = try await log(2, engine, one)
+    let place = positions[isAway ? 0 : 1]
+    if !isAway {
+      // It waits for longer than the stream lasts.
+      #expect(try await two.read(log, after: place, limit: 32).isEmpty)
+    }
+    try await eventually("the stream has expired") {
+      try await ask(engine, "exists", "multicast:log:note").first == "0"
+    }
+    _ = try await self.log(1, engine, one)
+    #expect(try await two.read(log, after: place, limit: 32).map(\.bytes) == [[1]])
+    #expect(try await two.isComplete(log, since: place) == !isAway)
+    for carrier in [one, two] { await carrier.close() }
+    withExtendedLifetime(engine) {}
+  }
+
   @Test func entriesThatNoCarrierHasWrittenBeginNoNewLog() async throws {
     let engine = try await Engine(.redis)
     let carrier = try carrier(engine)

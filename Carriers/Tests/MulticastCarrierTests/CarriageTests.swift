@@ -20,6 +20,8 @@ private final class HookedCarrier: Carrier, Registry {
   private let hooks = Locked<(append: Append?, read: Read?)>((nil, nil))
   /// The identifiers of the records, in order.
   let ids = Locked<[UInt64]>([])
+  /// The limits of the reads of topics of events.
+  let limits = Locked<[Int]>([])
   /// How often the end of each log was asked for.
   let ends = Locked<[Log: Int]>([:])
   private let end: Gate?
@@ -40,6 +42,7 @@ private final class HookedCarrier: Carrier, Registry {
     return try await inner.append(record, to: log, id: id)
   }
   func read(_ log: Log, after position: Position, limit: Int) async throws -> [Record] {
+    if !log.keepsLatest { limits.withLock { $0.append(limit) } }
     if try await hooks.withLock({ $0.read })?(log) == true { return [] }
     return try await inner.read(log, after: position, limit: limit)
   }
@@ -340,6 +343,21 @@ private func limits(
     }
   }
 
+  /// Nested types often have one name.
+  @Test func topicsOfTypesWithOneNameAreTwo() async throws {
+    enum Cart { struct Changed: Codable, Sendable {} }
+    enum Order { struct Changed: Codable, Sendable {} }
+    let one = Site(InMemoryCarrier(engine), "one") { carriage in
+      carriage.carry(Topic<Cart.Changed>(), as: "cart")
+      carriage.carry(Topic<Order.Changed>(), as: "order")
+    }
+    await one.start(topics: 2)
+    try await one.carriage.post(Topic<Cart.Changed>(), Cart.Changed())
+    try await one.carriage.post(Topic<Order.Changed>(), Order.Changed())
+    await one.until { $0.state?.sent == 2 }
+    await one.stop()
+  }
+
   @Test func postsHaveRoomInTheOrderInWhichTheyWait() async throws {
     let (one, two) = (site("one", limits: limits(messages: 1)), site("two"))
     try await withSites(one, two) {
@@ -451,6 +469,26 @@ private func limits(
     gate.open()
     await end.value
     await one.until { $0.reports.contains(.kept(type: "note", reason: .closed, count: 3)) }
+  }
+
+  /// The sender pauses, and does not know yet that the engine is back.
+  @Test func theEndWaitsForOneMoreAttempt() async throws {
+    let attempts = Locked(0)
+    let carrier = HookedCarrier(
+      engine,
+      append: { _, _ in
+        attempts.withLock { $0 += 1 }
+        throw CarrierError.disconnected("It is down.")
+      })
+    let one = Site(carrier, "one", limits: limits()) { $0.carry(.note, as: "note") }
+    await one.start(topics: 1)
+    one.post(1...3)
+    // The next pause is longer than what follows.
+    await eventually { attempts.withLock { $0 } == 6 }
+    carrier.unhook()
+    await one.carriage.close()
+    #expect(one.carriage.condition.sent == 3)
+    await one.close()
   }
 
   @Test func theEndDoesNotWaitLongerThanItsLimit() async throws {
@@ -816,6 +854,58 @@ private func limits(
       await three.until { $0.notes(of: "one", in: "last").last == 2 }
       await three.stop()
     }
+  }
+
+  /// A busy topic never has an empty answer, and its reader loses many connections in the life of its process.
+  @Test func aReaderThatHasLostConnectionsReadsManyRecordsAgain() async throws {
+    let losses = Locked(6)
+    let carrier = HookedCarrier(
+      engine,
+      read: { _ in
+        let isLost = losses.withLock { losses in
+          losses -= 1
+          return losses >= 0
+        }
+        if isLost { throw CarrierError.disconnected("lost") }
+        return false
+      })
+    let one = site("one")
+    let two = Site(carrier, "two") { $0.carry(.note, as: "note") }
+    for site in [one, two] { site.run() }
+    await one.until { $0.began == 3 }
+    await two.until { $0.began == 1 }
+    for number in 1...40 {
+      one.post(number...number)
+      await two.until { $0.notes(of: "one").last == number }
+    }
+    #expect(carrier.limits.withLock { $0.prefix(7) } == [32, 16, 8, 4, 2, 1, 1])
+    #expect(carrier.limits.withLock { $0.last } == 32)
+    for site in [one, two] { await site.stop() }
+  }
+
+  /// The log loses its end, so it is read again, and repeats what another process had posted before this one began.
+  @Test(arguments: [false, true])
+  func aLogThatIsReadAgainRepeatsNothingFromBeforeTheBeginning(_ isRestarted: Bool) async throws {
+    let (zero, one) = (site("zero"), site("one"))
+    var two = site("two")
+    for site in [zero, one, two] { await site.start() }
+    zero.post(1...3)
+    await two.until { $0.notes(of: "zero") == [1, 2, 3] && $0.state?.received == 3 }
+    await two.stop()
+    let place = try #require(two.carriage.position(of: "note"))
+    await zero.stop()
+    let saved = engine.save()
+    two = Site(InMemoryCarrier(engine), "two", from: isRestarted ? .after(place) : .end)
+    await two.start()
+    one.post(1...2)
+    await two.until { $0.notes(of: "one") == [1, 2] }
+    engine.restore(saved)
+    await two.until { $0.reports.contains(.beganAnew(type: "note")) }
+    one.post(3...3)
+    let seen = await two.until { $0.notes(of: "one").last == 3 }
+    #expect(seen.notes(of: "one") == [1, 2, 3])
+    #expect(seen.notes(of: "zero") == [])
+    for site in [one, two] { await site.stop() }
   }
 
   /// A server that ends a consumer answers with nothing, although there are more records.
@@ -1213,6 +1303,48 @@ private func limits(
   }
 
   // MARK: Latest values
+
+  /// The record at the end of the log is dropped before it is read. What follows is for this process, and counts as a whole.
+  @Test func messagesThatAreStoredDuringTheCatchingUpAreReceived() async throws {
+    let (sending, reading, records) = (Gate(), Gate(), Locked(0))
+    let carrier = HookedCarrier(
+      engine,
+      append: { _, _ in
+        let number = records.withLock { records in
+          records += 1
+          return records
+        }
+        if number == 4 { await sending.pass() }
+      })
+    let one = Site(carrier, "one") { $0.carry(.last, as: "last") }
+    let two = Site(
+      HookedCarrier(
+        engine,
+        read: { _ in
+          await reading.pass()
+          return false
+        }), "two"
+    ) { $0.carry(.last, as: "last") }
+    await one.start(topics: 1)
+    func post(_ number: Int) async {
+      one.post(number...number, to: .last)
+      await eventually { one.carriage.condition.sent == UInt64(number) }
+    }
+    for number in 1...3 { await post(number) }
+    await two.start(topics: 1)
+    one.post(4...4, to: .last)
+    await eventually { records.withLock { $0 } == 4 }
+    // These share a record, which is the first of the 64 that are kept.
+    one.post(5...104, to: .last)
+    await eventually { one.carriage.condition.waitingMessages == 101 }
+    sending.open()
+    await eventually { one.carriage.condition.sent == 104 }
+    for number in 105...167 { await post(number) }
+    reading.open()
+    let seen = await two.until { $0.notes(of: "one", in: "last").last == 167 }
+    #expect(seen.notes(of: "one", in: "last") == Array(5...167))
+    for site in [one, two] { await site.stop() }
+  }
 
   @Test func aLateProcessReceivesTheLatestValue() async throws {
     let (one, two) = (site("one"), site("two"))

@@ -41,6 +41,7 @@ private struct Simulation {
     var limits = Carriage.Limits()
     limits.waitingMessages = 20 + random.below(200)
     outbox = Outbox(limits: limits)
+    for sender in senders { outbox.open(sender) }
     readers = (0..<1 + random.below(3)).map { _ in Reader() }
     dropsOld = random.chance(40)
     forges = random.chance(30)
@@ -153,6 +154,7 @@ private struct Simulation {
       _ =
         outbox.reserve(8)
         && outbox.add((0..<8).map { UInt8(truncatingIfNeeded: last >> (8 * $0)) }, to: sender)
+          == true
       while send(sender, isCalm: true) {}
     }
     for index in readers.indices {

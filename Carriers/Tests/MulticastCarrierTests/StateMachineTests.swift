@@ -7,7 +7,10 @@ import Testing
 // A class, because `#expect` cannot call a mutating method of a value.
 private final class Held {
   private var outbox: Outbox
-  init(limits: Carriage.Limits) { outbox = Outbox(limits: limits) }
+  init(limits: Carriage.Limits) {
+    outbox = Outbox(limits: limits)
+    for sender: UInt64 in [1, 2, 7] { outbox.open(sender) }
+  }
   var messages: Int { outbox.messages }
   var bytes: Int { outbox.bytes }
   var queue: [Int] { outbox.queue.map(\.size) }
@@ -17,7 +20,7 @@ private final class Held {
   func admit() -> [Outbox.Turn] { outbox.admit() }
   func leave(_ turn: Outbox.Turn) -> Bool { outbox.leave(turn) }
   func release(_ size: Int) { outbox.release(size) }
-  func add(_ item: [UInt8], to sender: UInt64) -> Bool { outbox.add(item, to: sender) }
+  func add(_ item: [UInt8], to sender: UInt64) -> Bool { outbox.add(item, to: sender) == true }
   func next(_ sender: UInt64) -> Outbox.Packed? { outbox.next(sender) }
   func finish(_ sender: UInt64) { outbox.finish(sender) }
   func split(_ sender: UInt64) { outbox.split(sender) }
@@ -145,6 +148,9 @@ private final class HeldInflow {
     _ = outbox.reserve(1) && outbox.add([1], to: 2)
     #expect(outbox.forget(1) == 5)
     #expect(outbox.messages == 1 && outbox.next(1) == nil && outbox.next(2) != nil)
+    // A message that its handler hears late does not leave, and takes no room.
+    #expect(outbox.reserve(1) && !outbox.add([1], to: 1))
+    #expect(outbox.messages == 1 && outbox.next(1) == nil)
   }
 }
 
