@@ -72,7 +72,8 @@ extension MulticastCenter {
   /// Returns the latest message of a topic made with `keepsLatest: true`.
   ///
   /// While a handler is called with the latest message, this returns that message or a later one, unless the
-  /// message has been removed. You may call it on any thread.
+  /// message has been removed. What a listener posts during a call of `post` becomes the latest message after that
+  /// call. You may call this on any thread.
   ///
   /// - Parameter topic: The topic.
   /// - Returns: The message; nil if there is none. If the message type is optional, `if let` finds a message

@@ -19,7 +19,7 @@ import Multicast
     let called = listeners.notify {
       $0.headingChanged(to: degrees)
     }
-    if called == 0 {
+    if called == 0, listeners.isEmpty {
       isRunning = false  // stop the hardware
     }
   }
