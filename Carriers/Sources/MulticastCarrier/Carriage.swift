@@ -131,7 +131,8 @@ public final class Carriage: Sendable {
   /// The current state.
   public var condition: CarriageState { state.withLock { $0.now } }
 
-  /// The position after the last record of a topic that was handled here; nil before the first one.
+  /// The position after the last record of a topic that was handled here, or at which the reading of a topic has begun; nil before
+  /// that.
   ///
   /// Store it to go on there after a restart, with `carry(…, from: .after(position))`. Messages that were being handled
   /// when the process ended come again.
@@ -158,7 +159,8 @@ public final class Carriage: Sendable {
 // MARK: - Topics
 
 extension Carriage {
-  /// Carries a topic from now on, in JSON.
+  /// Carries a topic from now on, in JSON. If the center has a latest message of the topic already, that is sent, and counts in all
+  /// processes.
   ///
   /// - Parameters:
   ///   - topic: The topic.
@@ -177,7 +179,7 @@ extension Carriage {
     )
   }
 
-  /// Carries a topic from now on, with a codec of your own.
+  /// Carries a topic from now on, with a codec of your own. The latest message that the center has already is sent, too.
   ///
   /// - Parameters:
   ///   - topic: The topic.
@@ -269,6 +271,9 @@ extension Carriage {
   ///
   /// Returns when all handlers in this process have received the message. In an awaiting handler of the same topic, it
   /// returns when the message is about to leave.
+  ///
+  /// If the topic or the carriage ends just when the message is heard, the message may stay here without an error. It is then reported
+  /// as ``CarriageReport/kept(type:reason:count:)``.
   ///
   /// - Throws: A `CarrierError`, or a `CancellationError` if the task is cancelled while it waits. Then no handler
   ///   receives the message. Only with `CarrierError.notCarried` and `.closed`, the handlers of this process may have

@@ -13,9 +13,9 @@ public struct RedisConfiguration: Sendable, CustomReflectable {
   /// The approximate number of records that are kept for each topic. A record has 1 to 500 messages.
   public var records = 10_000
   /// The number of records that are kept for a topic that keeps its latest message. A slower process receives the last
-  /// ones, and a report with the number of messages that it has missed.
+  /// ones, and a report with the number of messages that it has missed of the senders that it knows.
   public var latestRecords = 64
-  /// How long the log of a topic is kept after its last message. Latest values stay.
+  /// How long the log of a topic is kept after its last message; zero for ever. Latest values stay.
   public var expiry = Duration.seconds(86_400)
   /// The size in bytes of the largest record.
   public var recordLimit = 1 << 20

@@ -214,8 +214,10 @@ actor Chat: Service {
   }
 
   private func heard(_ report: CarriageReport) {
-    guard case .gap = report else { return }
-    notice("Some messages of the other servers are missing for good.")
+    switch report {
+    case .gap, .beganAnew: notice("Some messages of the other servers may be missing for good.")
+    default: break
+    }
   }
 
   private func heard(_ report: PresenceReport) {
