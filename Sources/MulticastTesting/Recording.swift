@@ -19,9 +19,11 @@ final class Recording<Element: Sendable>: Sendable {
     /// The director of the exploration that the task belongs to; nil outside an exploration.
     let director = Director.current
 
+    /// - Parameter element: Nil if the task is cancelled.
     func end(with element: Element?) {
       let resume = { @Sendable in continuation.resume(returning: element) }
-      if let director { director.endWait(inCall: false, resume) } else { resume() }
+      guard let director else { return resume() }
+      director.endWait(inCall: false, early: element == nil, resume)
     }
   }
 

@@ -3,6 +3,7 @@ import Multicast
 import MulticastTesting
 import TestSupport
 import Testing
+import XCTest
 
 /// Where the body awaits, an exploration runs every order that rule 14 allows, and no other order.
 @Suite struct InterleavingTests {
@@ -231,6 +232,24 @@ import Testing
     #expect(failure?.underlying is CancellationError)
   }
 
+  #if compiler(>=6.3)
+    /// A cancelled test passes. It would fail if the exploration threw another error than the test has.
+    @Test func aBodyCanCancelItsTest() async throws {
+      let runs = Numbers()
+      defer { #expect(runs.all == [1]) }
+      try await Interleavings.explore(3) { _ in
+        runs.add(1)
+        try Test.cancel("as the test expects")
+      }
+    }
+  #endif
+
+  @Test func aSkipOfXCTestIsThrownUnchanged() async {
+    await #expect(throws: XCTSkip.self) {
+      try await Interleavings.explore(3) { _ in throw XCTSkip("as the test expects") }
+    }
+  }
+
   /// A handler waits for its own post, and the body does not wait.
   @Test func noLetterIsHandledWhileTheBodyRuns() async throws {
     try await Interleavings.explore(100) { center in
@@ -430,6 +449,75 @@ import Testing
     }
   }
 
+  // MARK: - Waits that end early
+
+  /// A handler that waits until the body opens it, and what it does.
+  private struct Gate {
+    let owner = Resident()
+    let received = Numbers()
+    private let gate: AsyncStream<Never>
+    private let opening: AsyncStream<Never>.Continuation
+
+    /// Observes `Topic<Int>()`, posts to it, and returns when the handler waits.
+    init(_ center: MulticastCenter) async {
+      let (gate, opening) = AsyncStream<Never>.makeStream()
+      (self.gate, self.opening) = (gate, opening)
+      center.observe(Topic<Int>(), owner: owner) { @Sendable [received] _, number in
+        received.add(number)
+        for await _ in gate {}
+      }
+      center.post(Topic<Int>(), 1)
+      while received.all.isEmpty { await center.settled(within: 0.001) }
+    }
+
+    func open() { opening.finish() }
+  }
+
+  @Test func aLimitEndsAWaitWhileAHandlerRuns() async throws {
+    try await Interleavings.explore(3) { center in
+      let gate = await Gate(center)
+      for limit in [0, 0.001] { #expect(await center.settled(within: limit) == false) }
+      gate.open()
+      #expect(await center.settled(within: .infinity))
+    }
+  }
+
+  @Test func cancellationEndsTheWaitsOfAChildTaskWhileAHandlerRuns() async throws {
+    try await Interleavings.explore(3) { center in
+      let gate = await Gate(center)
+      let logins = TopicRecorder(center, .login)
+      let waits = [
+        Task { await center.settled() }, Task { (try? await logins.next()) != nil },
+      ]
+      for wait in waits { wait.cancel() }
+      for wait in waits { #expect(await wait.value == false) }
+      gate.open()
+      #expect(await center.settled())
+    }
+  }
+
+  /// No wait that has ended early counts as a wait, even one that has ended before it could begin.
+  @Test func noLetterIsHandledAfterAWaitHasEndedEarly() async throws {
+    try await Interleavings.explore(20) { center in
+      let gate = await Gate(center)
+      let (household, heard) = (Household(center), Numbers())
+      for kind in HomeKind.allCases {
+        await household.observe(Topic<Int>("others"), in: kind) { heard.add($0) }
+      }
+      let wait = Task { await center.settled() }
+      wait.cancel()
+      #expect(await wait.value == false)
+      #expect(await center.settled(within: 0) == false)
+      gate.open()
+      for number in 1...3 { center.post(Topic<Int>("others"), number) }
+      for _ in 0..<100 { await Task.yield() }
+      #expect(heard.all.isEmpty)
+      #expect(await center.settled())
+      #expect(heard.all.count == 12 && gate.received.all == [1])
+      extendLifetime(household)
+    }
+  }
+
   @Test func cancellationEndsARunThatAwaitsAMessage() async throws {
     let (begun, hasBegun) = AsyncStream<Void>.makeStream()
     let exploration = Task {
@@ -452,5 +540,28 @@ import Testing
     }
     replay.cancel()
     await #expect(throws: CancellationError.self) { try await replay.value }
+  }
+}
+
+/// Explorations in tests of XCTest.
+final class InterleavingsInXCTestTests: XCTestCase {
+  func testASkipIsThrownUnchanged() async throws {
+    do {
+      try await Interleavings.explore(3) { _ in throw XCTSkip("as the test expects") }
+      XCTFail("The exploration has thrown nothing.")
+    } catch is XCTSkip {}
+  }
+
+  /// XCTest would not count the issue if the test were skipped.
+  func testAnIssueBeforeASkipIsThrown() async throws {
+    do {
+      try await Interleavings.explore(3) { center in
+        #expect(MulticastCenter.current !== center, "the first issue")
+        throw XCTSkip("as the test expects")
+      }
+      XCTFail("The exploration has thrown nothing.")
+    } catch {
+      XCTAssert("\(error)".contains("the first issue"))
+    }
   }
 }

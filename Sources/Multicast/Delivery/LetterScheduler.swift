@@ -10,7 +10,10 @@ package protocol LetterScheduler: AnyObject, Sendable {
   func beginWait(inCall isInCall: Bool)
 
   /// Receives what resumes such a task, once there is nothing left to wait for. This may come before ``beginWait(inCall:)``.
-  func endWait(inCall isInCall: Bool, _ resume: @escaping @Sendable () -> Void)
+  ///
+  /// - Parameter isEarly: Whether a cancellation or a time limit ends the wait. Then the task is resumed before this returns.
+  func endWait(
+    inCall isInCall: Bool, early isEarly: Bool, _ resume: @escaping @Sendable () -> Void)
 }
 
 /// A home whose letters a scheduler handles, one at a time.

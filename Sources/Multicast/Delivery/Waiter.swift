@@ -26,6 +26,6 @@ final class Waiter: Sendable {
   /// - Parameter hasHappened: False if the wait ends early, because of a cancellation or a time limit.
   func resume(hasHappened: Bool = true) {
     guard let scheduler else { return goOn(hasHappened) }
-    scheduler.endWait(inCall: isInCall) { [goOn] in goOn(hasHappened) }
+    scheduler.endWait(inCall: isInCall, early: !hasHappened) { [goOn] in goOn(hasHappened) }
   }
 }

@@ -4,7 +4,8 @@ import Multicast
 ///
 /// A director has no thread, and no thread waits for it. It chooses a letter when the one before has been handled, and when a
 /// task begins to wait. One letter at a time is handled, unless its handler waits for others. A task that no longer needs to
-/// wait goes on when no letter is being handled.
+/// wait goes on when no letter is being handled. If a time limit or a cancellation ends its wait, it goes on immediately, because a
+/// handler may run forever. Then it runs beside that handler, and the seed does not decide which of them posts first.
 final class Director: LetterScheduler {
   /// The director of the run that this code is part of; nil outside a run.
   @TaskLocal static var current: Director?
@@ -98,12 +99,19 @@ extension Director {
     goOn()
   }
 
-  func endWait(inCall isInCall: Bool, _ resume: @escaping @Sendable () -> Void) {
-    let isClosed = state.withLock { state in
-      if !state.isClosed { state.ready.append((isInCall, resume)) }
-      return state.isClosed
+  func endWait(
+    inCall isInCall: Bool, early isEarly: Bool, _ resume: @escaping @Sendable () -> Void
+  ) {
+    let goesOnNow = state.withLock { state in
+      if isEarly {
+        // Even before the wait begins, which then makes up for it.
+        state.countWait(-1, isInCall)
+      } else if !state.isClosed {
+        state.ready.append((isInCall, resume))
+      }
+      return isEarly || state.isClosed
     }
-    if isClosed { resume() } else { goOn() }
+    if goesOnNow { resume() } else { goOn() }
   }
 
   /// Returns when the seed chooses this task, at the latest when no letter waits.

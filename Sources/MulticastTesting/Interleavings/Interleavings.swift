@@ -31,8 +31,9 @@ import Testing
 ///
 /// The same seed gives the same order, whatever else the machine does, if all posts come from the body, from
 /// clients and from handlers. A seed does not control when child tasks of the body, `Task { }`, timers and
-/// other threads post. The center does not search for deallocated clients of other homes while more are added,
-/// because no seed controls such a search; the next delivery removes them.
+/// other threads post. Nor does it control when a time limit or a cancellation ends a wait: the task then goes on
+/// immediately, even while a handler runs. The center does not search for deallocated clients of other homes
+/// while more are added, because no seed controls such a search; the next delivery removes them.
 ///
 /// Nothing stops the body, clients and handlers while they run. Therefore no order is found in which
 ///
@@ -45,7 +46,8 @@ import Testing
 ///
 /// A body that waits for something else that a letter causes, such as a continuation that a handler resumes,
 /// waits forever: call `settled()` first. So does a run in which a handler that is awaited waits for a letter
-/// of another one, unless it awaits `delivered()`.
+/// of another one, unless it awaits `delivered()`, or in which a handler posts a message that the body awaits,
+/// and then waits for the body: the body goes on when no handler runs.
 public enum Interleavings {
   /// Runs a test in several orders, until one fails.
   ///
@@ -69,7 +71,8 @@ public enum Interleavings {
   /// - Throws: ``Failure`` for the first run whose body throws or whose center refuses a loop, or, in XCTest,
   ///   whose body records an issue. It does not throw what `#require` has recorded as an issue.
   ///   `CancellationError` if the task is cancelled, unless the body throws another error because of that, as
-  ///   `next()` of a recorder does.
+  ///   `next()` of a recorder does. It throws what `Test.cancel()` throws, and an `XCTSkip`, unchanged, so a body
+  ///   can cancel or skip its test.
   public static func explore(
     _ count: Int = 100,
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
@@ -87,7 +90,8 @@ public enum Interleavings {
   ///   - seed: The seed that a failure has named.
   ///   - body: The body of ``explore(_:_:)``.
   /// - Throws: ``Failure`` if the body throws, if the center refuses a loop, or, in XCTest, if the body records
-  ///   an issue. `CancellationError` if the task is cancelled, as with ``explore(_:_:)``.
+  ///   an issue. `CancellationError` if the task is cancelled, and what cancels or skips the test, as with
+  ///   ``explore(_:_:)``.
   public static func replay(
     _ seed: UInt64,
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
@@ -142,9 +146,8 @@ public enum Interleavings {
     @Sendable func runBody() async throws {
       do {
         try await run(director, body)
-      } catch let error as CancellationError where Task.isCancelled {
-        throw error
       } catch {
+        if error.endsTestWithoutFailure { throw error }
         throw Failure(seed: seed, underlying: error, letters: director.letters)
       }
     }
@@ -177,8 +180,9 @@ public enum Interleavings {
       _ = note(issue)
       return true
     }
-    try outcome.get()
     let recorded = issues.withLock { $0 }
+    // A test that is skipped would not fail because of the issues.
+    if case .failure(let error) = outcome, error is Failure || recorded.isEmpty { throw error }
     if recorded.isEmpty { return false }
     throw Failure(seed: seed, underlying: RecordedIssues(recorded), letters: director.letters)
   }
@@ -217,6 +221,21 @@ public enum Interleavings {
       director.close()
     }
     if let loop = loops.withLock({ $0.first }) { throw loop }
+  }
+}
+
+extension Error {
+  /// Whether a test that throws this error has been cancelled or skipped, and so does not fail.
+  ///
+  /// The last two types are known by their names. That of `Test.cancel()` is not public, and this module does not import XCTest,
+  /// which would load it into every process that links this module.
+  fileprivate var endsTestWithoutFailure: Bool {
+    if self is CancellationError { return Task.isCancelled }
+    return switch String(reflecting: type(of: self)) {
+    case "Testing.SkipInfo": Task.isCancelled
+    case "XCTest.XCTSkip": true
+    default: false
+    }
   }
 }
 
