@@ -3,7 +3,7 @@ import Testing
 
 /// A trait that gives a test a center of its own. Write `.ownCenter`.
 public struct OwnCenter: TestTrait, SuiteTrait, TestScoping {
-  /// The longest time that the end of a test waits for the center to settle, in seconds.
+  /// The longest time that the end of a test waits for the center to settle, and then for all homes, in seconds.
   var patience = 10.0
 
   /// Always true: a suite with this trait gives each of its tests a center of its own.
@@ -15,8 +15,8 @@ public struct OwnCenter: TestTrait, SuiteTrait, TestScoping {
   ) async throws {
     let center = MulticastCenter.recordable()
     try await TestScope.run(with: center, patience: patience) { try await function() }
-    for leak in await center.endHandlers() {
-      Issue.record("\(leak)", sourceLocation: test.sourceLocation)
+    for problem in await center.findLeaks(within: patience) {
+      Issue.record("\(problem)", sourceLocation: test.sourceLocation)
     }
   }
 }
@@ -40,8 +40,9 @@ extension Trait where Self == OwnCenter {
   /// object, and keep the center.
   ///
   /// At its end, a test that does not throw waits until the center has settled, for ten seconds at most. It fails
-  /// if an exhaustive recorder contains something that was not taken, or if a handler alone has kept its owner
-  /// alive: see ``Multicast/MulticastCenter/expectNoLeaks()``.
+  /// if an exhaustive recorder contains something that was not taken, if a handler alone has kept its owner
+  /// alive, or if the home of a handler does not run within ten more seconds: see
+  /// ``Multicast/MulticastCenter/expectNoLeaks()``.
   public static var ownCenter: Self { Self() }
 }
 
@@ -64,32 +65,54 @@ extension MulticastCenter {
   /// call it with `MulticastCenter.default`. A test with the trait `.ownCenter` does it by itself.
   ///
   /// First, it waits until the center has settled, for ten seconds at most, because a handler that awaits keeps
-  /// its owner alive while it runs. Then it waits for every home, so none may be blocked or suspended. If a task
-  /// or a thread releases an owner at that moment, it may report that owner, too.
+  /// its owner alive while it runs. Then it waits for all homes, for ten seconds at most. If one does not run in
+  /// that time, such as a suspended queue, its handlers stay, and the error names that home. If a task or a thread
+  /// releases an owner at that moment, this may report that owner, too.
   ///
   /// A debug build prints the same when any center is deallocated, for handlers without a home, and for those at
   /// home on that thread.
   ///
-  /// - Throws: ``LeakedOwners`` if there is such an owner.
+  /// - Throws: ``LeakedOwners`` if there is such an owner or such a home. `CancellationError` if there is none, and
+  ///   the task is cancelled.
   /// - Complexity: O(*n*) in the number of handlers.
   public func expectNoLeaks() async throws {
     let leaks = await leaks(within: OwnCenter.ownCenter.patience)
     if !leaks.isEmpty { throw LeakedOwners(description: leaks.joined(separator: "\n")) }
+    try Task.checkCancellation()
   }
 
-  /// Ends all handlers, and returns a message for each owner that only its own handler kept alive.
+  /// Waits until the center has settled, and ends all handlers. Returns what ``findLeaks(within:)`` returns.
   ///
-  /// - Parameter seconds: The longest time that it waits for the center to settle. A handler that awaits keeps its owner alive
-  ///   while it runs, and may run forever.
+  /// - Parameter seconds: The longest time that it waits for the center to settle, and then for all homes. A handler that awaits
+  ///   keeps its owner alive while it runs, and may run forever.
   func leaks(within seconds: Double) async -> [String] {
     await settled(within: seconds)
-    return await endHandlers()
+    return await findLeaks(within: seconds)
+  }
+
+  /// Ends all handlers. Returns a message for each owner that only its own handler kept alive, and for each home that did not run.
+  ///
+  /// - Parameter seconds: The longest time that it waits for all homes.
+  fileprivate func findLeaks(within seconds: Double) async -> [String] {
+    let (leaks, homes) = await endHandlers(within: seconds)
+    // A home may not have run because the wait has ended early.
+    if Task.isCancelled { return leaks }
+    return leaks
+      + homes.map { home in
+        """
+        \(home) did not run, so its handlers were not examined for leaks. Resume a suspended queue before the test ends. If the \
+        home is an actor whose event loop the test runs, run the loop on another thread until the test has ended, or remove the \
+        handlers: center.removeHandlers(of: topic).
+        """
+      }
   }
 }
 
-/// The error of `expectNoLeaks()`, which names the owners that only their own handlers kept alive.
+/// The error of `expectNoLeaks()`, which names the owners that only their own handlers kept alive, and the homes
+/// that did not run.
 public struct LeakedOwners: Error, CustomStringConvertible {
   /// A line for each owner that only its own handler kept alive: its type, the topic, and what to write instead.
+  /// Then a line for each home that did not run, so that its handlers were not examined.
   public let description: String
 }
 

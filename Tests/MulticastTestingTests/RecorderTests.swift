@@ -476,9 +476,14 @@ extension OwnCenter {
 }
 
 private final class Leaking: Sendable {
-  init(_ center: MulticastCenter) {
+  private let onDeinit: @Sendable () -> Void
+
+  init(_ center: MulticastCenter, onDeinit: @escaping @Sendable () -> Void = {}) {
+    self.onDeinit = onDeinit
     center.observe(Topic<Int>(), owner: self) { _, _ in extendLifetime(self) }
   }
+
+  deinit { onDeinit() }
 }
 
 private final class LeakingWhileAwaiting: Sendable {
@@ -494,14 +499,15 @@ private final class LeakingWhileAwaiting: Sendable {
 
 @Suite struct LeakCheckTests {
   /// Runs a test with a center of its own, and returns the issues that it recorded.
-  private func issues(of body: @escaping @Sendable () -> Void) async throws -> [Issue] {
+  private func issues(
+    of ownCenter: OwnCenter = .ownCenter, _ body: @escaping @Sendable () -> Void
+  ) async throws -> [Issue] {
     let test = try #require(Test.current)
     let issues = Collected<Issue>()
     let collecting = IssueHandlingTrait.filterIssues { issue in
       issues.add(issue)
       return false
     }
-    let ownCenter: OwnCenter = .ownCenter
     try await collecting.provideScope(for: test, testCase: .current) {
       try await ownCenter.provideScope(for: test, testCase: .current) { body() }
     }
@@ -544,5 +550,61 @@ private final class LeakingWhileAwaiting: Sendable {
     let held = Collected<Leaking>()
     #expect(try await issues { held.add(Leaking(.current)) }.isEmpty)
     #expect(held.all.count == 1)
+  }
+
+  // MARK: - Homes that do not run
+
+  @Test func aTestWithItsOwnCenterNamesAHomeThatDoesNotRunAndLeavesItsHandlers() async throws {
+    let (owner, queue) = (Pinged(), DispatchQueue(label: "suspended"))
+    let (heard, centers) = (Numbers(), Collected<MulticastCenter>())
+    queue.suspend()
+    let issues = try await issues(of: OwnCenter(patience: 0)) {
+      let center = MulticastCenter.current
+      centers.add(center)
+      for _ in 1...2 {
+        center.observe(Topic<Int>(), owner: owner, on: queue) { _, number in heard.add(number) }
+      }
+    }
+    #expect(issues.count == 1)
+    let text = try #require(issues.first?.comments.first?.rawValue)
+    #expect(text.hasPrefix("queue suspended did not run, so its handlers were not examined"))
+    #expect(issues.first?.sourceLocation == Test.current?.sourceLocation)
+    // What the end of the test has left on the queue ends no handler.
+    queue.resume()
+    await centers.all[0].post(Topic<Int>(), 1).delivered()
+    #expect(heard.all == [1, 1])
+    extendLifetime(owner)
+  }
+
+  @Test func aLeakIsFoundWhileAnotherHomeDoesNotRun() async {
+    let (center, owner) = (MulticastCenter(), Pinged())
+    let queue = DispatchQueue(label: "suspended")
+    queue.suspend()
+    center.observe(Topic<Int>(), owner: owner, on: queue) { _, _ in }
+    let (ended, end) = AsyncStream<Never>.makeStream()
+    _ = Leaking(center, onDeinit: { end.finish() })
+    let ending = Task { await center.endHandlers(within: .infinity) }
+    for await _ in ended {}
+    ending.cancel()
+    let result = await ending.value
+    #expect(result.leaks.count == 1)
+    #expect(result.homesThatDidNotRun == ["queue suspended"])
+    queue.resume()
+    extendLifetime(owner)
+  }
+
+  @Test func expectNoLeaksThrowsForAHomeThatDoesNotRun() async {
+    let (center, owner) = (MulticastCenter(), Pinged())
+    let queue = DispatchQueue(label: "suspended")
+    queue.suspend()
+    center.observe(Topic<Int>(), owner: owner, on: queue) { _, _ in }
+    let leaks = await center.leaks(within: 0)
+    #expect(leaks.count == 1 && leaks[0].hasPrefix("queue suspended did not run"))
+    // A cancelled check finds out nothing about the home.
+    let check = Task { try await center.expectNoLeaks() }
+    check.cancel()
+    await #expect(throws: CancellationError.self) { try await check.value }
+    queue.resume()
+    extendLifetime(owner)
   }
 }

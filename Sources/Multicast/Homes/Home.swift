@@ -5,7 +5,7 @@
 ///
 /// `@unchecked`, because `Mailbox` inherits from it. The one property here is a constant.
 @usableFromInline
-class Home: @unchecked Sendable {
+package class Home: @unchecked Sendable {
   enum Kind: Sendable {
     /// The main actor, and the main queue.
     case mainActor
@@ -72,7 +72,9 @@ extension Home {
   }
 
   /// Runs `body` in this home: on the queue, or in the actor. Runs it in no actor if there is none, or if it has been deallocated.
-  final func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+  package final func run<Result: Sendable>(
+    _ body: @escaping @Sendable () -> Result
+  ) async -> Result {
     func run(in isolation: isolated (any Actor)?) -> Result { body() }
     guard case .queue(let queue) = kind else { return await run(in: actor) }
     return await withCheckedContinuation { continuation in
@@ -126,7 +128,7 @@ extension Home {
 
 extension Home: CustomStringConvertible {
   /// The home as reports and wirings name it.
-  @usableFromInline final var description: String {
+  @usableFromInline package final var description: String {
     switch kind {
     case .mainActor: "MainActor"
     case .actor(let reference): reference.actor.map { "\(type(of: $0))" } ?? "an actor"

@@ -189,20 +189,16 @@ extension HandlerBox {
 }
 
 extension MulticastCenter {
-  /// Ends all handlers of topics, each in its home. Returns a message for each owner that only its own handler kept alive.
-  package func endHandlers() async -> [String] {
-    var leaks: [String] = []
-    for case let list as TopicList in registries.all.flatMap(\.lists) {
-      for box in list.boxes where box.isRegistered {
+  /// All handlers of topics: the home of each, and a function to call there. It ends the handler, and returns a message if the
+  /// handler alone has kept its owner alive.
+  package var handlersToEnd: [(home: Home, end: @Sendable () -> String?)] {
+    registries.all.flatMap(\.lists).compactMap { $0 as? TopicList }.flatMap { list in
+      list.boxes.filter(\.isRegistered).map { box in
         // An actor that is its own home would be retained there, and would not be deallocated. An actor may be destroyed
         // anywhere.
         let home = box.type is any Actor.Type ? nil : box.home
-        let leak = await (home ?? Mailbox.anyThread).run {
-          box.handlerBox.endFindingLeak(in: list)
-        }
-        leaks += leak.map { [$0] } ?? []
+        return (home ?? Mailbox.anyThread, { box.handlerBox.endFindingLeak(in: list) })
       }
     }
-    return leaks
   }
 }

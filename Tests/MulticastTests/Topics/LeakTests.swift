@@ -57,6 +57,17 @@ private final class Sound: Sendable {
   }
 }
 
+extension MulticastCenter {
+  /// Ends all handlers, each in its home. Returns a message for each owner that only its own handler kept alive.
+  fileprivate func endHandlers() async -> [String] {
+    var leaks: [String] = []
+    for handler in handlersToEnd {
+      if let leak = await handler.home.run(handler.end) { leaks.append(leak) }
+    }
+    return leaks
+  }
+}
+
 /// Owners that are alive only because their own handlers retain them.
 @Suite struct LeakTests {
   let center = MulticastCenter()
