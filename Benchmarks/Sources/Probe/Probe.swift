@@ -79,9 +79,10 @@ enum Cost: String {
       Self.perform(events, .late, queue) { _ in queue.async { client.count() } }
     case .add, .addInMain, .addOnQueue:
       let clients = (0..<events).map { _ in Counted() }
-      // When the list doubles, the queue searches for deallocated clients. The duration of that would depend on the
-      // threads.
+      // When the list doubles, a task asks the queue to search for deallocated clients. Whether that happens before the end of the
+      // process depends on the threads, so the queue stays suspended, and is never released.
       queue.suspend()
+      _ = unsafe Unmanaged.passRetained(queue)
       for added in clients {
         switch self {
         case .add: center.add(added, for: CountedProtocol.self, isolation: nil)
@@ -89,8 +90,6 @@ enum Cost: String {
         default: center.add(added, for: CountedProtocol.self, on: queue)
         }
       }
-      queue.resume()
-      queue.sync {}
       precondition(center[CountedProtocol.self].count == events, "not every client was added")
       return extendLifetime(clients)
     }
