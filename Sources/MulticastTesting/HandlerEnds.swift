@@ -4,16 +4,16 @@ extension MulticastCenter {
   /// Ends all handlers of topics, each in its home. A home may never run again, such as a suspended queue, or an actor whose event
   /// loop the test has run. The handlers of such a home stay.
   ///
-  /// - Parameter seconds: The longest time that this waits for all homes together. A cancellation ends the wait, too. The time is
-  ///   longer on a machine that is too busy to run tasks, because a home may be without fault then.
+  /// - Parameter seconds: The time that this waits for all homes together. It waits longer if the machine is too busy to run tasks.
+  ///   A cancellation ends the wait, too.
   /// - Returns: A message for each owner that only its own handler kept alive, and the names of the homes that did not run.
   func endHandlers(
     within seconds: Double
   ) async -> (leaks: [String], homesThatDidNotRun: [String]) {
     let ending = Task { await endHandlersUntilCancelled() }
     let limit = Task.detached {
-      // Many sleeps, because each one ends only when a task can run. In a large suite, blocked or busy threads may keep all tasks,
-      // and so the homes, from running for longer than the limit.
+      // Many sleeps, because each one ends only when a thread runs this task. In a large suite, all threads for tasks may be
+      // blocked or busy for longer than the limit. One sleep would end then, although no home had a chance to run.
       for _ in 0..<100 { try await Task.sleep(nanoseconds: UInt64(min(seconds, 1e9) * 1e7)) }
       ending.cancel()
     }

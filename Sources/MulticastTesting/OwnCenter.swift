@@ -41,7 +41,7 @@ extension Trait where Self == OwnCenter {
   ///
   /// At its end, a test that does not throw waits until the center has settled, for ten seconds at most. It fails
   /// if an exhaustive recorder contains something that was not taken, if a handler alone has kept its owner
-  /// alive, or if the home of a handler does not run within ten more seconds: see
+  /// alive, or if the home of a handler does not run within about ten more seconds: see
   /// ``Multicast/MulticastCenter/expectNoLeaks()``.
   public static var ownCenter: Self { Self() }
 }
@@ -65,9 +65,10 @@ extension MulticastCenter {
   /// call it with `MulticastCenter.default`. A test with the trait `.ownCenter` does it by itself.
   ///
   /// First, it waits until the center has settled, for ten seconds at most, because a handler that awaits keeps
-  /// its owner alive while it runs. Then it waits for all homes, for ten seconds at most. If one does not run in
-  /// that time, such as a suspended queue, its handlers stay, and the error names that home. If a task or a thread
-  /// releases an owner at that moment, this may report that owner, too.
+  /// its owner alive while it runs. Then it waits for all homes, for about ten seconds, and longer only if the
+  /// machine is too busy to run tasks. If a home does not run in that time, such as a suspended queue, its handlers
+  /// stay, and the error names the home. If a task or a thread releases an owner at that moment, this may report
+  /// that owner, too.
   ///
   /// A debug build prints the same when any center is deallocated, for handlers without a home, and for those at
   /// home on that thread.
