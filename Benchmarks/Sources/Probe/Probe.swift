@@ -80,7 +80,8 @@ enum Cost: String {
     case .add, .addInMain, .addOnQueue:
       let clients = (0..<events).map { _ in Counted() }
       // When the list doubles, a task asks the queue to search for deallocated clients. Whether that happens before the end of the
-      // process depends on the threads, so the queue stays suspended, and is never released.
+      // process depends on the threads, so the queue stays suspended. It is never released, because a
+      // suspended queue that is deallocated stops the program.
       queue.suspend()
       _ = unsafe Unmanaged.passRetained(queue)
       for added in clients {

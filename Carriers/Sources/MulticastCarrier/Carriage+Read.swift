@@ -50,11 +50,15 @@ extension Carriage {
       let records = try await carrier.read(line.log, after: position, limit: reading.limit)
       note(nil, line, \.in)
       reading.failures = 0
-      // One more each time, so that an answer that was too large is not asked for again immediately.
+      // Ask for one more each time, so that an answer that was too large is not asked for again immediately.
       reading.limit = min(reading.limit + 1, Reading.limit)
       for record in records where !Task.isCancelled {
-        // The engine has dropped the record at the end, and this one came later.
-        if let end = reading.end, end < record.position { await reachEnd(line, &reading) }
+        // The engine has dropped the record at the end. This one came later, so the log does not end behind this process.
+        if let end = reading.end, end < record.position {
+          await reachEnd(line, &reading, isLast: false)
+          // The line may have ended in a handler. The center must not get another latest message then.
+          guard !Task.isCancelled else { return false }
+        }
         if let frame = take(record, of: line, &reading) {
           line.meters.lag.record(frame.age.map { Double($0) / 1_000 } ?? 0)
           if reading.isCatchingUp {
@@ -116,19 +120,22 @@ extension Carriage {
   }
 
   /// Call this when the log has been read up to `reading.end`.
-  private func reachEnd(_ line: Line, _ reading: inout Reading) async {
+  ///
+  /// - Parameter isLast: Whether no later record is known.
+  private func reachEnd(_ line: Line, _ reading: inout Reading, isLast: Bool = true) async {
     guard reading.end.take() != nil, !Task.isCancelled else { return }
     if var last = reading.last.take() {
       last.items = last.items.suffix(1)
       await line.deliver(self, line, last)
     }
     reading.isCatchingUp = false
+    if let position = reading.position { line.own.position.withLock { $0 = position } }
     guard reading.isRereading else { return }
     reading.isRereading = false
     reading.inflow.endRewind()
     // The log ends with another value than the one that counts here, so each process that holds this one posts it
     // again.
-    let isBehind = reading.tail == nil || reading.tail != reading.handled
+    let isBehind = isLast && (reading.tail == nil || reading.tail != reading.handled)
     guard line.log.keepsLatest, isBehind else { return }
     // Values that wait to leave will end the log.
     await waitUntilHeard(by: [line])
@@ -182,7 +189,8 @@ extension Carriage {
     }
     // While a log of events is read again, it repeats what other processes had posted before this one began.
     let isEarlier =
-      record.position.epoch == reading.beginning.epoch && record.position <= reading.beginning
+      reading.isRereading && record.position.epoch == reading.beginning.epoch
+      && record.position <= reading.beginning
     if isEarlier, !line.log.keepsLatest, !reading.inflow.knows(frame.sender) { return nil }
     let isOwn = isOwn(frame.sender, in: line)
     let count = UInt64(frame.items.count)
@@ -234,7 +242,7 @@ extension Carriage {
     _ frame: Frame, of line: Line, to topic: Topic<Message>, _ codec: some MessageCodec<Message>
   ) async {
     let bodies = frame.items.map(\.body)
-    // Mapped, because a conversion of the array casts each element at run time.
+    // The array is mapped, because a conversion of it casts each element at run time.
     var messages: [Message?] = (try? codec.decode(bodies))?.map { $0 } ?? []
     if messages.count != bodies.count {
       messages = bodies.map { body in
@@ -247,7 +255,7 @@ extension Carriage {
       }
     }
     var last: Posted?
-    // By index, because the iterator of a zip looks up generic metadata for each element.
+    // Use indices, because the iterator of a zip looks up generic metadata for each element.
     for (index, item) in frame.items.enumerated() {
       guard let message = messages[index] else { continue }
       let context = CarriageContext(

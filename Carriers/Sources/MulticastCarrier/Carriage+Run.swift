@@ -43,7 +43,7 @@ extension Carriage: Service {
       let (idle, turn) = AsyncStream<Never>.makeStream()
       change { state in
         state.closing.append(turn)
-        // The engine may have come back since the last attempt, so wait for one more.
+        // The engine may have come back since the last attempt, so wait for the next answer.
         state.hasAnswered = false
       }
       for await _ in idle {}

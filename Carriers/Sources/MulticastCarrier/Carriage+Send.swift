@@ -177,7 +177,7 @@ extension Carriage {
   }
 
   /// Waits, longer with each failure and up to 30 seconds, for a random time so that processes do not try again
-  /// together. In parts, because `close()` waits for one more attempt.
+  /// together. It sleeps in parts, because `close()` waits for the next attempt.
   func pause(_ failures: inout Int) async {
     let pause = Int.random(in: Carriage.pauses(after: failures))
     let end = ContinuousClock.now + .milliseconds(pause)

@@ -199,13 +199,13 @@ extension Carriage {
       return tell(.refused(type: String(type.prefix(80)), reason: reason))
     }
     // Created without the lock, because the metrics system is the program's.
-    let meters = Meters(type)
+    let (meters, key) = (Meters(type), topic.key)
     let begun: (line: Line, isRunning: Bool, isClosed: Bool)? = state.withLock { state in
-      guard state.lines[type] == nil, state.topics[topic.key] == nil else { return nil }
+      guard state.lines[type] == nil, state.topics[key] == nil else { return nil }
       state.carried += 1
       let number = id | state.carried & Carriage.topicBits
       let line = Line(
-        topic: topic.key, log: log, sender: Frame.Sender(id: number, name: name),
+        topic: key, log: log, sender: Frame.Sender(id: number, name: name),
         version: version, oldest: oldestReader ?? version, start: start, codec: codec,
         meters: meters
       ) { carriage, line, frame in
@@ -219,7 +219,7 @@ extension Carriage {
       return (line, state.isRunning, state.isClosed)
     }
     guard let (line, isRunning, isClosed) = begun else {
-      // Those of a type that is carried have the same names, and are still used.
+      // The meters of a type that is carried have the same names, and are still used.
       if state.withLock({ $0.lines[type] == nil }) { meters.destroy() }
       let reason = "The type or the topic is carried already, and goes on as it was."
       return tell(.refused(type: type, reason: reason))
@@ -272,14 +272,15 @@ extension Carriage {
   /// Returns when all handlers in this process have received the message. In an awaiting handler of the same topic, it
   /// returns when the message is about to leave.
   ///
-  /// If the topic or the carriage ends just when the message is heard, the message may stay here without an error. It is then reported
-  /// as ``CarriageReport/kept(type:reason:count:)``.
+  /// If the topic or the carriage ends just when the message is heard, the message may stay here without an error. It is then
+  /// reported as ``CarriageReport/kept(type:reason:count:)``.
   ///
   /// - Throws: A `CarrierError`, or a `CancellationError` if the task is cancelled while it waits. Then no handler
   ///   receives the message. Only with `CarrierError.notCarried` and `.closed`, the handlers of this process may have
   ///   received it.
   public func post<Message>(_ topic: Topic<Message>, _ message: Message) async throws {
-    guard let line = state.withLock({ $0.topics[topic.key] }),
+    let key = topic.key
+    guard let line = state.withLock({ $0.topics[key] }),
       let codec = line.codec as? any MessageCodec<Message>
     else { throw CarrierError.notCarried }
     var context = CarriageContext.current

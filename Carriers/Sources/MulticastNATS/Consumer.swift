@@ -57,7 +57,7 @@ struct Consumer {
     doubt = read.flatMap { first > $0 &+ 1 ? $0 : nil }
   }
 
-  /// Whether the server may have deleted its consumer, which was not asked for records for a minute.
+  /// Whether the consumer was not asked for records for 50 seconds. The server deletes it after a minute.
   func isForgotten(at now: ContinuousClock.Instant) -> Bool {
     records.isEmpty && asked == 0 && now - since > .seconds(50)
   }

@@ -127,7 +127,8 @@ public final class NATSCarrier: Carrier, Registry {
       """#
     ).checked()
     guard let name = answer.name else { throw CarrierError.refused("There is no consumer.") }
-    let before = known.withLock { $0[log]?.number }
+    // A store that was restored may end before the number up to which it was read.
+    let before = known.withLock { $0[log]?.number }.map { min($0, stream.state?.last_seq ?? 0) }
     let consumer = Consumer(
       log, name, after: position,
       read: position.number > 0 ? max(position.number, before ?? 0) : before, first: first,
@@ -188,18 +189,21 @@ public final class NATSCarrier: Carrier, Registry {
     let kept = all.state?.subjects ?? [:]
     // Any client may publish to any subject, and the question contains it as a text in JSON.
     let others = kept.keys.filter { $0 != subject && isName($0.dropFirst(subjects.count)) }
-    // At the same time, because the answers to many processes would arrive after their values have expired.
-    try await withThrowingTaskGroup(of: (String, Answer).self) { group in
-      for other in others {
-        group.addTask {
-          let question = #"{"last_by_subj":"\#(other)"}"#
-          return (other, try await session.ask("STREAM.MSG.GET." + own, question))
+    // Ask for many of them together: one after the other, the answers about many processes would arrive after their values have
+    // expired. Not for all, because any client may have published large ones, and what is not taken yet has a limit.
+    for start in stride(from: 0, to: others.count, by: 64) {
+      try await withThrowingTaskGroup(of: (String, Answer).self) { group in
+        for other in others[start...].prefix(64) {
+          group.addTask {
+            let question = #"{"last_by_subj":"\#(other)"}"#
+            return (other, try await session.ask("STREAM.MSG.GET." + own, question))
+          }
         }
-      }
-      // It may have expired meanwhile.
-      for try await (other, answer) in group where answer.error?.code != 404 {
-        let data = try answer.checked().message?.data ?? Data()
-        values[String(other.dropFirst(subjects.count))] = Array(data)
+        // It may have expired meanwhile.
+        for try await (other, answer) in group where answer.error?.code != 404 {
+          let data = try answer.checked().message?.data ?? Data()
+          values[String(other.dropFirst(subjects.count))] = Array(data)
+        }
       }
     }
     return (values, kept[subject] != nil)

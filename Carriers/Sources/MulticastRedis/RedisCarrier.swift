@@ -69,7 +69,7 @@ public final class RedisCarrier: Carrier, Registry {
     var isEmpty = false
   }
 
-  /// By key.
+  /// What is known of each log, by its key.
   private let known = Locked<[String: Known]>([:])
   /// The topics of which records were dropped before they were read.
   private let incomplete = Locked<Set<String>>([])
@@ -174,7 +174,10 @@ extension RedisCarrier {
     while true {
       let session = try sessions.current()
       if let heard = try await session.next(log.key, after: position) {
-        known.withLock { $0[log.key]?.time = .now }
+        known.withLock { known in
+          known[log.key]?.time = .now
+          if !heard.isEmpty { known[log.key]?.isEmpty = false }
+        }
         return heard
       }
       if Task.isCancelled {
@@ -193,6 +196,8 @@ extension RedisCarrier {
       }
       let last = records.last?.position ?? position
       known.withLock { known in
+        // With the lock held: `release`, which comes after a cancellation, removes whatever this stores.
+        if Task.isCancelled { return }
         let next = known[log.key]?.next
         let isEmpty = position.number == 0 && entries.all.isEmpty
         let time = isAll ? .now : known[log.key]?.time
@@ -208,9 +213,15 @@ extension RedisCarrier {
     let known = known.withLock { $0[log.key] } ?? Known()
     // An entry that no carrier has written does not know what was before it.
     let before = entries.all.first { $0.place.position.epoch > 0 }?.place.before
+    // A stream expires if no message was posted for a long time. A reader that was away for as long may have missed its last
+    // records.
+    let expiry = configuration.expiry
+    let mayExpire = !log.keepsLatest && expiry > .zero
+    let wasAway = known.time.map { .now - $0 >= expiry } ?? true
     if position.number == 0 {
       // The first record of a log that was read while it was empty has none before it.
-      if known.isEmpty, let before, before.number > 0 { noteLoss(log) }
+      let isFirst = before.map { $0.number == 0 } ?? true
+      if known.isEmpty, !isFirst || mayExpire && wasAway { noteLoss(log) }
       return
     }
     let first = entries.all.first?.place.position
@@ -218,12 +229,10 @@ extension RedisCarrier {
     // An entry that no carrier has written has no epoch.
     let isSame = [0, position.epoch].contains(other.epoch)
     if isSame, (other.number, other.part) == (position.number, position.part) { return }
-    // A stream expires if no message was posted for a long time. A reader that was away for as long may have missed its last records.
-    let time = other.number > 0 ? other.number : entries.time
+    // The server's time is in whole seconds.
+    let time = other.number > 0 ? other.number : entries.time + 999
     let age = Int64(clamping: time) - Int64(clamping: position.number)
-    let expiry = configuration.expiry
-    let hasExpired =
-      !log.keepsLatest && expiry > .zero && age >= expiry.count(of: .milliseconds(1))
+    let hasExpired = mayExpire && age >= expiry.count(of: .milliseconds(1))
     // If the next record followed an earlier one, no record was at the position. Another client has published it, or the
     // server has lost its end. A record that was stored before the position may be unread.
     let wasThere =
@@ -232,12 +241,14 @@ extension RedisCarrier {
     guard wasThere, isNext || hasExpired else {
       throw CarrierError.beganAnew(Position(epoch: other.epoch, number: 0))
     }
-    let wasAway = known.time.map { .now - $0 >= expiry } ?? true
     // If another record was between the two, the server has dropped unread records. If not, it has dropped records that were read.
     if isNext ? before.map({ $0 > position }) ?? true : wasAway { noteLoss(log) }
   }
 
-  private func noteLoss(_ log: Log) { incomplete.withLock { _ = $0.insert(log.key) } }
+  private func noteLoss(_ log: Log) {
+    // As in `read`.
+    incomplete.withLock { if !Task.isCancelled { $0.insert(log.key) } }
+  }
 
   /// Returns whether no record was missing when the stream was read.
   public func isComplete(_ log: Log, since position: Position) async throws -> Bool {

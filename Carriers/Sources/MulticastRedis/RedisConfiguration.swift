@@ -15,7 +15,7 @@ public struct RedisConfiguration: Sendable, CustomReflectable {
   /// The number of records that are kept for a topic that keeps its latest message. A slower process receives the last
   /// ones, and a report with the number of messages that it has missed of the senders that it knows.
   public var latestRecords = 64
-  /// How long the log of a topic is kept after its last message; zero for ever. Latest values stay.
+  /// How long the log of a topic is kept after its last message; zero to keep it forever. Latest values stay.
   public var expiry = Duration.seconds(86_400)
   /// The size in bytes of the largest record.
   public var recordLimit = 1 << 20

@@ -16,8 +16,8 @@ extension Words {
 
 /// A connection to a server that speaks RESP. All that knows the protocol or the network is behind it.
 ///
-/// A connection passes each published message to ``RedisSession/hear(_:_:)``. When it ends, it calls
-/// ``RedisSession/end(_:)``, and ``RedisSession/timeOut()`` before if the server was silent for too long.
+/// A connection passes each published message to ``RedisSession/hear(_:_:)``, and sends a ping to a silent server. When it
+/// ends, it calls ``RedisSession/end(_:)``, and ``RedisSession/timeOut()`` before if the server was silent for too long.
 protocol RESPConnection: Sendable {
   /// Sends a command, and returns its answer.
   ///
@@ -93,7 +93,7 @@ final class RedisConnection: ChannelDuplexHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     guard event is IdleStateHandler.IdleStateEvent else { return }
-    // Sent from here, so that a program that blocks Swift's pool does not lose its connections.
+    // The ping is sent from here, so that a program that blocks Swift's pool does not lose its connections.
     guard isPinged else {
       isPinged = true
       waiting.append(context.eventLoop.makePromise())

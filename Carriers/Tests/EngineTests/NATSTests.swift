@@ -232,12 +232,20 @@ struct NATSTests {
   }
 
   /// While a handler does not return, the server deletes the consumer, and does not answer its next request.
-  @Test func aConsumerThatWasNotAskedForAMinuteIsForgotten() {
+  @Test func aConsumerThatWasNotAskedForAMinuteIsForgotten() async throws {
     let log = Log(prefix: "p", type: "note", keepsLatest: false)
-    let consumer = Consumer(
+    var consumer = Consumer(
       log, "name", after: Position(epoch: 1, number: 0), read: nil, first: 1, end: nil)
     #expect(!consumer.isForgotten(at: .now))
     #expect(consumer.isForgotten(at: .now + .seconds(51)))
+    // The server sends what it has been asked for.
+    _ = try await withCheckedThrowingContinuation { done in
+      _ = consumer.read(done, 32, end: 0)
+      #expect(!consumer.isForgotten(at: .now + .seconds(51)))
+      if case .deliver(_, let records) = consumer.take([1], 1, 1, 0) {
+        done.resume(returning: records)
+      }
+    }
   }
 
   /// Records of other topics do not push an unread record of a quiet topic out of its stream.

@@ -484,7 +484,9 @@ private func limits(
     await one.start(topics: 1)
     one.post(1...3)
     // The next pause is longer than what follows.
-    await eventually { attempts.withLock { $0 } == 6 }
+    await eventually {
+      attempts.withLock { $0 } >= 6 && one.carriage.condition.connection != .connected
+    }
     carrier.unhook()
     await one.carriage.close()
     #expect(one.carriage.condition.sent == 3)
@@ -905,6 +907,32 @@ private func limits(
     let seen = await two.until { $0.notes(of: "one").last == 3 }
     #expect(seen.notes(of: "one") == [1, 2, 3])
     #expect(seen.notes(of: "zero") == [])
+    for site in [one, two] { await site.stop() }
+  }
+
+  /// The store is restored from a time before this process began. Then the engine gives the numbers of lost records to new ones.
+  @Test func newRecordsWithOldNumbersAreReceived() async throws {
+    let zero = site("zero")
+    await zero.start()
+    let saved = engine.save()
+    for number in 1...3 {
+      zero.post(number...number)
+      await eventually { zero.carriage.condition.sent == UInt64(number) }
+    }
+    await zero.stop()
+    let two = site("two")
+    await two.start()
+    engine.restore(saved)
+    await two.until { $0.reports.contains(.beganAnew(type: "note")) }
+    // The carriage has read its own record, so it has reached the end of the log.
+    try await two.carriage.post(.note, Note("two", 1))
+    let one = site("one")
+    await one.start()
+    await eventually {
+      two.carriage.position(of: "note")?.number ?? 0 > 0 && two.carriage.condition.sent == 1
+    }
+    one.post(1...1)
+    await two.until { $0.notes(of: "one") == [1] }
     for site in [one, two] { await site.stop() }
   }
 
@@ -1344,6 +1372,55 @@ private func limits(
     let seen = await two.until { $0.notes(of: "one", in: "last").last == 167 }
     #expect(seen.notes(of: "one", in: "last") == Array(5...167))
     for site in [one, two] { await site.stop() }
+  }
+
+  /// A process reads a log of latest values again, and the log drops its end before it is read. Newer values follow, so the process
+  /// does not post its own one again.
+  @Test func anOldValueIsNotPostedAfterNewerOnes() async throws {
+    let (first, second) = (Gate(), Gate())
+    let (gates, passing) = (Locked<[Gate]>([]), Locked(0))
+    let carrier = HookedCarrier(
+      engine,
+      read: { _ in
+        guard let gate = gates.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
+          return false
+        }
+        passing.withLock { $0 += 1 }
+        await gate.pass()
+        return false
+      })
+    let carry: (Carriage) -> Void = { $0.carry(.last, as: "last") }
+    let one = Site(InMemoryCarrier(engine), "one", carrying: carry)
+    let two = Site(carrier, "two", carrying: carry)
+    for site in [one, two] { await site.start(topics: 1) }
+    one.post(1...1, to: .last)
+    await two.until { $0.notes(of: "one", in: "last") == [1] }
+    await one.stop()
+    gates.withLock { $0 = [first, second] }
+    engine.isDown = true
+    await eventually { passing.withLock { $0 } == 1 }
+    engine.empty()
+    engine.isDown = false
+    let three = Site(InMemoryCarrier(engine), "three", carrying: carry)
+    await three.start(topics: 1)
+    func post(_ numbers: ClosedRange<Int>) async {
+      for number in numbers {
+        three.post(number...number, to: .last)
+        await eventually { three.carriage.condition.sent == UInt64(number) }
+      }
+    }
+    await post(1...1)
+    first.open()
+    // It has asked for the end, which is the record of 1.
+    await eventually { passing.withLock { $0 } == 2 }
+    await post(2...70)
+    second.open()
+    await two.until { $0.notes(of: "three", in: "last").last == 70 }
+    await post(71...71)
+    await two.until { $0.notes(of: "three", in: "last").last == 71 }
+    #expect(two.carriage.condition.sent == 0 && two.carriage.condition.waitingMessages == 0)
+    #expect(three.seen.notes(of: "one", in: "last") == [])
+    for site in [two, three] { await site.stop() }
   }
 
   @Test func aLateProcessReceivesTheLatestValue() async throws {
