@@ -1151,6 +1151,8 @@ private func limits(
         await eventually { values("waiting").contains(1) }
         #expect(count("sent") == 0 && count("received") == 0)
         gate.open()
+        // A refused topic leaves no meters either.
+        one.carriage.carry(.note, as: "again")
         await two.until { $0.notes(of: "one") == [1] }
         await eventually { count("sent") == 1 && count("received") == 1 }
         await eventually { values("waiting").last == 0 }
@@ -1233,6 +1235,8 @@ private func limits(
     let one = site("one")
     var two = site("two")
     for site in [one, two] { await site.start() }
+    // A process that ends before it has received anything goes on there, too.
+    #expect(two.carriage.position(of: "note")?.number == 0)
     one.post(1...100)
     await two.until { $0.notes(of: "one").count == 100 }
     await two.until { $0.state?.received ?? 0 >= 100 }
