@@ -65,11 +65,11 @@ extension MulticastCenter {
   /// there for the sender's own messages.
   ///
   /// The sender is the notification's object. The forward holds it weakly and ends with it, so `userInfo`
-  /// must not capture it. It retains the sender for an instant at each message, on the posting thread, where the sender may
-  /// then be deallocated. If its `deinit` needs the main actor, observe with a method of the sender instead, and post the
-  /// notification there. Another forward of the same topic, sender, target and name replaces the first one,
-  /// in its position in the order. In the sender's `deinit`, this registers nothing. Otherwise it does the
-  /// same as ``forward(_:to:as:fileID:line:column:_:)-(_,_,Notification.Name,_,_,_,_)``.
+  /// must not capture it. The forward retains the sender for an instant at each message, on the posting thread,
+  /// where the sender may then be deallocated. If its `deinit` needs the main actor, observe with a method of the
+  /// sender instead, and post the notification there. Another forward of the same topic, sender, target and name
+  /// replaces the first one, in its position in the order. In the sender's `deinit`, this registers nothing.
+  /// Otherwise it does the same as ``forward(_:to:as:fileID:line:column:_:)-(_,_,Notification.Name,_,_,_,_)``.
   ///
   /// - Parameters:
   ///   - topic: The topic.

@@ -18,9 +18,9 @@ extension MulticastCenter {
   /// have to have clients.
   ///
   /// The relay ends with ``NotificationRelay/cancel()``, with the center, or with the sender. It holds center
-  /// and sender weakly, and keeps `source` and `body` alive. If `body` captures the center or the sender, the relay
-  /// never ends by itself, and keeps the captured object alive. It is not a client, and `removeAll()` does not
-  /// remove it. Two relays of one notification call the clients twice.
+  /// and sender weakly, and keeps `source` and `body` alive. If `body` captures the center or the sender, the
+  /// relay never ends by itself, and keeps the captured object alive. It is not a client, and `removeAll()` does
+  /// not remove it. Two relays of one notification call the clients twice.
   ///
   /// With a sender, only its notifications are relayed, except those from its `deinit`. The relay retains the
   /// sender for an instant at each notification of this name. After the sender is deallocated, the next one

@@ -66,7 +66,8 @@ public struct DeliveryRecorder: Sendable {
   /// All recorded deliveries, even those that were taken, in the order in which they began.
   ///
   /// A delivery is recorded when it has called its clients and left its letters. A nested delivery comes after
-  /// its outer one in this array, although it is recorded first, unless the outer one began before the recorder was made.
+  /// its outer one in this array, although it is recorded first, unless the outer one began before the recorder
+  /// was made.
   ///
   /// - Complexity: O(*n*) for *n* recorded deliveries.
   public var all: [Delivery] { recording.all }

@@ -3,7 +3,7 @@ import Testing
 
 /// A trait that gives a test a center of its own. Write `.ownCenter`.
 public struct OwnCenter: TestTrait, SuiteTrait, TestScoping {
-  /// The longest time that the end of a test waits for the center to settle, and then for all homes, in seconds.
+  /// The time that the end of a test waits for the center to settle, and then for all homes, in seconds.
   var patience = 10.0
 
   /// Always true: a suite with this trait gives each of its tests a center of its own.
@@ -84,8 +84,8 @@ extension MulticastCenter {
 
   /// Waits until the center has settled, and ends all handlers. Returns what ``findLeaks(within:)`` returns.
   ///
-  /// - Parameter seconds: The longest time that it waits for the center to settle, and then for all homes. A handler that awaits
-  ///   keeps its owner alive while it runs, and may run forever.
+  /// - Parameter seconds: The time that this waits for the center to settle, and then for all homes. A handler that awaits keeps
+  ///   its owner alive while it runs, and may run forever.
   func leaks(within seconds: Double) async -> [String] {
     await settled(within: seconds)
     return await findLeaks(within: seconds)
@@ -93,7 +93,7 @@ extension MulticastCenter {
 
   /// Ends all handlers. Returns a message for each owner that only its own handler kept alive, and for each home that did not run.
   ///
-  /// - Parameter seconds: The longest time that it waits for all homes.
+  /// - Parameter seconds: The time that this waits for all homes: see ``endHandlers(within:)``.
   fileprivate func findLeaks(within seconds: Double) async -> [String] {
     let (leaks, homes) = await endHandlers(within: seconds)
     // A home may not have run because the wait has ended early.

@@ -497,6 +497,24 @@ private final class LeakingWhileAwaiting: Sendable {
   }
 }
 
+/// A handler on a queue that is suspended.
+private struct Suspended {
+  let center = MulticastCenter()
+  private let owner = Pinged()
+  private let queue = DispatchQueue(label: "suspended")
+
+  init() {
+    queue.suspend()
+    center.observe(Topic<Int>(), owner: owner, on: queue) { _, _ in }
+  }
+
+  /// Call this at the end of the test, because a suspended queue that is deallocated stops the program.
+  func end() {
+    queue.resume()
+    extendLifetime(owner)
+  }
+}
+
 @Suite struct LeakCheckTests {
   /// Runs a test with a center of its own, and returns the issues that it recorded.
   private func issues(
@@ -577,34 +595,26 @@ private final class LeakingWhileAwaiting: Sendable {
   }
 
   @Test func aLeakIsFoundWhileAnotherHomeDoesNotRun() async {
-    let (center, owner) = (MulticastCenter(), Pinged())
-    let queue = DispatchQueue(label: "suspended")
-    queue.suspend()
-    center.observe(Topic<Int>(), owner: owner, on: queue) { _, _ in }
+    let suspended = Suspended()
     let (ended, end) = AsyncStream<Never>.makeStream()
-    _ = Leaking(center, onDeinit: { end.finish() })
-    let ending = Task { await center.endHandlers(within: .infinity) }
+    _ = Leaking(suspended.center, onDeinit: { end.finish() })
+    let ending = Task { await suspended.center.endHandlers(within: .infinity) }
     for await _ in ended {}
     ending.cancel()
     let result = await ending.value
     #expect(result.leaks.count == 1)
     #expect(result.homesThatDidNotRun == ["queue suspended"])
-    queue.resume()
-    extendLifetime(owner)
+    suspended.end()
   }
 
   @Test func expectNoLeaksThrowsForAHomeThatDoesNotRun() async {
-    let (center, owner) = (MulticastCenter(), Pinged())
-    let queue = DispatchQueue(label: "suspended")
-    queue.suspend()
-    center.observe(Topic<Int>(), owner: owner, on: queue) { _, _ in }
-    let leaks = await center.leaks(within: 0)
+    let suspended = Suspended()
+    let leaks = await suspended.center.leaks(within: 0)
     #expect(leaks.count == 1 && leaks[0].hasPrefix("queue suspended did not run"))
     // A cancelled check finds out nothing about the home.
-    let check = Task { try await center.expectNoLeaks() }
+    let check = Task { try await suspended.center.expectNoLeaks() }
     check.cancel()
     await #expect(throws: CancellationError.self) { try await check.value }
-    queue.resume()
-    extendLifetime(owner)
+    suspended.end()
   }
 }

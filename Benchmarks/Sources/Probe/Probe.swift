@@ -79,8 +79,8 @@ enum Cost: String {
       Self.perform(events, .late, queue) { _ in queue.async { client.count() } }
     case .add, .addInMain, .addOnQueue:
       let clients = (0..<events).map { _ in Counted() }
-      // When the list doubles, a task asks the queue to search for deallocated clients. Whether that happens before the end of the
-      // process depends on the threads, so the queue stays suspended. It is never released, because a
+      // When the list doubles, a task asks the queue to search for deallocated clients. Whether that happens before the
+      // end of the process depends on the threads, so the queue stays suspended. It is never released, because a
       // suspended queue that is deallocated stops the program.
       queue.suspend()
       _ = unsafe Unmanaged.passRetained(queue)

@@ -135,7 +135,7 @@ package func address(
 }
 
 extension Duration {
-  /// The duration in a unit. A longer one than every engine can count becomes a number that means more than a hundred years.
+  /// The duration in a unit, but at most 4 × 10¹⁸, which engines can count: in nanoseconds, that is more than a hundred years.
   package func count(of unit: Duration) -> Int64 { Int64(min(self / unit, 4e18)) }
 }
 

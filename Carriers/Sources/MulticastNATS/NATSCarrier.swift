@@ -189,8 +189,8 @@ public final class NATSCarrier: Carrier, Registry {
     let kept = all.state?.subjects ?? [:]
     // Any client may publish to any subject, and the question contains it as a text in JSON.
     let others = kept.keys.filter { $0 != subject && isName($0.dropFirst(subjects.count)) }
-    // Ask for many of them together: one after the other, the answers about many processes would arrive after their values have
-    // expired. Not for all, because any client may have published large ones, and what is not taken yet has a limit.
+    // Ask for 64 of them together. One after the other, the answers about many processes would arrive after their values have
+    // expired. Large values of other clients, all at once, would exceed the limit of what waits in the session.
     for start in stride(from: 0, to: others.count, by: 64) {
       try await withThrowingTaskGroup(of: (String, Answer).self) { group in
         for other in others[start...].prefix(64) {

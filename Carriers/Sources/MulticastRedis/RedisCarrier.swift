@@ -163,7 +163,7 @@ extension RedisCarrier {
       // An entry that no carrier has written has no epoch. Many of them do not begin a new one.
       if let epoch = epoch ?? (all.isEmpty ? nil : known[log.key]?.epoch) { return epoch }
       let next = known[log.key]?.next ?? RedisCarrier.newEpoch
-      known[log.key, default: Known()].next = next
+      if !Task.isCancelled { known[log.key, default: Known()].next = next }
       return next
     }
     return Position(epoch: epoch, number: last?.number ?? 0, part: last?.part ?? 0)
@@ -196,7 +196,7 @@ extension RedisCarrier {
       }
       let last = records.last?.position ?? position
       known.withLock { known in
-        // With the lock held: `release`, which comes after a cancellation, removes whatever this stores.
+        // With the lock held, because `release`, which comes after a cancellation, removes whatever this has stored.
         if Task.isCancelled { return }
         let next = known[log.key]?.next
         let isEmpty = position.number == 0 && entries.all.isEmpty
@@ -246,7 +246,7 @@ extension RedisCarrier {
   }
 
   private func noteLoss(_ log: Log) {
-    // As in `read`.
+    // Nothing is noted after a cancellation, as in `read`.
     incomplete.withLock { if !Task.isCancelled { $0.insert(log.key) } }
   }
 

@@ -231,6 +231,38 @@ struct NATSTests {
     for carrier in [one, two] { await carrier.close() }
   }
 
+  /// A consumer that the server has just created for a read that is cancelled.
+  @Test func aCancelledReadLeavesNoConsumer() async throws {
+    let engine = try await engine(#""storage":"memory""#)
+    let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
+    let carrier = try carrier(engine)
+    let start = try await carrier.end(of: log)
+    let reading = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await carrier.read(log, after: start, limit: 32)
+    }
+    await #expect(throws: CancellationError.self) { try await reading.value }
+    // Without the request of the carrier, the server would delete it after a minute.
+    try await eventually("the consumer is deleted", within: .seconds(40)) {
+      try consumers(engine).isEmpty
+    }
+    await carrier.close()
+  }
+
+  /// More than are asked for together.
+  @Test func allValuesOfAPrefixAreReturned() async throws {
+    let engine = try await Engine(.nats)
+    let carrier = try carrier(engine)
+    var values: [String: [UInt8]] = [:]
+    for number in 1...130 as ClosedRange<UInt8> {
+      values["process\(number)"] = [number]
+      let all = try await carrier.register(
+        [number], as: "process\(number)", in: "multicast", expiry: .seconds(600))
+      #expect(all.values == values)
+    }
+    await carrier.close()
+  }
+
   /// While a handler does not return, the server deletes the consumer, and does not answer its next request.
   @Test func aConsumerThatWasNotAskedForAMinuteIsForgotten() async throws {
     let log = Log(prefix: "p", type: "note", keepsLatest: false)

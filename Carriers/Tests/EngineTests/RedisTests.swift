@@ -380,7 +380,7 @@ struct RedisTests {
   @Test(arguments: [true, false])
   func aStreamThatExpiresMayHaveUnreadRecords(_ isAway: Bool) async throws {
     let engine = try await Engine(.redis)
-    let expiry = Duration.seconds(5)
+    let expiry = Duration.seconds(10)
     let one = try carrier(engine, redis: { $0.expiry = expiry })
     let two = try carrier(engine, redis: { $0.expiry = expiry })
     let (log, positions) = try await log(2, engine, one)
@@ -397,6 +397,20 @@ struct RedisTests {
     #expect(try await two.read(log, after: place, limit: 32).map(\.bytes) == [[1]])
     #expect(try await two.isComplete(log, since: place) == !isAway)
     for carrier in [one, two] { await carrier.close() }
+    withExtendedLifetime(engine) {}
+  }
+
+  /// Zero stands for a stream that never expires, so a missing one has been deleted.
+  @Test func aDeletedStreamThatNeverExpiresHasBegunAnew() async throws {
+    let engine = try await Engine(.redis)
+    let carrier = try carrier(engine, redis: { $0.expiry = .zero })
+    let (log, positions) = try await log(2, engine, carrier)
+    try await ask(engine, "del", "multicast:log:note")
+    do {
+      _ = try await carrier.read(log, after: positions[1], limit: 32)
+      Issue.record("The loss is not noticed.")
+    } catch CarrierError.beganAnew(let start) { #expect(start.number == 0) }
+    await carrier.close()
     withExtendedLifetime(engine) {}
   }
 

@@ -66,6 +66,16 @@ private final class HookedCarrier: Carrier, Registry {
   }
 }
 
+extension Locked where State == Int {
+  /// Counts, and returns the count.
+  fileprivate func next() -> Int {
+    withLock { count in
+      count += 1
+      return count
+    }
+  }
+}
+
 /// A gate that is closed until it is opened.
 private final class Gate: Sendable {
   private let state = Locked<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>(
@@ -477,16 +487,16 @@ private func limits(
     let carrier = HookedCarrier(
       engine,
       append: { _, _ in
-        attempts.withLock { $0 += 1 }
+        _ = attempts.next()
         throw CarrierError.disconnected("It is down.")
       })
     let one = Site(carrier, "one", limits: limits()) { $0.carry(.note, as: "note") }
     await one.start(topics: 1)
     one.post(1...3)
-    // The next pause is longer than what follows.
-    await eventually {
-      attempts.withLock { $0 } >= 6 && one.carriage.condition.connection != .connected
-    }
+    await eventually { attempts.withLock { $0 } >= 6 }
+    // When it has noted one more answer, it is in a pause, which is longer than what follows.
+    one.carriage.state.withLock { $0.hasAnswered = false }
+    await eventually { one.carriage.state.withLock { $0.hasAnswered } }
     carrier.unhook()
     await one.carriage.close()
     #expect(one.carriage.condition.sent == 3)
@@ -755,10 +765,7 @@ private func limits(
     let carrier = HookedCarrier(
       engine,
       append: { _, _ in
-        let call = calls.withLock { calls in
-          calls += 1
-          return calls
-        }
+        let call = calls.next()
         if call < 3 { throw CarrierError.disconnected("lost") }
         if call < 4 { throw CarrierError.refused("repeated") }
       })
@@ -860,15 +867,11 @@ private func limits(
 
   /// A busy topic never has an empty answer, and its reader loses many connections in the life of its process.
   @Test func aReaderThatHasLostConnectionsReadsManyRecordsAgain() async throws {
-    let losses = Locked(6)
+    let reads = Locked(0)
     let carrier = HookedCarrier(
       engine,
       read: { _ in
-        let isLost = losses.withLock { losses in
-          losses -= 1
-          return losses >= 0
-        }
-        if isLost { throw CarrierError.disconnected("lost") }
+        if reads.next() <= 6 { throw CarrierError.disconnected("lost") }
         return false
       })
     let one = site("one")
@@ -924,13 +927,11 @@ private func limits(
     await two.start()
     engine.restore(saved)
     await two.until { $0.reports.contains(.beganAnew(type: "note")) }
-    // The carriage has read its own record, so it has reached the end of the log.
     try await two.carriage.post(.note, Note("two", 1))
+    // When the carriage has read its own record, it has reached the end of the log.
+    await eventually { two.carriage.position(of: "note")?.number == 1 }
     let one = site("one")
     await one.start()
-    await eventually {
-      two.carriage.position(of: "note")?.number ?? 0 > 0 && two.carriage.condition.sent == 1
-    }
     one.post(1...1)
     await two.until { $0.notes(of: "one") == [1] }
     for site in [one, two] { await site.stop() }
@@ -1342,11 +1343,7 @@ private func limits(
     let carrier = HookedCarrier(
       engine,
       append: { _, _ in
-        let number = records.withLock { records in
-          records += 1
-          return records
-        }
-        if number == 4 { await sending.pass() }
+        if records.next() == 4 { await sending.pass() }
       })
     let one = Site(carrier, "one") { $0.carry(.last, as: "last") }
     let two = Site(
@@ -1389,7 +1386,7 @@ private func limits(
         guard let gate = gates.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
           return false
         }
-        passing.withLock { $0 += 1 }
+        _ = passing.next()
         await gate.pass()
         return false
       })

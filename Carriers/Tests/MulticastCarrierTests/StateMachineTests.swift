@@ -511,6 +511,11 @@ private let log = Log(prefix: "multicast", type: "note", keepsLatest: false)
 }
 
 @Suite struct PauseTests {
+  @Test func durationsOfAnyLengthHaveANumber() {
+    #expect(Duration.seconds(2).count(of: .milliseconds(1)) == 2_000)
+    #expect(Duration.seconds(Int64.max).count(of: .nanoseconds(1)) == 4_000_000_000_000_000_000)
+  }
+
   @Test func pausesAreRandomAndGrowUpToHalfAMinute() {
     let pauses = (0...1_000).map { Carriage.pauses(after: $0) }
     #expect(pauses[0] == 25...50 && pauses[1] == 50...100 && pauses[9] == 12_800...25_600)
