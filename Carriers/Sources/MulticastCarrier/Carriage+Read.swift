@@ -18,22 +18,31 @@ extension Carriage {
     var checked: Position?
     var checkTime = ContinuousClock.now
     var inflow = Inflow()
-    /// The end of the log when this reading began or went back; nil after the reading has reached it.
-    var end: Position?
-    /// Whether the reading receives the values that the topic had before the reading began. Then only the last one
-    /// counts, which is kept until the end is reached.
-    var isCatchingUp = false
-    var last: Frame?
-    /// Whether the log is read again, because it has lost records or was created again.
-    var isRereading = false
-    /// The hash of the last record that was handled, and of the last record of the log while it is read again.
-    var handled, tail: Int?
+    /// The hash of the last record that was handled.
+    var handled: Int?
+    /// Until the reading has reached what was the end of the log when it began or went back.
+    var review: Review?
+    var isCatchingUp: Bool { review?.isCatchingUp == true }
     /// The number of records to ask for. It is smaller after a loss, because the answer may have been too large for the
     /// engine.
     var limit = Reading.limit
     var failures = 0
 
     static let limit = 32
+  }
+
+  /// The reading of what a log already has.
+  private struct Review {
+    /// The end of the log when the review began; nil until the engine has said it.
+    var end: Position?
+    /// Whether nothing but the last value counts, because the topic had the others before the reading began.
+    var isCatchingUp: Bool
+    /// The last value, which is kept until the end is reached.
+    var last: Frame?
+    /// Whether the log is read again, because it has lost records or was created again.
+    var isAgain = false
+    /// The hash of the last record.
+    var tail: Int?
   }
 
   /// Reads once, and delivers. Returns false when the line has ended.
@@ -43,10 +52,10 @@ extension Carriage {
         try await begin(line, &reading)
         return true
       }
-      if reading.isRereading, reading.end == nil {
-        reading.end = try await carrier.end(of: line.log)
+      if let review = reading.review, review.end == nil {
+        reading.review?.end = try await carrier.end(of: line.log)
       }
-      if let end = reading.end, end <= position { await reachEnd(line, &reading) }
+      if let end = reading.review?.end, end <= position { await endReview(line, &reading) }
       let records = try await carrier.read(line.log, after: position, limit: reading.limit)
       note(nil, line, \.in)
       reading.failures = 0
@@ -54,39 +63,41 @@ extension Carriage {
       reading.limit = min(reading.limit + 1, Reading.limit)
       for record in records where !Task.isCancelled {
         // The engine has dropped the record at the end. This one came later, so the log does not end behind this process.
-        if let end = reading.end, end < record.position {
-          await reachEnd(line, &reading, isLast: false)
+        if let end = reading.review?.end, end < record.position {
+          await endReview(line, &reading, isLast: false)
           // The line may have ended in a handler. The center must not get another latest message then.
           guard !Task.isCancelled else { return false }
         }
         if let frame = take(record, of: line, &reading) {
           line.meters.lag.record(frame.age.map { Double($0) / 1_000 } ?? 0)
           if reading.isCatchingUp {
-            reading.last = frame
+            reading.review?.last = frame
           } else {
             await line.deliver(self, line, frame)
           }
         }
         guard !Task.isCancelled else { return false }
         reading.position = record.position
-        if let end = reading.end, end <= record.position { await reachEnd(line, &reading) }
+        if let end = reading.review?.end, end <= record.position {
+          await endReview(line, &reading)
+        }
         // The value that is kept until the end is reached has not been handled.
         if !reading.isCatchingUp { line.own.position.withLock { $0 = record.position } }
       }
       if records.isEmpty {
         // A carrier may return nothing before the end, and the record that was at the end may have been dropped. So ask again.
-        if reading.end != nil { reading.end = try await carrier.end(of: line.log) }
+        if reading.review != nil { reading.review?.end = try await carrier.end(of: line.log) }
         reading.limit = Reading.limit
         line.meters.lag.record(0)
       }
       try await check(line, &reading)
     } catch CarrierError.beganAnew(let start) {
       // A process that goes on at a position of an earlier log begins with the latest value of this one.
-      if line.log.keepsLatest, reading.handled == nil, reading.position?.number ?? 0 > 0 {
-        reading.isCatchingUp = true
-      }
-      (reading.position, reading.checked, reading.end) = (start, start, nil)
-      (reading.isRereading, reading.tail) = (true, nil)
+      let isFirst =
+        line.log.keepsLatest && reading.handled == nil && reading.position?.number ?? 0 > 0
+      reading.review = Review(
+        isCatchingUp: isFirst || reading.isCatchingUp, last: reading.review?.last, isAgain: true)
+      (reading.position, reading.checked) = (start, start)
       reading.inflow.rewind()
       reading.handled = line.own.latest.withLock { $0.beginAnew() } ?? reading.handled
       tell(.beganAnew(type: line.type))
@@ -111,31 +122,29 @@ extension Carriage {
       case .beginning: beginning
       case .after(let place): place
       }
-    reading.isCatchingUp = line.log.keepsLatest && end > position
-    reading.end = reading.isCatchingUp ? end : nil
+    let isCatchingUp = line.log.keepsLatest && end > position
+    reading.review = isCatchingUp ? Review(end: end, isCatchingUp: true) : nil
     reading.inflow = Inflow(isSigned: keys.allSatisfy { $0 != nil })
     (reading.position, reading.checked, reading.beginning) = (position, position, position)
-    if !reading.isCatchingUp { line.own.position.withLock { $0 = position } }
+    if !isCatchingUp { line.own.position.withLock { $0 = position } }
     tell(.began(type: line.type))
   }
 
-  /// Call this when the log has been read up to `reading.end`.
+  /// Call this when the log has been read up to the end of the review.
   ///
   /// - Parameter isLast: Whether no later record is known.
-  private func reachEnd(_ line: Line, _ reading: inout Reading, isLast: Bool = true) async {
-    guard reading.end.take() != nil, !Task.isCancelled else { return }
-    if var last = reading.last.take() {
+  private func endReview(_ line: Line, _ reading: inout Reading, isLast: Bool = true) async {
+    guard let review = reading.review.take(), !Task.isCancelled else { return }
+    if var last = review.last {
       last.items = last.items.suffix(1)
       await line.deliver(self, line, last)
     }
-    reading.isCatchingUp = false
     if let position = reading.position { line.own.position.withLock { $0 = position } }
-    guard reading.isRereading else { return }
-    reading.isRereading = false
+    guard review.isAgain else { return }
     reading.inflow.endRewind()
     // The log ends with another value than the one that counts here, so each process that holds this one posts it
     // again.
-    let isBehind = isLast && (reading.tail == nil || reading.tail != reading.handled)
+    let isBehind = isLast && (review.tail == nil || review.tail != reading.handled)
     guard line.log.keepsLatest, isBehind else { return }
     // Values that wait to leave will end the log.
     await waitUntilHeard(by: [line])
@@ -148,7 +157,7 @@ extension Carriage {
   /// - Throws: `CarrierError.beganAnew` if the log ends before the position that was read. Either the engine has lost
   ///   the log's end, or another process has published a false position.
   private func check(_ line: Line, _ reading: inout Reading) async throws {
-    guard let checked = reading.checked, let position = reading.position, reading.end == nil,
+    guard let checked = reading.checked, let position = reading.position, reading.review == nil,
       .now - reading.checkTime > .seconds(checked == position ? 30 : 1)
     else { return }
     reading.checkTime = .now
@@ -189,7 +198,7 @@ extension Carriage {
     }
     // While a log of events is read again, it repeats what other processes had posted before this one began.
     let isEarlier =
-      reading.isRereading && record.position.epoch == reading.beginning.epoch
+      reading.review?.isAgain == true && record.position.epoch == reading.beginning.epoch
       && record.position <= reading.beginning
     if isEarlier, !line.log.keepsLatest, !reading.inflow.knows(frame.sender) { return nil }
     let isOwn = isOwn(frame.sender, in: line)
@@ -197,7 +206,7 @@ extension Carriage {
     let hash = hash(record.bytes, isSigned: frame.epoch != nil)
     let finding = reading.inflow.take(
       frame.sender, first: frame.first, count: frame.items.count, hash: hash)
-    reading.tail = hash
+    reading.review?.tail = hash
     if finding != .repeated { reading.handled = hash }
     switch finding {
     case .repeated:
@@ -212,7 +221,7 @@ extension Carriage {
     }
     if isOwn {
       // It replaces the value that is kept until the end is reached, and the center has it already.
-      reading.last = nil
+      reading.review?.last = nil
       guard line.own.latest.withLock({ $0.noteReturn(frame.first + count - 1, hash: hash) }) else {
         return nil
       }

@@ -67,12 +67,12 @@ public final class RedisCarrier: Carrier, Registry {
     var time: ContinuousClock.Instant?
     /// Whether it was empty then, and no record was read before.
     var isEmpty = false
+    /// Whether records were dropped before they were read.
+    var isIncomplete = false
   }
 
   /// What is known of each log, by its key.
   private let known = Locked<[String: Known]>([:])
-  /// The topics of which records were dropped before they were read.
-  private let incomplete = Locked<Set<String>>([])
 
   /// Creates a carrier, which connects when it is used.
   public init(_ configuration: RedisConfiguration) {
@@ -198,10 +198,10 @@ extension RedisCarrier {
       known.withLock { known in
         // With the lock held, because `release`, which comes after a cancellation, removes whatever this has stored.
         if Task.isCancelled { return }
-        let next = known[log.key]?.next
-        let isEmpty = position.number == 0 && entries.all.isEmpty
-        let time = isAll ? .now : known[log.key]?.time
-        known[log.key] = Known(epoch: last.epoch, next: next, time: time, isEmpty: isEmpty)
+        var own = known[log.key] ?? Known()
+        (own.epoch, own.isEmpty) = (last.epoch, position.number == 0 && entries.all.isEmpty)
+        if isAll { own.time = .now }
+        known[log.key] = own
       }
       session.follow(log.key, from: isAll ? last : nil)
       if !records.isEmpty { return Array(records) }
@@ -247,18 +247,20 @@ extension RedisCarrier {
 
   private func noteLoss(_ log: Log) {
     // Nothing is noted after a cancellation, as in `read`.
-    incomplete.withLock { if !Task.isCancelled { $0.insert(log.key) } }
+    known.withLock { if !Task.isCancelled { $0[log.key, default: Known()].isIncomplete = true } }
   }
 
   /// Returns whether no record was missing when the stream was read.
   public func isComplete(_ log: Log, since position: Position) async throws -> Bool {
-    incomplete.withLock { $0.remove(log.key) == nil }
+    known.withLock { known in
+      defer { known[log.key]?.isIncomplete = false }
+      return known[log.key]?.isIncomplete != true
+    }
   }
 
   /// Stops listening to the topic.
   public func release(_ log: Log) {
     known.withLock { $0[log.key] = nil }
-    incomplete.withLock { _ = $0.remove(log.key) }
     sessions.last?.release(log.key)
   }
 
