@@ -357,6 +357,7 @@ struct RedisTests {
     try await ask(engine, "xtrim", "multicast:log:note", "maxlen", "2")
     #expect(try await two.read(log, after: start, limit: 32).map(\.bytes) == [[4], [5]])
     #expect(try await !two.isComplete(log, since: start))
+    #expect(try await two.isComplete(log, since: start), "A drop is reported once.")
     for carrier in [one, two] { await carrier.close() }
     withExtendedLifetime(engine) {}
   }

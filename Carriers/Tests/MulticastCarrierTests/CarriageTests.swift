@@ -1455,6 +1455,99 @@ private func limits(
     for site in [one, two] { await site.stop() }
   }
 
+  /// A log is created again while a process catches up with it.
+  @Test(arguments: [0, 3])
+  func theCatchingUpGoesOnInALogThatWasCreatedAgain(newValues: Int) async throws {
+    let log = Log(prefix: "multicast", type: "last", keepsLatest: true)
+    let one = site("one")
+    await one.start()
+    for number in 1...40 {
+      one.post(number...number, to: .last)
+      await eventually { one.carriage.condition.sent == UInt64(number) }
+    }
+    await one.stop()
+    let reads = Locked(0)
+    let carrier = HookedCarrier(
+      engine,
+      read: { [engine] log in
+        // The first answer has 32 of the 40 values.
+        guard log.keepsLatest, reads.next() == 2 else { return false }
+        engine.empty()
+        let (stranger, sender) = (InMemoryCarrier(engine), Frame.Sender(id: 1 << 24, name: "new"))
+        for number in 0..<newValues {
+          let body = try JSONEncoder().encode(Note("new", number))
+          let packed = Outbox.Packed(
+            first: UInt64(number + 1), items: [Frame.item(hops: 0, [:]) { $0 += body }])
+          let record = Frame.write(sender, version: 1, oldest: 1, packed)
+          _ = try await stranger.append(record, to: log, id: UInt64(number))
+        }
+        return false
+      })
+    let two = Site(carrier, "two") { $0.carry(.last, as: "last") }
+    await two.start(topics: 1)
+    let seen = await two.until { $0.heard["last"] != nil }
+    #expect(seen.heard["last"] == [newValues > 0 ? Note("new", 2) : Note("one", 32)])
+    // The new log has no value, so it gets the one that counts here.
+    if newValues == 0 { await eventually { two.carriage.condition.sent == 1 } }
+    await two.stop()
+    #expect(try await InMemoryCarrier(engine).end(of: log).number == UInt64(max(newValues, 1)))
+  }
+
+  /// A log is read again, and its last value is the one that counts here.
+  @Test func aValueThatEndsTheLogIsNotStoredAgain() async throws {
+    let log = Log(prefix: "multicast", type: "last", keepsLatest: true)
+    let end = try await InMemoryCarrier(engine).end(of: log)
+    let (one, hasReadAgain, reads) = (site("one"), Gate(), Locked(0))
+    let carrier = HookedCarrier(
+      engine,
+      read: { _ in
+        switch reads.next() {
+        case 2: throw CarrierError.beganAnew(end)
+        case 4: hasReadAgain.open()
+        default: break
+        }
+        return false
+      })
+    let two = Site(carrier, "two") { $0.carry(.last, as: "last") }
+    await one.start()
+    await two.start(topics: 1)
+    one.post(1...1, to: .last)
+    await hasReadAgain.pass()
+    await eventually { two.carriage.condition.waitingMessages == 0 }
+    for site in [one, two] { await site.stop() }
+    #expect(try await InMemoryCarrier(engine).end(of: log).number == 1)
+    #expect(two.seen.notes(of: "one", in: "last") == [1])
+  }
+
+  /// A log ends with a repeated record. A process that begins then skips it, as all others have done.
+  @Test func aRepeatedRecordAtTheEndOfTheLogDoesNotCount() async throws {
+    let log = Log(prefix: "multicast", type: "last", keepsLatest: true)
+    let (stranger, one) = (InMemoryCarrier(engine), site("one"))
+    await one.start()
+    for number in 1...2 {
+      one.post(number...number, to: .last)
+      await eventually { one.carriage.condition.sent == UInt64(number) }
+    }
+    await one.stop()
+    let start = Position(epoch: try await stranger.end(of: log).epoch, number: 0)
+    let first = try #require(try await stranger.read(log, after: start, limit: 1).first)
+    _ = try await stranger.append(first.bytes, to: log, id: 1)
+    let (hasCaughtUp, reads) = (Gate(), Locked(0))
+    let carrier = HookedCarrier(
+      engine,
+      read: { _ in
+        if reads.next() == 2 { hasCaughtUp.open() }
+        return false
+      })
+    let two = Site(carrier, "two") { $0.carry(.last, as: "last") }
+    await two.start(topics: 1)
+    await hasCaughtUp.pass()
+    await eventually { two.carriage.condition.waitingMessages == 0 }
+    await two.stop()
+    #expect(two.seen.notes(of: "one", in: "last") == [2])
+    #expect(try await stranger.end(of: log).number == 3)
+  }
+
   /// The values that wait end the log, once they leave.
   @Test func aValueThatWaitsWhenTheLogBeginsAgainIsPostedOnce() async throws {
     let (gate, isStuck) = (Gate(), Locked(false))
