@@ -155,17 +155,17 @@ private final class AwaitingPost<Listener: Sendable>: Post, @unchecked Sendable 
 
   override var isolation: (any Actor)? { body.isolation }
 
-  override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome {
+  override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> Bool {
     await MulticastDelegate<Listener>.clientBox(box).withClient(
-      awaiting: { client in await call(client, in: box, isolation: body.isolation) }) ?? .gone
+      awaiting: { client in await call(client, in: box, isolation: body.isolation) }) ?? false
   }
 
-  /// Calls a client in the actor of `body`, unless it was removed while that actor was busy.
+  /// Calls a client in the actor of `body`, unless it was removed while that actor was busy. Returns whether it was called.
   private func call(
     _ client: Listener, in box: WeakBox, isolation: isolated (any Actor)?
-  ) async -> CallOutcome {
-    if !box.isRegistered { return .skipped }
+  ) async -> Bool {
+    if !box.isRegistered { return false }
     await body(client)
-    return .called
+    return true
   }
 }

@@ -104,7 +104,7 @@ private struct State {
 
   mutating func record(_ event: DeliveryEvent, on thread: ObjectIdentifier, _ isMain: Bool) {
     // A task that awaits changes threads.
-    let isAwaiting = event.way == .awaiting || event.home?.hasPrefix("task") == true
+    let isAwaiting = event.way == .awaiting || event.isInTask
     let thread = isAwaiting ? nil : thread
     let name = event.home ?? (isAwaiting ? "awaiting" : isMain ? "MainActor" : "thread")
     switch event.phase {

@@ -123,13 +123,10 @@ extension ClientList {
     -> Registration
   {
     guard box.isAlive else { return .refused }
-    return state.withLock { state in
+    return changing { state in
       if state.isFull { return .full }
       let registration = decide(&state)
-      if registration == .registered {
-        state.append(box)
-        countWithReports.store(state.boxes.count + reports, ordering: .releasing)
-      }
+      if registration == .registered { state.append(box) }
       return registration
     }
   }
@@ -191,13 +188,16 @@ extension ClientList {
 
   /// Calls `body` with the lock held, to end registrations. Then drops empty boxes if they are the majority.
   private final func removing<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
-    let (result, _) = state.withLock { state in
-      let result = body(&state)
-      let old = state.compactIfSparse()
-      countWithReports.store(state.boxes.count + reports, ordering: .releasing)
-      return (result, old)
-    }
+    let (result, _) = changing { state in (body(&state), state.compactIfSparse()) }
     return result
+  }
+
+  /// Calls `body` with the lock held, to change the boxes. Then stores their number.
+  private final func changing<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+    state.withLock { state in
+      defer { countWithReports.store(state.boxes.count + reports, ordering: .releasing) }
+      return body(&state)
+    }
   }
 
   /// Whether a client that the caller holds is registered. False while it is being deinitialized. O(1).
@@ -212,10 +212,7 @@ extension ClientList {
   /// O(1).
   final func makeRoom() -> Bool {
     let mayLoadAll = removeDeallocated(in: boxes)
-    _ = state.withLock { state in
-      defer { countWithReports.store(state.boxes.count + reports, ordering: .releasing) }
-      return state.compact()
-    }
+    _ = changing { state in state.compact() }
     return mayLoadAll
   }
 }

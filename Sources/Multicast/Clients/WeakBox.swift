@@ -22,6 +22,9 @@ class WeakBox: AtomicWord, @unchecked Sendable {
     ///
     /// It is set before the box is registered, and constant from then on.
     final var addedOnMain: AddedOnMain?
+
+    /// Whether the client is its own home. A constant, because another thread may remove a client while it is called.
+    final let isOwnHome: Bool
   #endif
 
   @usableFromInline
@@ -29,6 +32,9 @@ class WeakBox: AtomicWord, @unchecked Sendable {
     reference = WeakReference(client)
     self.home = home
     type = Swift.type(of: client)
+    #if DEBUG
+      isOwnHome = home?.address == ObjectIdentifier(client).address
+    #endif
     super.init(word: UInt64(ObjectIdentifier(client).address))
   }
 

@@ -47,23 +47,7 @@
 //     post ─▶ 1. call log ─▶ 2. queue: put letter ─▶ startDrain   ── queue ──▶ claimForDrain ─▶ call store ─▶ finishPart ─▶ idle
 //                               main actor: claim ─▶ 3. call screen ─▶ endClaim ─▶ finishPart ─▶ 4. posts of log and screen ─▶ return
 //
-// The objects and their owners:
-//
-// | object     | owners                                               | is destroyed                                             |
-// | ---------- | ---------------------------------------------------- | -------------------------------------------------------- |
-// | post       | the thread that delivers it; the frame that it       | where its last part is finished, its successor is stored |
-// |            | follows; each letter of it; a topic's LatestStore;   | or the `Posted` ends, with no lock held: its body is     |
-// |            | the user's `Posted`                                  | client code                                              |
-// | roster     | its list, until that changes; each post for it; a    | with its post, after the calls, or when the list changes |
-// |            | LatestStore, for a withdrawn post                    |                                                          |
-// | box        | its list, perhaps for a while after its removal; the | with no lock held: an id in it is client code            |
-// |            | rosters, walks, searches and tokens with it          |                                                          |
-// | mailbox    | the office; a topic's LatestStore; the boxes and the | after unlocking                                          |
-// |            | rosters with its home; a drain; an AwaitedCall       |                                                          |
-//
-// A frame refers to the post that it is calling for without retaining it, and so does a `DeliveryState` to the mailboxes and
-// groups of the roster. The function that delivers owns the post, and the post its roster. A `DeliveryState` owns a roster that
-// is not the post's.
+// Who owns a post, a roster, a box and a mailbox: see Post.swift.
 
 import MulticastPlatform
 
@@ -91,7 +75,10 @@ extension PostOffice {
         let (clients, letters) = deliver(post, isFollower: false, in: isolation)
         return (letters > 0 ? post : nil, clients)
       }
-      return Posted(unfinished, clients: clients, of: self)
+      // If the letters are handled already, the post is released here, in its frame. What its objects post when they are
+      // destroyed then follows it, as it would if their last owner were a letter.
+      let isFinished = unfinished?.isFinished ?? true
+      return Posted(isFinished ? nil : unfinished, clients: clients, of: self)
     }
   }
 

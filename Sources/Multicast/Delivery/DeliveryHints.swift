@@ -24,7 +24,7 @@
 
     /// Whether the client is an actor. Each of its methods is either nonisolated, or stops the program itself if it is called
     /// outside the actor. The type of a distributed actor is not an `Actor`, so this recognizes one that is its own home.
-    private var isActor: Bool { type is any Actor.Type || home?.address == identity }
+    private var isActor: Bool { type is any Actor.Type || isOwnHome }
 
     /// Prints once that a client is called where it may not expect that: on another thread than the main one, without a home, after
     /// it was added on the main thread, or outside the actor in which it conforms.

@@ -3,7 +3,7 @@
 ///
 /// `leaveLetters` passes each home that is here to ``noteHere(_:)``, and the roster to which the letters belong to
 /// ``setRoster(_:)``, if that is not the post's. For each home of that roster, `claimOrPut` then notes that it has claimed the
-/// home, with ``noteClaim(for:)``, or left a letter there, with ``noteLetter(in:isHere:for:)``. `handleHere` does what is
+/// home, with ``noteClaim(for:)``, or left a letter there, with ``noteLetter(for:)``. `handleHere` does what is
 /// left to do here. For a handler that observes late, `beginWithLatest` does what `leaveLetters` does.
 @safe
 struct DeliveryState: ~Copyable {
@@ -33,9 +33,8 @@ struct DeliveryState: ~Copyable {
     /// The letters that waited in the home that was claimed. They come before the post.
     var earlier = LetterQueue()
 
-    /// The other homes that are here, and those of them in which a letter was left.
-    var othersHere: Set<ObjectIdentifier> = []
-    var othersWithLetters: [Mailbox] = []
+    /// The other homes that are here. They are few, so a search is fast.
+    var othersHere: [Mailbox] = []
 
     /// The letters, to report them in a center that is traced.
     var reports: [(home: Mailbox, listeners: Int, waiting: Int)] = []
@@ -86,7 +85,7 @@ extension DeliveryState {
   @inline(__always)
   mutating func noteHere(_ mailbox: Mailbox) {
     if unsafe candidate == nil { return unsafe candidate = .passUnretained(mailbox) }
-    makeMore { $0.othersHere.insert(ObjectIdentifier(mailbox)) }
+    makeMore { $0.othersHere.append(mailbox) }
   }
 
   /// Whether a home is the one that the thread tries to claim.
@@ -100,7 +99,7 @@ extension DeliveryState {
   @inline(__always)
   func isHere(_ mailbox: Mailbox) -> Bool {
     var isHere = isCandidate(mailbox)
-    withMore { more in isHere = isHere || more.othersHere.contains(ObjectIdentifier(mailbox)) }
+    withMore { more in isHere = isHere || more.othersHere.contains { $0 === mailbox } }
     return isHere
   }
 
@@ -112,12 +111,11 @@ extension DeliveryState {
 
   mutating func fillEarlier(_ take: (inout LetterQueue) -> Void) { makeMore { take(&$0.earlier) } }
 
-  /// Notes a letter for a number of listeners, and its home, if that is here and not the candidate.
+  /// Notes a letter for a number of listeners.
   @inline(__always)
-  mutating func noteLetter(in mailbox: Mailbox, isHere: Bool, for count: Int) {
+  mutating func noteLetter(for count: Int) {
     letters += 1
     listeners += count
-    if isHere, !isCandidate(mailbox) { withMore { $0.othersWithLetters.append(mailbox) } }
   }
 }
 
@@ -139,7 +137,7 @@ extension DeliveryState {
 
   @inline(__always)
   func forEachOtherHere(_ body: (Mailbox) -> Void) {
-    withMore { $0.othersWithLetters.forEach(body) }
+    withMore { $0.othersHere.forEach(body) }
   }
 }
 
@@ -153,12 +151,11 @@ extension DeliveryState {
 
   /// Reports the letters that were left.
   func reportLetters(of post: Post, to pass: DeliveryPass) {
-    // Each client's task is a home, and they are reported together.
-    if case .tasks = post.destination {
-      if listeners == 0 { return }
-      return pass.reportLeft(for: Mailbox.anyTask, clients: listeners, waiting: nil)
-    }
     withMore { more in
+      // Each client's task is a home, and they are reported together.
+      if case .tasks = post.destination, let task = more.reports.first?.home {
+        return pass.reportLeft(for: task, clients: listeners, waiting: nil)
+      }
       for (home, listeners, waiting) in more.reports {
         pass.reportLeft(for: home, clients: listeners, waiting: waiting)
       }

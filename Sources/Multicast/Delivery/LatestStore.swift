@@ -52,12 +52,12 @@ final class LatestStore: @unchecked Sendable {
   /// without a message.
   func removeLatest(_ state: inout PostOffice.State) -> Post? {
     DeliveryChain().forEachPost { post in
-      // A post with a number has left its letters, or has been withdrawn before.
+      // A post with a number has left its letters. One that was withdrawn before is for the handlers of that moment.
+      let key = ObjectIdentifier(post)
       guard unsafe post.store?.toOpaque() == Unmanaged.passUnretained(self).toOpaque(),
-        unsafe post.number == 0
+        unsafe post.number == 0, unsafe withdrawn[key] == nil
       else { return }
-      unsafe post.number = .max
-      unsafe withdrawn[ObjectIdentifier(post)] = post.list.roster
+      unsafe withdrawn[key] = post.list.roster
     }
     return replace(with: nil, &state)
   }
@@ -68,9 +68,11 @@ final class LatestStore: @unchecked Sendable {
   /// those that are stored later.
   @inline(__always)
   private func takeRoster(ofWithdrawn post: Post, _ state: inout PostOffice.State) -> Roster? {
-    if unsafe post.number == 0 { return nil }
+    guard unsafe !withdrawn.isEmpty,
+      let roster = unsafe withdrawn.removeValue(forKey: ObjectIdentifier(post))
+    else { return nil }
     unsafe post.number = newest.load(ordering: .relaxed)
-    return unsafe withdrawn.removeValue(forKey: ObjectIdentifier(post))
+    return roster
   }
 
   /// Replaces the stored post. Returns the previous one, to release without the lock.

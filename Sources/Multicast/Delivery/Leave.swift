@@ -62,7 +62,7 @@ extension PostOffice.State {
       // Here and free: this thread calls the listeners in step 3, after what waits.
       if delivery.isCandidate(mailbox), change(mailbox, { $0.claim() }) == .claimed {
         delivery.noteClaim(for: group)
-        // If none waits, that would end the claim.
+        // Only if letters wait, because `takeNextOrEndClaim` ends a claim that finds none.
         if !read(mailbox, { $0.letters.isEmpty }) {
           delivery.fillEarlier { earlier in
             change(mailbox) { $0.takeNextOrEndClaim(.max, into: &earlier) }
@@ -73,7 +73,7 @@ extension PostOffice.State {
       // All others get a letter.
       let isHere = delivery.isHere(mailbox)
       change(mailbox) { $0.put(Letter(post: post, group: group), isHere: isHere) }
-      delivery.noteLetter(in: mailbox, isHere: isHere, for: count)
+      delivery.noteLetter(for: count)
       if unsafe post.trace != nil {
         delivery.noteReport(
           of: mailbox, listeners: count, waiting: read(mailbox) { $0.letters.count })

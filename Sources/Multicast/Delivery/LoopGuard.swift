@@ -12,7 +12,7 @@ final class LoopGuard: Sendable {
 
   /// The loops that were printed because there is no `onRecursion`, by name and call site, so that each is printed once. Not by
   /// the address of the list, because a later topic may get the same one.
-  private let printed = Locked<Set<[String]>>([])
+  private let printed = Locked<Set<String>>([])
 
   init(
     policy: ReentrancyPolicy, onRecursion: (@Sendable (RecursiveNotify) -> Void)?, tracing: Tracing?
@@ -137,7 +137,7 @@ extension LoopGuard {
         onRecursion(report)
         unsafe frame.pointee.pop()
       }
-    } else if printed.withLock({ $0.insert([report.key, site.description]).inserted }) {
+    } else if printed.withLock({ $0.insert("\(report.key), \(site)").inserted }) {
       StandardError.print("Multicast: \(report)")
     }
   }

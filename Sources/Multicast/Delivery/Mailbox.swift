@@ -18,9 +18,6 @@ final class Mailbox: Home, @unchecked Sendable {
   /// Stands for the home of a client without one: in reports, and where a function runs in no actor.
   static let anyThread = Mailbox(.postingThread)
 
-  /// Stands for the tasks of clients that a post awaits, in reports.
-  static let anyTask = Mailbox(.clientTask(0))
-
   #if DEBUG
     /// Whether it was noted that many letters wait here. The office's lock is held.
     @exclusivity(unchecked) var isCrowdNoted = false

@@ -1,3 +1,21 @@
+// The objects of a delivery, and their owners:
+//
+// | object     | owners                                               | is destroyed                                             |
+// | ---------- | ---------------------------------------------------- | -------------------------------------------------------- |
+// | post       | the thread that delivers it; the frame that it       | where its last part is finished, its successor is stored |
+// |            | follows; each letter of it; a topic's LatestStore;   | or the `Posted` ends, with no lock held: its body is     |
+// |            | the user's `Posted`                                  | client code                                              |
+// | roster     | its list, until that changes; each post for it; a    | with its post, after the calls, or when the list changes |
+// |            | LatestStore, for a withdrawn post                    |                                                          |
+// | box        | its list, perhaps for a while after its removal; the | with no lock held: an id in it is client code            |
+// |            | rosters, walks, searches and tokens with it          |                                                          |
+// | mailbox    | the office; a topic's LatestStore; the boxes and the | after unlocking                                          |
+// |            | rosters with its home; a drain; an AwaitedCall       |                                                          |
+//
+// A frame refers to the post that it is calling for without retaining it, and so does a `DeliveryState` to the mailboxes and
+// groups of the roster. The function that delivers owns the post, and the post its roster. A `DeliveryState` owns a roster that
+// is not the post's.
+
 /// One post: the listeners that it is for, its call site, and its cause. Subclasses contain the body or the message.
 ///
 /// A post has *parts*: the delivery on the posting thread, and each letter that this leaves. Each part ends with
@@ -43,8 +61,8 @@ class Post: ReferenceAndCount, @unchecked Sendable {
   /// Where the topic stores its latest message; nil if it does not. The list owns it, and the post owns the list.
   final let store: Unmanaged<LatestStore>?
 
-  /// Orders the posts to topics that keep their latest message. 0 before the post is stored, and for other topics. A withdrawn
-  /// post has the highest number until it leaves its letters, and then that of the newest stored post.
+  /// Orders the posts to topics that keep their latest message. 0 before the post is stored or, if it was withdrawn, leaves its
+  /// letters, and for other topics. A withdrawn post then gets the number of the newest stored post.
   @exclusivity(unchecked) final var number: UInt64 = 0
 
   /// Reports the post and carries a value; nil if the center does neither.
@@ -67,7 +85,7 @@ class Post: ReferenceAndCount, @unchecked Sendable {
     super.init(count: 1)
   }
 
-  /// The post as a cause, if another post has asked for it, or if it has a cause itself.
+  /// The post as a cause; nil if it has no cause itself and nothing has asked for it as one.
   @inline(__always)
   final var knownCause: Cause? { reference(as: Cause.self) }
 
@@ -84,8 +102,8 @@ class Post: ReferenceAndCount, @unchecked Sendable {
       ?? false
   }
 
-  /// Calls and awaits the listener in a box, in its actor.
-  nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome { .skipped }
+  /// Calls and awaits the listener in a box, in its actor. Returns whether the listener was called.
+  nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> Bool { false }
 
   /// The actor in which all clients are awaited; nil if each has its own, or none.
   var isolation: (any Actor)? { nil }
@@ -119,6 +137,9 @@ extension Post {
   /// part is counted.
   @inline(__always)
   final func addParts(_ letters: Int) { _ = addToCount(UInt64(letters)) }
+
+  /// Whether all parts are finished.
+  final var isFinished: Bool { addToCount(0) & ~Self.hasWaiter == 0 }
 
   /// Returns what the count was before.
   @inline(__always)

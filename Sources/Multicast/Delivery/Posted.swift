@@ -17,23 +17,20 @@ public struct Posted: ~Copyable, Sendable {
   /// post was refused because one post has set off more than 1,000 recurring posts: see <doc:Loops>.
   public let clients: Int
 
-  /// Nil if the post was refused, or has left no letter and does not follow another post.
-  private let post: Post?
-  private let office: PostOffice?
+  /// The post and its office; nil if the post was refused, or if all its listeners had been called when `post` returned.
+  private let unfinished: (post: Post, office: PostOffice)?
 
   /// - Parameter post: Nil if there is nothing to wait for.
   init(_ post: Post?, clients: Int, of office: PostOffice) {
     self.clients = clients
-    self.post = post
-    self.office = post == nil ? nil : office
+    unfinished = post.map { ($0, office) }
   }
 
   /// What a post to an empty list returns.
   @usableFromInline
   init() {
     clients = 0
-    post = nil
-    office = nil
+    unfinished = nil
   }
 
   /// Waits until all clients or handlers have been called, and awaited if the post awaits.
@@ -68,7 +65,7 @@ public struct Posted: ~Copyable, Sendable {
 
   /// The post to wait for and its office, retained. Nil if there is nothing to wait for, or if the wait would be for itself.
   private consuming func postToAwait() -> (Unmanaged<Post>, Unmanaged<PostOffice>)? {
-    guard let post, let office else { return nil }
+    guard let (post, office) = unfinished else { return nil }
     if let call = AwaitedCall.current, call.isAddressed(by: post) {
       post.hintThatDeliveredWouldWait()
       return nil

@@ -32,8 +32,8 @@ package class Home: @unchecked Sendable {
 }
 
 extension Home {
-  /// Whether this thread runs in this home: for a task, in its actor. `anywhere` for a task without one, and for the posting
-  /// thread.
+  /// Whether this thread runs in this home: for a task, in its actor. Every thread is in the posting thread, and in a task without
+  /// an actor.
   ///
   /// Call this with no lock held, because it may run the code of a custom executor.
   ///
@@ -50,14 +50,14 @@ extension Home {
         reference.actor?.presence() ?? .ended
       }
     case .queue(let queue): queue.presence
-    case .clientTask, .handlerTask, .postingThread: .anywhere
+    case .clientTask, .handlerTask, .postingThread: .here
     }
   }
 
   /// Whether a post that is made on this thread calls the listeners of this home before it returns, unless the home is claimed
   /// already. A task makes its own calls.
   final func callsHere(in isolation: ObjectIdentifier?) -> Bool {
-    isPostingThread || !isTask && presence(in: isolation) == .here
+    !isTask && presence(in: isolation) == .here
   }
 
   /// Whether this thread may load and release the listeners of this home. Any thread may if the actor has been deallocated.
@@ -66,7 +66,7 @@ extension Home {
   final func mayLoad(from current: Home? = nil) -> Bool {
     if self === current { return true }
     return switch presence(in: current?.actor.map { ObjectIdentifier($0) }) {
-    case .here, .anywhere, .ended: true
+    case .here, .ended: true
     case .elsewhere, .unknown: false
     }
   }

@@ -130,6 +130,6 @@ extension MailboxState {
     return letters.isEmpty ? .nothing : scheduleDrain()
   }
 
-  /// Ends the claim of a drain after a turn. Returns `comeBack` if letters wait, and no other drain is on its way.
+  /// Ends the claim of a drain after a turn. Returns `comeBack` if letters wait.
   mutating func endTurn() -> MailboxAction { endClaim() == .startDrain ? .comeBack : .nothing }
 }

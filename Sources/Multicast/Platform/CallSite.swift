@@ -51,7 +51,11 @@ extension CallSite {
   // texts come last, because the numbers are faster to compare.
   /// Returns whether both are the same call site.
   public static func == (one: CallSite, other: CallSite) -> Bool {
-    one.line == other.line && one.column == other.column && one.fileID == other.fileID
+    one.line == other.line && one.column == other.column
+      && one.file.withUTF8Buffer { file in
+        // Not as strings, which would be allocated.
+        other.file.withUTF8Buffer { unsafe file.elementsEqual($0) }
+      }
   }
 
   /// Hashes the line.

@@ -8,9 +8,6 @@ import MulticastPlatform
 enum Presence: Sendable {
   case here, elsewhere
 
-  /// Every thread is in this home.
-  case anywhere
-
   /// The system cannot answer: see `Actor.presence()` and ``MarkedQueue/presence``.
   case unknown
 

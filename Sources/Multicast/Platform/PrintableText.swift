@@ -2,7 +2,13 @@ extension String {
   /// The text in one line. Characters that are invisible or move the cursor are escaped as in a Swift literal, so that a name
   /// cannot disguise a report.
   var printable: String {
-    unicodeScalars.map { $0.isPrintable ? String($0) : $0.escaped(asASCII: true) }.joined()
+    mapScalars { $0.isPrintable ? String($0) : $0.escaped(asASCII: true) }
+  }
+
+  /// The text with another text in place of each scalar.
+  @inline(never)
+  func mapScalars(_ transform: (Unicode.Scalar) -> String) -> String {
+    unicodeScalars.map(transform).joined()
   }
 }
 

@@ -33,7 +33,7 @@ final class HandlerBox: WeakBox, @unchecked Sendable {
   override var idHash: UInt { ownID?.hash ?? 0 }
   var id: (any Hashable & Sendable)? { ownID?.id }
 
-  override func releaseContents() { cancel() }
+  override func releaseContents() { _ = takeHandler() }
 
   /// The call site of `observe`, in a debug build; nil in a release build.
   var site: CallSite? { state.withLock { $0.handler.site } }
@@ -146,18 +146,10 @@ extension HandlerBox {
     }
   }
 
-  /// Ends the registration and releases the handler, so that no further call begins. Call this with no lock held, because it
-  /// may release what the handler captures.
+  /// Ends the registration, so that no further call begins. Returns the handler that it had, to release with no lock held; nil if
+  /// another one has replaced the version to end.
   ///
-  /// - Parameter version: The version to end; nil for any. A handler that has replaced that version stays.
-  /// - Returns: Whether the handler was active.
-  @discardableResult
-  func cancel(version: UInt32? = nil) -> Bool {
-    takeHandler(version: version)?.isActive ?? false
-  }
-
-  /// Ends the registration. Returns the handler that it had, to release with no lock held; nil if another one has replaced the
-  /// version to end.
+  /// - Parameter version: The version to end; nil for any.
   func takeHandler(version: UInt32? = nil) -> Handler? {
     state.withLock { state in
       if let version, version != state.version { return nil }

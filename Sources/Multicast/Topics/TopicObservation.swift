@@ -44,7 +44,9 @@ public struct TopicObservation: Sendable {
   ///
   /// - Complexity: Amortized O(1).
   public func cancel() {
-    if target.box.cancel(version: version) { target.topic?.list.endRegistration(of: target.box) }
+    // The condition releases the handler before the list is changed.
+    guard target.box.takeHandler(version: version)?.isActive == true else { return }
+    target.topic?.list.endRegistration(of: target.box)
   }
 }
 

@@ -22,15 +22,14 @@ final class TopicPost<Message: Sendable>: Post, @unchecked Sendable {
     return copy
   }
 
-  override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> CallOutcome {
-    guard let owner = box.load() else { return .gone }
-    guard case .await(let call, let isLast) = box.handlerBox.receive(self) else {
-      return .skipped
-    }
+  override nonisolated(nonsending) func callAwaiting(_ box: WeakBox) async -> Bool {
+    guard let owner = box.load(),
+      case .await(let call, let isLast) = box.handlerBox.receive(self)
+    else { return false }
     if isLast { list.endRegistration(of: box) }
     await call(owner, self)
     extendLifetime(owner)
-    return .called
+    return true
   }
 }
 

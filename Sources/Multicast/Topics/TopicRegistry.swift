@@ -115,16 +115,12 @@ final class TopicRegistry: Sendable {
     // topic stays in any case.
     var searched = 0
     for list in state.withLock({ state in state.topics.values.map(\.list) }) {
-      var boxes = list.boxes
-      var isSearched = true
-      if boxes.count > ClientList.largestCountToSearch,
-        let first = boxes.firstIndex(where: { $0.mayBeAlive })
-      {
-        isSearched = boxes[first].mayBeLoaded
-        boxes = Boxes(boxes[..<first])
-      }
-      isSearched = list.removeDeallocated(in: boxes) && isSearched
-      if isSearched { continue }
+      let boxes = list.boxes
+      let isLong = boxes.count > ClientList.largestCountToSearch
+      let alive = isLong ? boxes.firstIndex { box in box.mayBeAlive } : nil
+      let mayLoadAlive = alive.map { boxes[$0].mayBeLoaded } ?? true
+      let mayLoadOthers = list.removeDeallocated(in: Boxes(boxes[..<(alive ?? boxes.count)]))
+      if mayLoadAlive && mayLoadOthers { continue }
       list.office.removeDeallocatedElsewhere(in: list)
       searched += list.boxes.count
     }

@@ -96,6 +96,9 @@ public struct DeliveryEvent: Sendable {
   /// Whether the pass handles a letter. Its clients were counted when the letter was left.
   package internal(set) var isOfLetter = false
 
+  /// Whether a task makes the calls of this pass, which may change threads.
+  package internal(set) var isInTask = false
+
   /// The number of listeners without a home for which this pass has left a letter so far. That is not an event of its own.
   package internal(set) var leftForPostingThread = 0
 

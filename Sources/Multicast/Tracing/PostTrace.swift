@@ -63,13 +63,14 @@ final class PostTrace: Sendable {
     return Tracing.$isReporting.withValue(isReporting) { carried?.restore(makePass) ?? makePass() }
   }
 
-  /// Reports the pass of a letter in a task, in the caller's actor. `body` calls and awaits the client.
+  /// Reports the pass of a letter in a task, in the caller's actor. `body` calls and awaits the client, and returns
+  /// whether it has called one.
   ///
   /// - Parameter client: The client's type; nil if it was removed or deallocated. Then `body` calls no client, and nothing is
   ///   reported.
   nonisolated(nonsending) func traceAwaiting(
     in home: Home, client: (any Any.Type)?,
-    _ body: nonisolated(nonsending) () async -> CallOutcome
+    _ body: nonisolated(nonsending) () async -> Bool
   ) async {
     await Tracing.$isReporting.bind(isReporting) {
       if let carried {
@@ -82,12 +83,12 @@ final class PostTrace: Sendable {
 
   nonisolated(nonsending) private func makePass(
     in home: Home, client: (any Any.Type)?,
-    _ body: nonisolated(nonsending) () async -> CallOutcome
+    _ body: nonisolated(nonsending) () async -> Bool
   ) async {
     let pass = client == nil ? nil : beginPass(waited: age, in: home)
     let call = client.map { DeliveryPass.Call(client: $0) }
-    let outcome = await body()
-    if let call, case .called = outcome { pass?.endCall(call) }
+    let wasCalled = await body()
+    if wasCalled, let call { pass?.endCall(call) }
     pass?.endPass()
   }
 
@@ -98,6 +99,7 @@ final class PostTrace: Sendable {
     event.home = home.flatMap { $0.isPostingThread ? nil : $0.description }
     event.waited = waited
     event.isOfLetter = home != nil
+    event.isInTask = home?.isTask ?? false
     return DeliveryPass(event, of: tracing)
   }
 }

@@ -59,6 +59,7 @@ extension Wiring.List {
       if handlerBox?.isActive() == false { continue }
       let stream = box.type is any StreamOwner.Type ? box.load() as? any StreamOwner : nil
       let messages = stream?.messages
+      // With the count of the last group, so that `==` compares everything else.
       var group = Wiring.Group(
         type: "\(box.shownType)", id: handlerBox?.id.map { String(describing: $0) },
         home: (box.home ?? Mailbox.anyThread).description, site: handlerBox?.site,

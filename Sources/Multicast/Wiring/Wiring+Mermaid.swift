@@ -30,11 +30,11 @@ extension Wiring {
 extension String {
   /// The text for a label in quotation marks. Each character that Mermaid might interpret becomes an entity.
   fileprivate var mermaid: String {
-    printable.unicodeScalars.map { scalar in
+    printable.mapScalars { scalar in
       let isPlain =
         !scalar.isASCII || scalar.properties.isAlphabetic || scalar.properties.numericType != nil
         || " .,:()".unicodeScalars.contains(scalar)
       return isPlain ? String(scalar) : "#\(scalar.value);"
-    }.joined()
+    }
   }
 }

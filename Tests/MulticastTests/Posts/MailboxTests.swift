@@ -14,7 +14,7 @@ import Testing
     var queue = LetterQueue()
     let list = ClientList(.listener(PingProtocol.self))
     let post = Post(to: list, from: CallSite())
-    let group = Roster.Group(of: Mailbox.anyTask, [])
+    let group = Roster.Group(of: Mailbox(.clientTask(0)), [])
     for _ in 0..<500 { queue.append(Letter(post: post, group: group)) }
     for _ in 0..<100_000 {
       queue.append(Letter(post: post, group: group))

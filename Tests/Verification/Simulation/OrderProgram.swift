@@ -50,7 +50,7 @@ final class OrderProgram: Program, @unchecked Sendable {
     case "home": for residents in list.roster.groups { walk(residents.boxes) }
     case "contains": _ = list.contains(clients[number])
     case "take": _ = observer.receive(post)
-    case "cancel": observer.cancel(version: UInt32(number))
+    case "cancel": _ = observer.takeHandler(version: UInt32(number))
     case "replace": _ = observer.replaceHandler(with: handler, storedNumber: nil)
     case "place": place(number)
     case "withdraw": handlers.removeAll(of: clients[number])
