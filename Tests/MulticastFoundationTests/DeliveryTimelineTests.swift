@@ -167,6 +167,31 @@ struct DeliveryTimelineTests {
     #expect(try arrows(in: events) == [])
   }
 
+  // swift-format-ignore: TypeNamesShouldBeCapitalized
+  /// Its name begins like the text for the home of an awaited call.
+  private actor taskHome {
+    private let client = Client("a", Journal())
+
+    func add(to center: MulticastCenter) {
+      client.onChange = { [center] level in
+        if level > 0 { center.notify(PowerProtocol.self) { $0.powerChanged(level - 1) } }
+      }
+      center.add(client, for: PowerProtocol.self)
+    }
+  }
+
+  @Test func aNotifyInACallInAnActorIsNestedThereWhateverTheActorIsCalled() async throws {
+    let home = taskHome()
+    await home.add(to: center)
+    await center.post(PowerProtocol.self) { $0.powerChanged(1) }.delivered()
+    await center.settled()
+    let events = try events(of: timeline)
+    let names = slices(events).map { "\($0.name) \($0.track)" }
+    let track = try #require(slices(events).last { $0.name == "post PowerProtocol" }).track
+    #expect(names.contains("notify PowerProtocol \(track)"), "\(names)")
+    extendLifetime(home)
+  }
+
   @Test func aRefusedDeliveryIsNestedInTheCallThatMadeIt() throws {
     let client = Client("a", Journal())
     let center = MulticastCenter(onRecursion: { _ in }, onDelivery: timeline.record)

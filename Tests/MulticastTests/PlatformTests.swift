@@ -1,3 +1,4 @@
+import Distributed
 import TestSupport
 import Testing
 
@@ -24,6 +25,25 @@ import Testing
 }
 
 #if DEBUG
+  /// The check of rule 10 while another thread removes the client.
+  @Suite struct RemovalDuringAHomeCheckTests {
+    private distributed actor Account: PingProtocol {
+      typealias ActorSystem = LocalTestingDistributedActorSystem
+      func register(in delegate: MulticastDelegate<any PingProtocol>) { delegate.add(self) }
+      nonisolated func ping(_ number: Int) {}
+    }
+
+    @Test func aDistributedActorThatIsRemovedWhileItIsCalledMayBeCalledAnywhere() async {
+      let account = Account(actorSystem: LocalTestingDistributedActorSystem())
+      let delegate = MulticastDelegate<any PingProtocol>()
+      await account.whenLocal { account in account.register(in: delegate) }
+      let box = delegate.clientList.boxes[0]
+      #expect(box.empty())
+      // Otherwise this stops the program.
+      box.checkHome(as: (any PingProtocol).self, from: CallSite())
+    }
+  }
+
   @Suite struct MissingFunctionTests {
     @Test func aMissingRuntimeFunctionIsReportedOnce() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {

@@ -69,16 +69,13 @@ extension PostOffice {
     // The usual way: steps 1 to 3 are this thread's part of the post, and `withFrame` adds step 4.
     let isolation = isolation.map { ObjectIdentifier($0) }
     let retained = unsafe Unmanaged.passRetained(consume post)
-    return unsafe withFrame { frame in
+    return unsafe withFrame(in: isolation) { frame in
       let (unfinished, clients) = unsafe frame.callAndFinishPart(of: retained, isFromLetter: false)
       { post in
         let (clients, letters) = deliver(post, isFollower: false, in: isolation)
         return (letters > 0 ? post : nil, clients)
       }
-      // If the letters are handled already, the post is released here, in its frame. What its objects post when they are
-      // destroyed then follows it, as it would if their last owner were a letter.
-      let isFinished = unfinished?.isFinished ?? true
-      return Posted(isFinished ? nil : unfinished, clients: clients, of: self)
+      return Posted(unfinished, clients: clients, of: self)
     }
   }
 
@@ -104,11 +101,13 @@ extension PostOffice {
   /// thread, then delivers what was posted meanwhile.
   ///
   /// `activeFrames` counts the frame, so the center does not settle meanwhile. Only `settled()` needs that.
+  ///
+  /// - Parameter isolation: The actor in which the calling code is written.
   @inline(__always)
   func withFrame<Result: ~Copyable>(
-    _ body: (FramePointer) -> Result
+    in isolation: ObjectIdentifier? = nil, _ body: (FramePointer) -> Result
   ) -> Result {
-    var postFrame = PostFrame(office: ObjectIdentifier(self))
+    var postFrame = PostFrame(office: ObjectIdentifier(self), in: isolation)
     // List and call site are those of the post, from `callAndFinishPart` on.
     var frame = DeliveryFrame(list: ObjectIdentifier(self), site: CallSite())
     let stripe = activeFrames.begin()
@@ -239,9 +238,10 @@ extension PostOffice {
   /// Delivers the posts that wait in a frame, and those that follow them. Only the outermost frame of an office has any.
   @inline(__always)
   private func deliverFollowers(of frame: FramePointer) {
-    while let (retained, isFromLetter) = unsafe frame.pointee.postFrame?.pointee.takeFollower() {
+    guard let postFrame = unsafe frame.pointee.postFrame else { return }
+    while let (retained, isFromLetter) = unsafe postFrame.pointee.takeFollower() {
       unsafe frame.callAndFinishPart(of: retained, isFromLetter: isFromLetter) { post in
-        _ = deliver(post, isFollower: true, in: nil)
+        _ = unsafe deliver(post, isFollower: true, in: postFrame.pointee.isolation)
       }
     }
   }

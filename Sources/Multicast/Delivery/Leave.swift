@@ -11,8 +11,10 @@ extension PostOffice {
     switch post.destination {
     case .tasks:
       // So that `delivered()` does not wait for the letters of deallocated clients. A client is loaded only where its home allows
-      // it. The homes of these letters are tasks, which are never here.
-      post.list.removeDeallocated(in: post.roster.boxes)
+      // it: one without a home, in the actor of the body. The homes of these letters are tasks, which are never here.
+      let isAtBody = post.isolation.map { actor in actor.presence() == .here } ?? true
+      let boxes = post.roster.boxes
+      post.list.removeDeallocated(in: isAtBody ? boxes : boxes.filter { box in box.home != nil })
     case .mainActor:
       delivery.setRoster(Roster(allOf: post.roster.boxes, in: mainMailbox))
       if mainMailbox.callsHere(in: isolation) { delivery.noteHere(mainMailbox) }

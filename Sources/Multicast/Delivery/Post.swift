@@ -138,9 +138,6 @@ extension Post {
   @inline(__always)
   final func addParts(_ letters: Int) { _ = addToCount(UInt64(letters)) }
 
-  /// Whether all parts are finished.
-  final var isFinished: Bool { addToCount(0) & ~Self.hasWaiter == 0 }
-
   /// Returns what the count was before.
   @inline(__always)
   private final func removePart() -> UInt64 { addToCount(.max) }

@@ -5,6 +5,10 @@
 struct PostFrame: ~Copyable {
   let office: ObjectIdentifier
 
+  /// The actor in which the code that made the first post is written; nil if there is none. This thread runs there until the frame
+  /// ends.
+  let isolation: ObjectIdentifier?
+
   /// The post that is being delivered; nil before the first one, and while one is being finished. The frame does not retain it: the
   /// function that delivers it does.
   fileprivate(set) var post: Unmanaged<Post>?
@@ -19,7 +23,10 @@ struct PostFrame: ~Copyable {
   /// Retained. As an optional reference, it would cost each post a release of nil.
   private var followers: Unmanaged<Followers>?
 
-  init(office: ObjectIdentifier) { self.office = office }
+  init(office: ObjectIdentifier, in isolation: ObjectIdentifier?) {
+    self.office = office
+    self.isolation = isolation
+  }
 
   deinit {
     unsafe lastCause?.release()

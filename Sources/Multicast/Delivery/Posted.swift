@@ -17,7 +17,7 @@ public struct Posted: ~Copyable, Sendable {
   /// post was refused because one post has set off more than 1,000 recurring posts: see <doc:Loops>.
   public let clients: Int
 
-  /// The post and its office; nil if the post was refused, or if all its listeners had been called when `post` returned.
+  /// The post and its office; nil if the post was refused, or has left no letter and does not follow another post.
   private let unfinished: (post: Post, office: PostOffice)?
 
   /// - Parameter post: Nil if there is nothing to wait for.

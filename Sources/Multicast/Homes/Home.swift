@@ -42,12 +42,13 @@ extension Home {
     switch kind {
     case .mainActor: MainActor.presence(in: isolation)
     case .actor(let reference), .handlerTask(let reference?):
-      // First, because in the actor's own `isolated deinit`, the weak reference is nil. If this home's actor has ended, another
-      // one may have its address. To be "here" is then as right as "ended": any thread may call the listeners that are left.
+      // In the actor's own `isolated deinit`, the weak reference is nil, so compare addresses. If this home's actor has ended,
+      // another one may have its address. To be "here" is then as right as "ended": any thread may call the listeners that are
+      // left.
       if let isolation, isolation.address == reference.address {
         .here
       } else {
-        reference.actor?.presence() ?? .ended
+        reference.actor?.presence() ?? (isInActor(at: reference.address) ? .here : .ended)
       }
     case .queue(let queue): queue.presence
     case .clientTask, .handlerTask, .postingThread: .here

@@ -42,6 +42,14 @@ extension Actor {
   }
 }
 
+/// Whether this thread runs in the actor at an address, which may be deallocated. False for an actor with a custom executor.
+///
+/// The runtime only compares the address with that of the current executor, because the second word, 0, is that of its own
+/// executors.
+func isInActor(at address: UInt) -> Bool {
+  multicast_knows_current_executor() && multicast_is_current_executor(address, 0)
+}
+
 extension TaskLocal {
   /// Binds a value while `body` runs, and runs `body` in the caller's actor.
   func bind<Result>(

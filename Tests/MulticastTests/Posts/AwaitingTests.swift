@@ -190,6 +190,24 @@ private distributed actor DistributedWorker: DistributedWork {
     #expect(ends.all == [true, true])
   }
 
+  /// A thread that loads a client may become its last owner. So the thread that posts loads only what it may release.
+  @Test func clientsWithoutAHomeAreLoadedInTheActorOfAnAwaitingBody() async {
+    func post(_ body: @escaping @isolated(any) @Sendable (any WorkerProtocol) async -> Void) -> Int
+    {
+      center.add(Passing(Collected()), for: WorkerProtocol.self)
+      let clients = Atomic<Int>(-1)
+      onNewThread { [center] in
+        let posted = center.post(WorkerProtocol.self, awaiting: body)
+        clients.store(posted.clients, ordering: .relaxed)
+      }
+      return clients.load(ordering: .relaxed)
+    }
+    #expect(post { @MainActor _ in } == 1)
+    await center.settled()
+    #expect(center[WorkerProtocol.self].isEmpty)
+    #expect(post { _ in } == 0)
+  }
+
   @Test func theMessageForACancelledHandlerIsReleasedInItsActor() async {
     let owner = Passing(Collected())
     let observation = await MainActor.run {

@@ -23,33 +23,48 @@ import Testing
     #expect(journal.read() == "a a")
   }
 
-  /// A weak reference to an actor is nil from the beginning of its `deinit` on.
+  /// A weak reference to an actor is nil from the beginning of its `deinit` on. The client posts in its first call, and a helper
+  /// does not know the actor.
   @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
-  @Test func aPostInAnIsolatedDeinitOfAnActorCallsTheClientsThere() async {
+  @Test(arguments: [false, true])
+  func postsInAnIsolatedDeinitOfAnActorCallTheClientsThere(byHelper: Bool) async {
     actor Home {
       let client: Client
       let center: MulticastCenter
       let journal: Journal
       let ended: AsyncStream<Never>.Continuation
+      let byHelper: Bool
 
-      init(_ center: MulticastCenter, _ journal: Journal, _ ended: AsyncStream<Never>.Continuation)
-      {
+      init(
+        _ center: MulticastCenter, _ journal: Journal, _ ended: AsyncStream<Never>.Continuation,
+        byHelper: Bool
+      ) {
         client = Client("called", journal)
         (self.center, self.journal, self.ended) = (center, journal, ended)
+        self.byHelper = byHelper
       }
 
-      func addClient() { center.add(client, for: PingProtocol.self) }
+      func addClient() {
+        client.onPing = { [center] number in
+          if number == 1 { center.post(PingProtocol.self) { $0.ping(2) } }
+        }
+        center.add(client, for: PingProtocol.self)
+      }
 
       isolated deinit {
-        center.post(PingProtocol.self) { $0.ping(1) }
+        if byHelper {
+          postFromAHelper(to: center)
+        } else {
+          center.post(PingProtocol.self) { $0.ping(1) }
+        }
         journal.write("returned")
         ended.finish()
       }
     }
     let (ends, ended) = AsyncStream<Never>.makeStream()
-    await Home(center, journal, ended).addClient()
+    await Home(center, journal, ended, byHelper: byHelper).addClient()
     for await _ in ends {}
-    #expect(journal.read() == "called returned")
+    #expect(journal.read() == "called called returned")
   }
 
   @Test func aClientAddedInAnActorIsCalledThere() async {
@@ -260,4 +275,8 @@ extension QueueActor {
   fileprivate func post(_ center: MulticastCenter, _ number: Int) {
     center.post(Topic<Int>("second"), number)
   }
+}
+
+private func postFromAHelper(to center: MulticastCenter) {
+  center.post(PingProtocol.self) { $0.ping(1) }
 }
