@@ -26,7 +26,7 @@ extension MulticastCenter {
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   ///   - body: Receives each client that is registered now and still is at its turn. It is kept until all
-  ///     calls are done.
+  ///     calls are done and the result is released.
   /// - Returns: The number of clients, and a way to wait until they have been called. You can ignore it.
   /// - Complexity: O(*n*) for *n* clients.
   @discardableResult @inlinable
@@ -65,7 +65,7 @@ extension MulticastCenter {
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   ///   - body: Receives each client that is registered now and still is at its turn. It is kept until all
-  ///     calls are done.
+  ///     calls are done and the result is released.
   /// - Returns: The number of clients, and a way to wait until they have been called. You can ignore it.
   /// - Complexity: O(*n*) for *n* clients.
   @discardableResult @inlinable
@@ -89,7 +89,7 @@ extension MulticastCenter {
   /// })
   /// ```
   ///
-  /// The protocol must be `Sendable`. The calls of one client do not overlap, and keep their order. Different
+  /// The protocol must be `Sendable`. The calls of one client through this center do not overlap, and keep their order. Different
   /// clients are called side by side. The calls have no common order with those of a `post` that does not
   /// await.
   ///

@@ -179,7 +179,7 @@ extension MulticastDelegate {
   /// It is exact for clients without a home, and for those whose home is where you read it. Each of these is
   /// retained for an instant, and deallocated here if its last owner releases it in that instant. A client
   /// with another home is not touched. It counts until its home has noticed that it is deallocated: with the
-  /// next post, or as clients are added.
+  /// next post, or when clients are added and the list looks for deallocated ones before it grows.
   ///
   /// - Complexity: O(*n*) for *n* clients.
   public var count: Int {

@@ -25,7 +25,7 @@ extension MulticastDelegate {
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   ///   - body: Receives each client that is registered now and still is at its turn. It is kept until all
-  ///     calls are done.
+  ///     calls are done and the result is released.
   /// - Returns: The number of clients, and a way to wait until they have been called. You can ignore it.
   /// - Complexity: O(*n*) for *n* clients.
   @discardableResult @inlinable
@@ -60,7 +60,7 @@ extension MulticastDelegate {
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   ///   - body: Receives each client that is registered now and still is at its turn. It is kept until all
-  ///     calls are done.
+  ///     calls are done and the result is released.
   /// - Returns: The number of clients, and a way to wait until they have been called. You can ignore it.
   /// - Complexity: O(*n*) for *n* clients.
   @discardableResult @inlinable
@@ -114,7 +114,7 @@ extension MulticastDelegate where Listener: Sendable {
   /// delegates.post(awaiting: { await $0.store(19000) })
   /// ```
   ///
-  /// The protocol must be `Sendable`. The calls of one client do not overlap, and keep their order. Different
+  /// The protocol must be `Sendable`. The calls of one client through this delegate do not overlap, and keep their order. Different
   /// clients are called side by side. The calls have no common order with those of a `post` that does not
   /// await.
   ///

@@ -26,7 +26,7 @@ extension MulticastCenter {
   ///   - source: The `NotificationCenter` that posts the message.
   ///   - subject: The subject whose messages are relayed; nil for all.
   ///   - listener: The protocol.
-  ///   - fileID: The file of the call site, for reports and the center's wiring. In a wrapper, pass your
+  ///   - fileID: The file of the call site, for reports. In a wrapper, pass your
   ///     caller's.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
@@ -65,7 +65,7 @@ extension MulticastCenter {
   ///   - source: The `NotificationCenter` that posts the message.
   ///   - subject: The subject whose messages are relayed; nil for all.
   ///   - topic: The topic.
-  ///   - fileID: The file of the call site, for reports and the center's wiring. In a wrapper, pass your
+  ///   - fileID: The file of the call site, for reports. In a wrapper, pass your
   ///     caller's.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.

@@ -23,8 +23,8 @@ extension MulticastCenter {
   /// Capture the center weakly, too, or take it from the owner.
   ///
   /// The registration ends with its owner, which is held weakly and passed to the handler. The handler is then
-  /// released when its topic is used again: with the next `post`, or, if the topic has up to 32 handlers, with the
-  /// next operation in the handler's home. The call that replaces a handler releases the old one.
+  /// released when its topic is used again: with the next `post`, or, if the topic has up to 32 handlers, when
+  /// the topic is observed, handlers are removed from it, or the wiring is read in the handler's home. The call that replaces a handler releases the old one.
   ///
   /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for
   /// the topic. In the same home, the new handler takes the position of the old one and receives the messages
@@ -130,7 +130,8 @@ extension MulticastCenter {
   ///
   /// The task calls the handler with one message after the other, in the order of the posts, in the global actor
   /// in which you write the closure, such as the main actor. A closure that you write in another actor runs
-  /// outside it, and enters it where it awaits, as in `await me.add(login)`. Different handlers run side by side.
+  /// outside it, and enters it where it awaits, as in `await me.add(login)`. One that uses that actor's state without
+  /// awaiting runs there, and keeps the actor alive forever. Different handlers run side by side.
   /// The owner is held weakly. While the handler runs, it is kept alive where the handler runs. Do not use `self`
   /// in the closure: a closure that captures its owner keeps it alive forever. Use the parameter.
   ///

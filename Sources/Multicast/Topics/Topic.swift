@@ -23,9 +23,10 @@
 /// ```
 ///
 /// Two topics are the same if their message types and names are equal. `Topic<UserLogin>()` is the default topic
-/// of its message type. Declare each topic once: a debug build stops if two differ in `keepsLatest`. It also
-/// prints a warning if you post to a topic without handlers while handlers observe one of the same name with
-/// another message type, or one of the same message type whose name looks like a misspelling.
+/// of its message type. Declare each topic once: a debug build stops if one is observed or posted to while another
+/// one that differs from it in `keepsLatest` is in use. It also prints a warning if you post to a topic without handlers
+/// while handlers observe one of the same name, which is not empty, with another message type, or one of the same message
+/// type whose name looks like a misspelling. For each line, it examines the first, second, fourth, eighth … such post.
 public struct Topic<Message: Sendable>: Sendable {
   /// The name. It is empty for the default topic.
   public let name: String

@@ -30,8 +30,9 @@ public struct TopicObservation: Sendable {
   /// Whether the handler receives further messages.
   ///
   /// If you read it outside the handler's home, it is true until that home has noticed that the owner is
-  /// deallocated. It is false after the center has been deallocated and no post to the topic waits. You may read
-  /// it on any thread. In the handler's home, it retains the owner for an instant.
+  /// deallocated. It is false after the center has been deallocated and no post to the topic waits, in a home or as
+  /// a ``Posted`` in a variable. You may read it on any thread. In the handler's home, it retains the owner for an
+  /// instant.
   public var isActive: Bool {
     target.box.mayBeAlive && target.box.isActive(version: version)
   }

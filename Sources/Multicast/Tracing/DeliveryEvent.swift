@@ -48,7 +48,7 @@ public struct DeliveryEvent: Sendable {
 
     /// `post` has left a letter for `clients` clients of the home `for`.
     ///
-    /// `waiting` is the number of letters there at that moment; nil if each client is called in a task of its own.
+    /// `waiting` is the number of letters there at that moment; nil for `post(awaiting:)`.
     case left(for: String, clients: Int, waiting: Int?)
 
     /// A pass has ended. The event contains the number of clients that it called, and its duration.
