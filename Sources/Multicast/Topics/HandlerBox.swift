@@ -33,7 +33,10 @@ final class HandlerBox: WeakBox, @unchecked Sendable {
   override var idHash: UInt { ownID?.hash ?? 0 }
   var id: (any Hashable & Sendable)? { ownID?.id }
 
-  override func releaseContents() { _ = takeHandler() }
+  override func releaseContents() {
+    _ = takeHandler()
+    ownID?.release()
+  }
 
   /// The call site of `observe`, in a debug build; nil in a release build.
   var site: CallSite? { state.withLock { $0.handler.site } }
@@ -46,18 +49,24 @@ extension WeakBox {
 
 /// The id of a handler, and the hash by which the list finds it. It is an object, because most handlers have no id.
 private final class HandlerID: Sendable {
-  let id: any Hashable & Sendable
+  private let state: Locked<(any Hashable & Sendable)?>
 
   /// A hash of the owner and the id, which is never 0, because 0 means no id.
   let hash: UInt
 
   init(_ id: any Hashable & Sendable, of owner: AnyObject) {
-    self.id = id
+    state = Locked(id)
     var hasher = Hasher()
     hasher.combine(ObjectIdentifier(owner))
     hasher.combine(AnyHashable(id))
     hash = UInt(bitPattern: hasher.finalize()) | 1
   }
+
+  /// The id; nil after the registration has ended.
+  var id: (any Hashable & Sendable)? { state.withLock { $0 } }
+
+  /// Releases the id, which may retain the owner. Call this with no lock held.
+  func release() { _ = state.withLock { $0.take() } }
 }
 
 // MARK: - Calling

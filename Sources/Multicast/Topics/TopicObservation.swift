@@ -41,7 +41,8 @@ public struct TopicObservation: Sendable {
   ///
   /// After this returns, no call of the handler begins on this thread. A call that is already running on
   /// another thread finishes. You may call this on any thread, in the handler, and more than once. It
-  /// releases the handler on this thread, with everything that only it captures. It does not touch the owner.
+  /// releases the handler and its id on this thread, with everything that only they hold. It does not touch the
+  /// owner.
   ///
   /// - Complexity: Amortized O(1).
   public func cancel() {

@@ -20,6 +20,12 @@ private final class Model: Sendable {
   deinit { atEnd(self) }
 }
 
+/// An owner that is its own id.
+private final class Identified: Hashable, Sendable {
+  static func == (one: Identified, other: Identified) -> Bool { one === other }
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
 @Suite struct ObservationTests {
   let end = Journal()
   let other = kept(Owner())
@@ -31,6 +37,29 @@ private final class Model: Sendable {
   func post(_ id: Int = 1) -> Int { center.post(.login, Login(id: id)).clients }
 
   // MARK: - Order, replacement, ids
+
+  /// How a registration ends.
+  enum Ending: CaseIterable { case cancel, remove, removeAll, once, center }
+
+  @Test(arguments: Ending.allCases) func anIDIsReleasedWithItsRegistration(ending: Ending) {
+    var center: MulticastCenter? = MulticastCenter()
+    var owner: Identified? = Identified()
+    weak var identified = owner
+    let observation = owner.flatMap { owner in
+      center?.observe(.login, owner: owner, id: owner, once: ending == .once) { _, _ in }
+    }
+    owner = nil
+    #expect(identified != nil)
+    switch ending {
+    case .cancel: observation?.cancel()
+    case .remove: identified.map { _ = center?.remove($0) }
+    case .removeAll: center?.removeHandlers(of: .login)
+    case .once: center?.post(.login, Login(id: 1))
+    case .center: center = nil
+    }
+    #expect(identified == nil)
+    extendLifetime(observation)
+  }
 
   @Test func handlersAreCalledInOrderAndReceiveTheirOwners() {
     let owners = kept(["a", "b", "c"].map { Owner($0) })
