@@ -67,6 +67,45 @@ import Testing
     #expect(journal.read() == "called called returned")
   }
 
+  /// The runtime does not say whether code runs in such an actor after its `deinit` has begun.
+  @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
+  @Test func whatFollowsInAnIsolatedDeinitWithACustomExecutorIsCalledThere() async {
+    actor Guest {
+      let client: Client
+      let center: MulticastCenter
+      let journal: Journal
+      let ended: AsyncStream<Never>.Continuation
+      let host: QueueActor
+      nonisolated var unownedExecutor: UnownedSerialExecutor { host.unownedExecutor }
+
+      init(
+        _ center: MulticastCenter, _ journal: Journal, _ ended: AsyncStream<Never>.Continuation,
+        at host: QueueActor
+      ) {
+        client = Client("called", journal)
+        (self.center, self.journal, self.ended, self.host) = (center, journal, ended, host)
+      }
+
+      func addClient() {
+        client.onPing = { [center] number in
+          if number == 1 { center.post(PingProtocol.self) { $0.ping(2) } }
+        }
+        center.add(client, for: PingProtocol.self)
+      }
+
+      isolated deinit {
+        center.post(PingProtocol.self) { $0.ping(1) }
+        journal.write("returned")
+        ended.finish()
+      }
+    }
+    let host = kept(QueueActor())
+    let (ends, ended) = AsyncStream<Never>.makeStream()
+    await Guest(center, journal, ended, at: host).addClient()
+    for await _ in ends {}
+    #expect(journal.read() == "called called returned")
+  }
+
   @Test func aClientAddedInAnActorIsCalledThere() async {
     actor Home {
       let client: Client
