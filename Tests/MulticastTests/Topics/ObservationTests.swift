@@ -44,7 +44,8 @@ private final class Identified: Hashable, Sendable {
   @Test(arguments: Ending.allCases) func anIDIsReleasedWithItsRegistration(ending: Ending) {
     var center: MulticastCenter? = MulticastCenter()
     var owner: Identified? = Identified()
-    weak var identified = owner
+    weak var identified: Identified?
+    identified = owner
     let observation = owner.flatMap { owner in
       center?.observe(.login, owner: owner, id: owner, once: ending == .once) { _, _ in }
     }
