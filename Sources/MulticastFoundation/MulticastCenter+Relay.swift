@@ -37,8 +37,7 @@ extension MulticastCenter {
   ///   - source: The `NotificationCenter` that posts the notification.
   ///   - sender: The object whose notifications are relayed; nil for all.
   ///   - listener: The protocol.
-  ///   - fileID: The file of the call site, for reports. In a wrapper, pass your
-  ///     caller's.
+  ///   - fileID: The file of the call site, for reports. In a wrapper, pass your caller's.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   ///   - body: Receives each client. It names no actor, or the main actor; a body of another actor stops the
@@ -83,8 +82,7 @@ extension MulticastCenter {
   ///   - source: The `NotificationCenter` that posts the notification.
   ///   - sender: The object whose notifications are relayed; nil for all.
   ///   - listener: The protocol.
-  ///   - fileID: The file of the call site, for reports. In a wrapper, pass your
-  ///     caller's.
+  ///   - fileID: The file of the call site, for reports. In a wrapper, pass your caller's.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   ///   - transform: Returns the value for a notification; nil to drop it.
@@ -136,8 +134,7 @@ extension MulticastCenter {
   ///   - source: The `NotificationCenter` that posts the notification.
   ///   - sender: The object whose notifications are relayed; nil for all.
   ///   - topic: The topic.
-  ///   - fileID: The file of the call site, for reports. In a wrapper, pass your
-  ///     caller's.
+  ///   - fileID: The file of the call site, for reports. In a wrapper, pass your caller's.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   ///   - transform: Returns the message for a notification; nil to drop it.

@@ -26,8 +26,7 @@ extension MulticastCenter {
   ///   - message: The type of the message.
   ///   - source: The `NotificationCenter` that posts the message.
   ///   - listener: The protocol.
-  ///   - fileID: The file of the call site, for reports. In a wrapper, pass your
-  ///     caller's.
+  ///   - fileID: The file of the call site, for reports. In a wrapper, pass your caller's.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   ///   - body: Receives each client with the message. It names no actor, or the main
@@ -65,8 +64,7 @@ extension MulticastCenter {
   ///   - message: The type of the message.
   ///   - source: The `NotificationCenter` that posts the message.
   ///   - topic: The topic.
-  ///   - fileID: The file of the call site, for reports. In a wrapper, pass your
-  ///     caller's.
+  ///   - fileID: The file of the call site, for reports. In a wrapper, pass your caller's.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   ///   - transform: Returns the message to post; nil for none.
@@ -98,8 +96,7 @@ extension MulticastCenter {
   ///   - source: The `NotificationCenter` that posts the message.
   ///   - subject: The subject whose messages are relayed.
   ///   - listener: The protocol.
-  ///   - fileID: The file of the call site, for reports. In a wrapper, pass your
-  ///     caller's.
+  ///   - fileID: The file of the call site, for reports. In a wrapper, pass your caller's.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   ///   - body: Receives each client with the message. It names no actor, or the main
@@ -131,8 +128,7 @@ extension MulticastCenter {
   ///   - source: The `NotificationCenter` that posts the message.
   ///   - subject: The subject whose messages are relayed.
   ///   - topic: The topic.
-  ///   - fileID: The file of the call site, for reports. In a wrapper, pass your
-  ///     caller's.
+  ///   - fileID: The file of the call site, for reports. In a wrapper, pass your caller's.
   ///   - line: The line of the call site.
   ///   - column: The column of the call site.
   ///   - transform: Returns the message to post; nil for none.

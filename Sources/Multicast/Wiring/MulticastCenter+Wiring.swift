@@ -3,11 +3,10 @@ extension MulticastCenter {
   /// with its handlers.
   ///
   /// Of your code, it calls the `description` of ids, asks custom executors whether this thread runs there, and
-  /// releases the handlers of deallocated owners. It reads
-  /// one list after the other, so it may show a concurrent change in one list and not in the next. It retains each
-  /// client without a home, or with its home here, for an instant, and deallocates it if its last owner releases it
-  /// in that instant. It shows the others until their homes have
-  /// noticed that they are deallocated, as ``MulticastDelegate/count`` counts them.
+  /// releases the handlers of deallocated owners. It reads one list after the other, so it may show a concurrent
+  /// change in one list and not in the next. It retains each client without a home, or with its home here, for an
+  /// instant, and deallocates it if its last owner releases it in that instant. It shows the others until their
+  /// homes have noticed that they are deallocated, as ``MulticastDelegate/count`` counts them.
   ///
   /// - Complexity: O(*n*) in the number of clients and handlers, and the time to sort topics by name.
   public var wiring: Wiring {

@@ -23,87 +23,52 @@ import Testing
     #expect(journal.read() == "a a")
   }
 
-  /// A weak reference to an actor is nil from the beginning of its `deinit` on. The client posts in its first call, and a helper
-  /// does not know the actor.
+  /// A weak reference to an actor is nil from the beginning of its `deinit` on. A helper does not know the actor.
   @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
   @Test(arguments: [false, true])
   func postsInAnIsolatedDeinitOfAnActorCallTheClientsThere(byHelper: Bool) async {
     actor Home {
-      let client: Client
-      let center: MulticastCenter
-      let journal: Journal
-      let ended: AsyncStream<Never>.Continuation
+      let scene: LastPost
       let byHelper: Bool
+      var client: Client?
 
-      init(
-        _ center: MulticastCenter, _ journal: Journal, _ ended: AsyncStream<Never>.Continuation,
-        byHelper: Bool
-      ) {
-        client = Client("called", journal)
-        (self.center, self.journal, self.ended) = (center, journal, ended)
-        self.byHelper = byHelper
-      }
-
-      func addClient() {
-        client.onPing = { [center] number in
-          if number == 1 { center.post(PingProtocol.self) { $0.ping(2) } }
-        }
-        center.add(client, for: PingProtocol.self)
-      }
+      init(_ scene: LastPost, byHelper: Bool) { (self.scene, self.byHelper) = (scene, byHelper) }
+      func begin() { client = scene.addClient(in: self) }
 
       isolated deinit {
         if byHelper {
-          postFromAHelper(to: center)
+          scene.post()
         } else {
-          center.post(PingProtocol.self) { $0.ping(1) }
+          scene.center.post(PingProtocol.self) { $0.ping(1) }
         }
-        journal.write("returned")
-        ended.finish()
+        scene.noteReturn()
       }
     }
-    let (ends, ended) = AsyncStream<Never>.makeStream()
-    await Home(center, journal, ended, byHelper: byHelper).addClient()
-    for await _ in ends {}
-    #expect(journal.read() == "called called returned")
+    let scene = LastPost()
+    await Home(scene, byHelper: byHelper).begin()
+    #expect(await scene.calls == "called called returned")
   }
 
   /// The runtime does not say whether code runs in such an actor after its `deinit` has begun.
   @available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *)
   @Test func whatFollowsInAnIsolatedDeinitWithACustomExecutorIsCalledThere() async {
     actor Guest {
-      let client: Client
-      let center: MulticastCenter
-      let journal: Journal
-      let ended: AsyncStream<Never>.Continuation
+      let scene: LastPost
       let host: QueueActor
+      var client: Client?
       nonisolated var unownedExecutor: UnownedSerialExecutor { host.unownedExecutor }
 
-      init(
-        _ center: MulticastCenter, _ journal: Journal, _ ended: AsyncStream<Never>.Continuation,
-        at host: QueueActor
-      ) {
-        client = Client("called", journal)
-        (self.center, self.journal, self.ended, self.host) = (center, journal, ended, host)
-      }
-
-      func addClient() {
-        client.onPing = { [center] number in
-          if number == 1 { center.post(PingProtocol.self) { $0.ping(2) } }
-        }
-        center.add(client, for: PingProtocol.self)
-      }
+      init(_ scene: LastPost, at host: QueueActor) { (self.scene, self.host) = (scene, host) }
+      func begin() { client = scene.addClient(in: self) }
 
       isolated deinit {
-        center.post(PingProtocol.self) { $0.ping(1) }
-        journal.write("returned")
-        ended.finish()
+        scene.center.post(PingProtocol.self) { $0.ping(1) }
+        scene.noteReturn()
       }
     }
-    let host = kept(QueueActor())
-    let (ends, ended) = AsyncStream<Never>.makeStream()
-    await Guest(center, journal, ended, at: host).addClient()
-    for await _ in ends {}
-    #expect(journal.read() == "called called returned")
+    let scene = LastPost()
+    await Guest(scene, at: kept(QueueActor())).begin()
+    #expect(await scene.calls == "called called returned")
   }
 
   @Test func aClientAddedInAnActorIsCalledThere() async {
@@ -316,6 +281,32 @@ extension QueueActor {
   }
 }
 
-private func postFromAHelper(to center: MulticastCenter) {
-  center.post(PingProtocol.self) { $0.ping(1) }
+/// What an actor posts in its `deinit` to a client that posts in its first call.
+private struct LastPost: Sendable {
+  let center = MulticastCenter()
+  private let journal = Journal()
+  private let end = AsyncStream<Never>.makeStream()
+
+  func addClient(in isolation: isolated any Actor) -> Client {
+    let client = Client("called", journal)
+    client.onPing = { [center] number in
+      if number == 1 { center.post(PingProtocol.self) { $0.ping(2) } }
+    }
+    center.add(client, for: PingProtocol.self)
+    return client
+  }
+
+  func post() { center.post(PingProtocol.self) { $0.ping(1) } }
+
+  func noteReturn() {
+    journal.write("returned")
+    end.continuation.finish()
+  }
+
+  var calls: String {
+    get async {
+      for await _ in end.stream {}
+      return journal.read()
+    }
+  }
 }
