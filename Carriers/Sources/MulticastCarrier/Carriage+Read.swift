@@ -264,16 +264,21 @@ extension Carriage {
       }
     }
     var last: Posted?
+    var service = ServiceContext.topLevel
     // Use indices, because the iterator of a zip looks up generic metadata for each element.
     for (index, item) in frame.items.enumerated() {
+      // Usually, all messages of a record have the same metadata.
+      if index == 0 || item.metadata != frame.items[index - 1].metadata {
+        service = .topLevel
+        InstrumentationSystem.instrument.extract(
+          item.metadata, into: &service, using: MetadataAccess())
+      }
       guard let message = messages[index] else { continue }
       let context = CarriageContext(
         metadata: item.metadata, sender: frame.sender.name, hops: item.hops &+ 1,
         mark: Mark(nil, by: line))
-      var service = ServiceContext.topLevel
-      InstrumentationSystem.instrument.extract(
-        item.metadata, into: &service, using: MetadataAccess())
-      ServiceContext.withValue(context.in(service)) { last = center.post(topic, message) }
+      service = context.in(consume service)
+      ServiceContext.withValue(service) { last = center.post(topic, message) }
     }
     await last?.delivered()
     // An own value that is posted again does not count as received.

@@ -41,7 +41,7 @@ public struct CarriageContext: Sendable {
   }
 
   /// Returns a service context with this context in it.
-  func `in`(_ service: ServiceContext?) -> ServiceContext {
+  func `in`(_ service: consuming ServiceContext?) -> ServiceContext {
     var service = service ?? .topLevel
     service[Key.self] = self
     return service

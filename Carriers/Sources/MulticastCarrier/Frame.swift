@@ -13,11 +13,23 @@ struct Frame {
 
     /// Returns the name that a frame contains: short, and in one line, because it is logged.
     static func name(_ text: String) -> String {
-      let breaks: [Unicode.GeneralCategory] = [.control, .lineSeparator, .paragraphSeparator]
-      let scalars = text.unicodeScalars.lazy.filter {
-        !breaks.contains($0.properties.generalCategory)
+      let scalars = text.unicodeScalars.lazy.filter { !breaksLine($0) }
+      return String(String.UnicodeScalarView(scalars.prefix(nameLimit)))
+    }
+
+    /// Whether the name is one that ``name(_:)`` returns. Looks at no more scalars than such a name has.
+    fileprivate var hasValidName: Bool {
+      let scalars = name.unicodeScalars
+      return scalars.dropFirst(Self.nameLimit).isEmpty && !scalars.contains(where: Self.breaksLine)
+    }
+
+    private static let nameLimit = 63
+
+    private static func breaksLine(_ scalar: Unicode.Scalar) -> Bool {
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator: true
+      default: false
       }
-      return String(String.UnicodeScalarView(scalars.prefix(63)))
     }
   }
 
@@ -87,8 +99,7 @@ struct Frame {
     }
     rest = rest.dropFirst(4)
     sender = Sender(id: try rest.number(), name: try rest.text())
-    // As bytes. To compare or hash texts takes the square of the number of combining marks in a row, which is minutes for 1 MB.
-    guard sender.name.utf8.elementsEqual(Sender.name(sender.name).utf8) else { throw Malformed() }
+    guard sender.hasValidName else { throw Malformed() }
     (version, oldest, first) = (try rest.number(), try rest.number(), try rest.number())
     let count: Int = try rest.number()
     // An item takes at least three bytes.

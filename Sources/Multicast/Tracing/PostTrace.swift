@@ -53,7 +53,7 @@ final class PostTrace: Sendable {
     waited: Bool, in home: Home?, _ body: (DeliveryPass?) -> Result
   ) -> Result {
     func makePass() -> Result {
-      let pass = beginPass(waited: waited ? age : nil, in: home)
+      let pass = beginPass(waited: waited, in: home)
       defer { pass?.endPass() }
       return body(pass)
     }
@@ -85,7 +85,7 @@ final class PostTrace: Sendable {
     in home: Home, client: (any Any.Type)?,
     _ body: nonisolated(nonsending) () async -> Bool
   ) async {
-    let pass = client == nil ? nil : beginPass(waited: age, in: home)
+    let pass = client == nil ? nil : beginPass(waited: true, in: home)
     let call = client.map { DeliveryPass.Call(client: $0) }
     let wasCalled = await body()
     if wasCalled, let call { pass?.endCall(call) }
@@ -93,11 +93,11 @@ final class PostTrace: Sendable {
   }
 
   /// Begins a pass. Returns nil if it is not reported, because a callback has caused it or because there is no callback.
-  private func beginPass(waited: UInt64?, in home: Home?) -> DeliveryPass? {
-    if Tracing.isReporting || !tracing.reports { return nil }
+  private func beginPass(waited: Bool, in home: Home?) -> DeliveryPass? {
+    if !tracing.reportsNow { return nil }
     var event = event
     event.home = home.flatMap { $0.isPostingThread ? nil : $0.description }
-    event.waited = waited
+    event.waited = waited ? age : nil
     event.isOfLetter = home != nil
     event.isInTask = home?.isTask ?? false
     return DeliveryPass(event, of: tracing)
