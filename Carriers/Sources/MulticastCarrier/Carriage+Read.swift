@@ -264,6 +264,7 @@ extension Carriage {
       }
     }
     var last: Posted?
+    var received = 0
     var service = ServiceContext.topLevel
     // Use indices, because the iterator of a zip looks up generic metadata for each element.
     for (index, item) in frame.items.enumerated() {
@@ -279,11 +280,11 @@ extension Carriage {
         mark: Mark(nil, by: line))
       service = context.in(consume service)
       ServiceContext.withValue(service) { last = center.post(topic, message) }
+      received += 1
     }
     await last?.delivered()
     // An own value that is posted again does not count as received.
     if !isOwn(frame.sender, in: line) {
-      let received = messages.count { $0 != nil }
       state.withLock { $0.condition.received += UInt64(received) }
       line.meters.received.increment(by: received)
       if let age = frame.age { line.meters.time.recordMilliseconds(age) }

@@ -175,7 +175,8 @@ struct Place {
 
   /// Parses an epoch and the two positions.
   init?(_ text: String) {
-    let parts = text.split { " -".contains($0) }.compactMap { UInt64($0) }
+    // Bytes, because to find the characters of a text takes longer than the rest.
+    let parts = text.utf8.split { " -".utf8.contains($0) }.compactMap { UInt64(Substring($0)) }
     guard parts.count == 5 else { return nil }
     position = Position(epoch: parts[0], number: parts[1], part: parts[2])
     before = Position(epoch: parts[0], number: parts[3], part: parts[4])
