@@ -277,7 +277,7 @@ extension Carriage {
       guard let message = messages[index] else { continue }
       let context = CarriageContext(
         metadata: item.metadata, sender: frame.sender.name, hops: item.hops &+ 1,
-        mark: Mark(nil, by: line))
+        line: (id, line.type))
       service = context.in(consume service)
       ServiceContext.withValue(service) { last = center.post(topic, message) }
       received += 1

@@ -30,10 +30,8 @@ extension Carriage {
   /// Call this in the line's home, in the order of the center.
   func heard<Message>(_ message: Message, of line: Line, _ codec: some MessageCodec<Message>) {
     let context = CarriageContext.current
-    guard let mark = context.mark, mark.take(by: line) else {
-      return publish(message, of: line, codec, context)
-    }
-    if let item = mark.item { return add(item, to: line) }
+    guard context.take(by: line) else { return publish(message, of: line, codec, context) }
+    if let item = context.item { return add(item, to: line) }
     line.own.latest.withLock { $0.noteCameIn() }
   }
 

@@ -212,7 +212,7 @@ extension Carriage {
         await carriage.deliver(frame, of: line, to: topic, codec)
       } publishLatest: { carriage, line in
         let message = carriage.center.latest(of: topic)
-        if let message { carriage.publish(message, of: line, codec, CarriageContext()) }
+        if let message { carriage.publish(message, of: line, codec, .empty) }
       }
       (state.topics[line.topic], state.lines[type]) = (line, line)
       if !state.isClosed { state.outbox.open(number) }
@@ -298,16 +298,17 @@ extension Carriage {
         throw isClosed ? CarrierError.closed : CancellationError() as any Error
       }
     }
-    let mark = Mark(item, by: line)
-    context.mark = mark
+    context = CarriageContext(
+      metadata: context.metadata, sender: context.sender, hops: context.hops, line: (id, line.type),
+      item: item)
     await ServiceContext.withValue(context.in(ServiceContext.current)) {
       _ = await center.post(topic, message).delivered()
     }
-    if mark.isTaken { return }
+    if context.isTaken { return }
     // In an awaiting handler of the topic, `delivered()` has not waited.
     await waitUntilHeard(by: [line])
-    // If the mark is still there, no handler of the line has heard the message: the topic is no longer carried.
-    guard mark.take(by: line) else { return }
+    // If it can still be taken, no handler of the line has heard the message: the topic is no longer carried.
+    guard context.take(by: line) else { return }
     change { $0.outbox.release(item.count) }
     throw CarrierError.notCarried
   }

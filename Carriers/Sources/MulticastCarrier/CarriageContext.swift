@@ -11,22 +11,34 @@ import Tracing
 ///
 /// A carriage injects the service context of a post into the metadata of the message, with the program's `Instrument`,
 /// and extracts it for the handlers of other processes. So the span of a post is the parent of their spans.
-public struct CarriageContext: Sendable {
+public final class CarriageContext: Sendable {
   private enum Key: ServiceContextKey { typealias Value = CarriageContext }
 
+  static let empty = CarriageContext()
+
   /// The context of the post, or of the handler, that runs in this task.
-  public static var current: CarriageContext {
-    ServiceContext.current?[Key.self] ?? CarriageContext()
-  }
+  public static var current: CarriageContext { ServiceContext.current?[Key.self] ?? empty }
 
   /// Metadata of the message, such as a tenant. It contains what the program's `Instrument` has injected.
-  public internal(set) var metadata: [String: String] = [:]
+  public let metadata: [String: String]
   /// The name of the process whose message set off this call; nil if no message of another process did.
-  public internal(set) var sender: String?
+  public let sender: String?
   /// The number of messages in a row that have set off each other across processes.
-  var hops: UInt16 = 0
-  /// The message that a carriage posts with this context.
-  var mark: Mark?
+  let hops: UInt16
+
+  /// The carriage that posts a message with this context, and the message's type; nil if the program posts.
+  private let line: (carriage: UInt64, type: String)?
+  /// The bytes of that message if it is to leave; nil if it came in.
+  let item: [UInt8]?
+  private let taken = Atomic(false)
+
+  init(
+    metadata: [String: String] = [:], sender: String? = nil, hops: UInt16 = 0,
+    line: (carriage: UInt64, type: String)? = nil, item: [UInt8]? = nil
+  ) {
+    (self.metadata, self.sender, self.hops) = (metadata, sender, hops)
+    (self.line, self.item) = (line, item)
+  }
 
   /// Returns the task's service context with other metadata for the messages that are posted in it. A message with a key of more
   /// than 256 bytes is not sent, and reported as ``CarriageReport/kept(type:reason:count:)``.
@@ -35,9 +47,8 @@ public struct CarriageContext: Sendable {
   /// ServiceContext.withValue(CarriageContext.with(metadata: ["tenant": id])) { center.post(.price, price) }
   /// ```
   public static func with(metadata: [String: String]) -> ServiceContext {
-    var context = current
-    context.metadata = metadata
-    return context.in(ServiceContext.current)
+    CarriageContext(metadata: metadata, sender: current.sender, hops: current.hops)
+      .in(ServiceContext.current)
   }
 
   /// Returns a service context with this context in it.
@@ -45,6 +56,19 @@ public struct CarriageContext: Sendable {
     var service = service ?? .topLevel
     service[Key.self] = self
     return service
+  }
+
+  /// Whether the carriage has received the message that it posts with this context.
+  ///
+  /// Messages that the handlers post meanwhile have the same context, but the carriage receives them later, when the context has been
+  /// taken. Relaxed, because the flag alone decides: the properties never change.
+  var isTaken: Bool { taken.load(ordering: .relaxed) }
+
+  /// Takes the message that a carriage posts with this context. Returns true once: to the line that posts it, or to the next line of
+  /// the same topic.
+  func take(by line: Line) -> Bool {
+    guard let own = self.line, own == (line.sender.carriage, line.type) else { return false }
+    return !taken.exchange(true, ordering: .relaxed)
   }
 
   /// Returns false if a handler of the center in another home has lost the context of a post.
@@ -73,27 +97,4 @@ struct MetadataAccess: Injector, Extractor {
     metadata[key] = value
   }
   func extract(key: String, from metadata: [String: String]) -> String? { metadata[key] }
-}
-
-/// Marks a message that a carriage posts itself, until the carriage receives it from the center.
-///
-/// Messages that the handlers post meanwhile have the same mark, but the carriage receives them later, when the mark
-/// has been taken.
-final class Mark: Sendable {
-  /// The bytes of a message that is to leave; nil if the message came in.
-  let item: [UInt8]?
-  private let line: (carriage: UInt64, type: String)
-  private let taken = Atomic(false)
-
-  init(_ item: [UInt8]?, by line: Line) {
-    (self.item, self.line) = (item, (line.sender.carriage, line.type))
-  }
-
-  // Relaxed, because the flag alone decides: the properties never change.
-  var isTaken: Bool { taken.load(ordering: .relaxed) }
-
-  /// Returns true once: to the line that has created the mark, or to the next line of the same topic.
-  func take(by line: Line) -> Bool {
-    (line.sender.carriage, line.type) == self.line && !taken.exchange(true, ordering: .relaxed)
-  }
 }
