@@ -20,6 +20,9 @@ extension MulticastCenter {
   /// - If the compiler can see at this call that the protocol is `Sendable`, the client has no home, even if
   ///   you call this on the main actor, unless you pass `isolation: #isolation`.
   /// - A client that adds itself in a nonisolated `init` or in a `nonisolated async` function has no home.
+  /// - Where the compiler does not know the actor, the client has no home: in a closure that does not use the
+  ///   surrounding actor, such as `drafts.forEach { center.add($0, for: UserProtocol.self) }`, and in the initial
+  ///   value of a property, such as a `lazy var`. Pass `isolation:` there. See <doc:IsolationAndThreads>.
   /// - A client that is an actor has itself as its home if you call this in a method of its own or pass it as
   ///   `isolation`. Otherwise it has no home. The actor's `init` is nonisolated unless it is `async`.
   ///

@@ -81,8 +81,8 @@ public final class MulticastCenter: Sendable {
   ///     each refused call site prints one report on standard error. A call that is refused inside `onRecursion`
   ///     is printed, too.
   ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock held.
-  ///     Deliveries that it causes are not reported, by any center, except those of an `isolated deinit`, which
-  ///     does not see the values of the task. If nil, there are no events, and without `carrying` nothing is
+  ///     Deliveries that it causes are not reported, by any center, except those of an `isolated deinit` and of a
+  ///     `Task.detached`, which do not see the values of the task. If nil, there are no events, and without `carrying` nothing is
   ///     measured. See <doc:SeeingDeliveries>.
   ///   - carried: A task-local value that clients and handlers see where they are called.
   public init(

@@ -23,7 +23,9 @@ extension MulticastDelegate {
   /// The client's *home*, where `post` calls it, is the actor in which you call this, such as the main actor.
   /// If the compiler can see at this call that the protocol is `Sendable`, the client has no home, even if you
   /// call this on the main actor, unless you pass `isolation: #isolation`. A client that adds itself in a
-  /// nonisolated `init` or in a `nonisolated async` function has no home. A client that is an actor has itself
+  /// nonisolated `init` or in a `nonisolated async` function has no home. Nor has one that is added in a closure
+  /// that does not use the surrounding actor, or in the initial value of a property, unless you pass
+  /// `isolation:`: see <doc:IsolationAndThreads>. A client that is an actor has itself
   /// as its home if you call this in a method of its own or pass it as `isolation`, and otherwise none. The
   /// actor's `init` is nonisolated unless it is `async`. A client without a home is called on every thread that
   /// notifies or posts, and its `deinit` may run there.
@@ -77,7 +79,7 @@ extension MulticastDelegate {
   /// Adds a client in a home. Reports name the client by the call site.
   ///
   /// - Parameter isHomeGiven: For debug builds: whether the caller has named a home, or said that there is none. Otherwise they
-  ///   print a hint if the client was added on the main thread and is called on another one.
+  ///   print a hint if the client was added in an actor or on the main thread, and is called elsewhere.
   @inlinable
   func add(
     _ client: Listener, in isolation: (any Actor)?, on queue: DispatchQueue?, at site: CallSite,
@@ -94,7 +96,7 @@ extension MulticastDelegate {
   @usableFromInline
   func addBox(_ box: WeakBox, at site: CallSite, isHomeGiven: Bool) -> Bool {
     #if DEBUG
-      if !isHomeGiven, MainActor.presence() == .here { box.addedOnMain = AddedOnMain(at: site) }
+      if !isHomeGiven { box.homelessAdd = HomelessAdd(at: site) }
     #endif
     while true {
       let registration = clientList.register(box)

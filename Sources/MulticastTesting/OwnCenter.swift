@@ -57,7 +57,7 @@ extension MulticastCenter {
   /// A handler that captures its owner instead of using its parameter keeps the owner alive forever. This
   /// removes each handler in its home. If that deallocates the owner, only the handler has kept it alive, and
   /// the error contains the owner's type, the topic and, in a debug build, the call site of `observe`. An
-  /// owner that something else retains, such as a task, is not reported. If several handlers keep an owner alive, the last one
+  /// owner that something else retains, such as a task, is not reported. If several handlers keep an owner alive, one of them
   /// is named.
   ///
   /// Call it at the end of a test of Swift Testing or XCTest, when the test no longer holds the owners: a local

@@ -361,6 +361,45 @@ extension QueueActor {
       #expect(message.contains("on: nil"))
     }
 
+    private actor Session {
+      private let listener = Listener { _ in }
+
+      /// The compiler does not tell the closure that it runs in this actor.
+      func start(in center: MulticastCenter) {
+        [listener].forEach { center.add($0, for: PingProtocol.self) }
+        center.post(PingProtocol.self) { $0.ping(1) }
+      }
+    }
+
+    @Test(.enabled(if: Process.knowsCurrentActor), arguments: ["main actor", "no actor"])
+    func aClientAddedInAnActorWithoutAHomeIsReportedOnce(place: String) async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) { [place] in
+        let (center, session) = (MulticastCenter(), Session())
+        await session.start(in: center)
+        precondition("\(center.wiring)".contains("posting thread"))
+        for _ in 0..<3 {
+          if place == "main actor" {
+            await MainActor.run { _ = center.post(PingProtocol.self) { $0.ping(1) } }
+          } else {
+            await Task.detached { _ = center.post(PingProtocol.self) { $0.ping(1) } }.value
+          }
+        }
+        extendLifetime(session)
+      }
+      let message = text(result)
+      #expect(message.split(separator: "\n").count == 1)
+      #expect(message.contains("a client of type Listener was added for PingProtocol in an actor"))
+    }
+
+    @Test func aClientAddedInAnActorWithoutAHomeAndCalledThereIsNotReported() async {
+      let result = await #expect(processExitsWith: .success, observing: .errors) {
+        let (center, session) = (MulticastCenter(), Session())
+        for _ in 0..<2 { await session.start(in: center) }
+        extendLifetime(session)
+      }
+      #expect(text(result) == "")
+    }
+
     @MainActor private final class MainListener: @MainActor PingProtocol {
       nonisolated init() {}
       func ping(_ value: Int) {}

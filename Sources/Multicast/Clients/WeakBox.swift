@@ -18,10 +18,10 @@ class WeakBox: AtomicWord, @unchecked Sendable {
   final let type: AnyClass
 
   #if DEBUG
-    /// The call of `add` on the main thread that did not say where the client's home is; nil for other clients.
+    /// The call of `add` in an actor or on the main thread that gave the client no home; nil for other clients.
     ///
     /// It is set before the box is registered, and constant from then on.
-    final var addedOnMain: AddedOnMain?
+    final var homelessAdd: HomelessAdd?
 
     /// Whether the client is its own home. A constant, because another thread may remove a client while it is called.
     final let isOwnHome: Bool
@@ -99,10 +99,26 @@ extension WeakBox {
 }
 
 #if DEBUG
-  /// The call site of an `add`. It is an object, because most boxes contain none, and a pointer is smaller than a call site.
-  final class AddedOnMain: Sendable {
+  /// A call of `add` in an actor or on the main thread, which the compiler does not know to be there. It is an object, because most
+  /// boxes contain none, and a pointer is smaller than a call site.
+  final class HomelessAdd: Sendable {
     let site: CallSite
-    init(at site: CallSite) { self.site = site }
+
+    /// The executor of the actor; 0 on the main thread.
+    private let executor: UInt
+
+    /// Returns nil outside all actors.
+    init?(at site: CallSite) {
+      let isOnMain = MainActor.presence() == .here
+      executor = isOnMain ? 0 : multicast_current_executor()
+      if !isOnMain, executor == 0 { return nil }
+      self.site = site
+    }
+
+    /// Whether this thread runs where the client was added. If that actor has been deallocated, another one may have its address.
+    var isHere: Bool {
+      executor == 0 ? MainActor.presence() == .here : multicast_current_executor() == executor
+    }
   }
 #endif
 

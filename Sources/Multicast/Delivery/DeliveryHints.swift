@@ -26,19 +26,21 @@
     /// outside the actor. The type of a distributed actor is not an `Actor`, so this recognizes one that is its own home.
     private var isActor: Bool { type is any Actor.Type || isOwnHome }
 
-    /// Prints once that a client is called where it may not expect that: on another thread than the main one, without a home, after
-    /// it was added on the main thread, or outside the actor in which it conforms.
+    /// Prints once that a client is called where it may not expect that: elsewhere than in the actor in which it was added without a
+    /// home, or outside the actor in which it conforms.
     private func hintAtMissingHome<Listener>(as listener: Listener.Type, from site: CallSite) {
-      if isActor || MainActor.presence() == .here { return }
-      guard let added = addedOnMain?.site else {
-        return hintAtConformance(to: listener, from: site)
+      if isActor { return }
+      guard let add = homelessAdd else {
+        if MainActor.presence() != .here { hintAtConformance(to: listener, from: site) }
+        return
       }
+      if add.isHere { return }
       StandardError.hint(
-        at: added,
+        at: add.site,
         """
-        a client of type \(type) was added for \(listener) on the main thread, at \(added), without a home, and is \
-        called on another thread, from \(site). Add it in its actor or with on: a queue, and post to call it there. If it \
-        may be called on any thread, add it with on: nil, or make \(listener) Sendable.
+        a client of type \(type) was added for \(listener) in an actor or on the main thread, at \(add.site), without a home, \
+        and is called elsewhere, from \(site). Add it where the compiler knows the actor, or with isolation: or on: a queue, \
+        and post to call it there. If it may be called on any thread, add it with on: nil, or make \(listener) Sendable.
         """)
     }
 

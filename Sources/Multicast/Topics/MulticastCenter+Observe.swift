@@ -3,8 +3,8 @@
 #endif
 
 extension MulticastCenter {
-  /// Observes a topic with a closure. A closure that you write in a global actor, such as the main actor, is
-  /// called there.
+  /// Observes a topic with a closure. A closure that you write in a function of a global actor, such as the main
+  /// actor, is called there.
   ///
   /// <!-- example: in Observer -->
   /// ```swift
@@ -13,7 +13,8 @@ extension MulticastCenter {
   /// }
   /// ```
   ///
-  /// Any other closure runs on the posting thread. In an actor, take the owner isolated, and the closure runs in
+  /// Any other closure runs on the posting thread, even in the initial value of a property, where you can write
+  /// `{ @MainActor me, login in … }`. In an actor, take the owner isolated, and the closure runs in
   /// the actor: `{ (me: isolated Store, login) in me.add(login) }`. A closure that uses the state of the
   /// surrounding actor, but does not take its owner isolated, runs in that actor, too. It keeps the actor alive
   /// forever.
@@ -129,7 +130,7 @@ extension MulticastCenter {
   /// ```
   ///
   /// The task calls the handler with one message after the other, in the order of the posts, in the global actor
-  /// in which you write the closure, such as the main actor. A closure that you write in another actor runs
+  /// in whose function you write the closure, such as the main actor. A closure that you write in another actor runs
   /// outside it, and enters it where it awaits, as in `await me.add(login)`. One that uses that actor's state without
   /// awaiting runs there, and keeps the actor alive forever. Different handlers run side by side.
   /// The owner is held weakly. While the handler runs, it is kept alive where the handler runs. Do not use `self`

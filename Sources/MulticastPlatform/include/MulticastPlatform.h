@@ -84,6 +84,24 @@ MULTICAST_INLINE bool multicast_is_current_executor(uintptr_t identity, uintptr_
   return swift_task_isCurrentExecutorWithFlags(identity, implementation, 0);
 }
 
+/// A reference to an executor.
+typedef struct { uintptr_t identity, implementation; } multicast_executor;
+
+/// The function of Swift's runtime that returns the executor in which this thread runs.
+#if defined(__APPLE__)
+__attribute__((weak))
+#endif
+extern multicast_executor swift_task_getCurrentExecutor(void) __attribute__((swiftcall));
+
+/// Returns the first word of the reference to the executor in which this thread runs: the address of its actor, or of a custom
+/// executor. Returns 0 outside of all of them, or if the runtime cannot answer.
+MULTICAST_INLINE uintptr_t multicast_current_executor(void) {
+  #if defined(__APPLE__)
+    if (swift_task_getCurrentExecutor == NULL) return 0;
+  #endif
+  return swift_task_getCurrentExecutor().identity;
+}
+
 /// The function behind `TaskLocal.get()`, which each program that reads a task-local value calls. The key is the address of
 /// the `TaskLocal` object.
 extern const void *_Nullable swift_task_localValueGet(const void *_Nonnull key) __attribute__((swiftcall));
