@@ -62,7 +62,8 @@ extension Carriage {
       // Ask for one more each time, so that an answer that was too large is not asked for again immediately.
       reading.limit = min(reading.limit + 1, Reading.limit)
       for record in records where !Task.isCancelled {
-        // The engine has dropped the record at the end. This one came later, so the log does not end behind this process.
+        // The record at the end was read, or the engine has dropped it. This one came later, so the log does not end behind this
+        // process.
         if let end = reading.review?.end, end < record.position {
           await endReview(line, &reading, isLast: false)
           // The line may have ended in a handler. The center must not get another latest message then.
@@ -78,9 +79,6 @@ extension Carriage {
         }
         guard !Task.isCancelled else { return false }
         reading.position = record.position
-        if let end = reading.review?.end, end <= record.position {
-          await endReview(line, &reading)
-        }
         // The value that is kept until the end is reached has not been handled.
         if !reading.isCatchingUp { line.own.position.withLock { $0 = record.position } }
       }
@@ -91,7 +89,7 @@ extension Carriage {
         line.meters.lag.record(0)
       }
       try await check(line, &reading)
-    } catch CarrierError.beganAnew(let start) {
+    } catch CarrierError.beganAnew(let start) where !Task.isCancelled {
       // A process that goes on at a position of an earlier log begins with the latest value of this one.
       let isFirst =
         line.log.keepsLatest && reading.handled == nil && reading.position?.number ?? 0 > 0

@@ -1,4 +1,3 @@
-import Dispatch
 import Logging
 import Multicast
 import ServiceLifecycle
@@ -18,15 +17,15 @@ extension Carriage: Service {
       tell(.refused(type: "*", reason: reason))
       return await close()
     }
-    let lines = state.withLock { state in
-      if state.isRunning || state.isClosed { return [Line]() }
-      state.isRunning = true
-      return Array(state.lines.values)
-    }
-    for line in lines { startReading(line) }
-    repeatedly(every: .seconds(1)) { [weak self] in self?.tick() }
     let (end, turn) = AsyncStream<Never>.makeStream()
-    change { $0.running.append(turn) }
+    let lines: [Line]? = change { state in
+      state.running.append(turn)
+      return state.running.count == 1 && !state.isClosed ? Array(state.lines.values) : nil
+    }
+    if let lines {
+      for line in lines { startReading(line) }
+      repeatedly(every: .seconds(1)) { [weak self] in self?.tick() }
+    }
     await cancelWhenGracefulShutdown { for await _ in end {} }
     await close()
   }
@@ -50,7 +49,6 @@ extension Carriage: Service {
     }
     let lines = change { state in
       state.condition.connection = .closed
-      state.refusals = ([:], [:])
       return state.lines.values
     }
     for line in lines { end(line, .closed) }
@@ -92,18 +90,11 @@ extension Carriage: Service {
 /// Calls a body in a new task, even if the caller's was cancelled. Returns when the body has returned, or after a time; then it
 /// cancels the new task, and does not wait for its end.
 func atMost(_ limit: Duration, _ body: @escaping @Sendable () async -> Void) async {
-  await Task {
-    let (end, turn) = AsyncStream<Never>.makeStream()
-    let work = Task {
-      await body()
-      turn.finish()
-    }
-    let clock = Task {
-      try await Task.sleep(for: limit)
-      turn.finish()
-    }
-    for await _ in end {}
+  let clock = Task { try await Task.sleep(for: limit) }
+  let work = Task {
+    await body()
     clock.cancel()
-    work.cancel()
-  }.value
+  }
+  _ = await clock.result
+  work.cancel()
 }

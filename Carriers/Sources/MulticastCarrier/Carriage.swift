@@ -1,5 +1,4 @@
 import Crypto
-import Dispatch
 import Logging
 import Multicast
 import Tracing
@@ -51,19 +50,16 @@ public final class Carriage: Sendable {
     var lines: [String: Line] = [:]
     var topics: [String: Line] = [:]
     var condition = CarriageState()
-    /// Why the engine refuses to return and to store records, by type.
-    var refusals = (in: [String: String](), out: [String: String]())
     var told = CarriageState()
     /// The reports that are posted once a second, and how often each has occurred.
     var tally: [CarriageReport: UInt64] = [:]
     var carried: UInt64 = 0
-    var isRunning = false
     var isClosed: Bool { condition.connection == .closed }
     /// Whether the engine has answered, or could not be reached.
     var hasAnswered = false
     /// The calls of `close()`, which wait until the outbox is empty or the engine cannot be reached.
     var closing: [Outbox.Turn] = []
-    /// The calls of `run()`, which wait for the carriage to end.
+    /// The calls of `run()`, which wait for the carriage to end. The first one has started the readers.
     var running: [Outbox.Turn] = []
 
     /// Returns the callers whose wait is over.
@@ -77,7 +73,9 @@ public final class Carriage: Sendable {
     var now: CarriageState {
       var now = condition
       (now.waitingMessages, now.waitingBytes) = (outbox.messages, outbox.bytes)
-      now.refusals = refusals.in.merging(refusals.out) { _, out in out }
+      if !isClosed {
+        now.refusals = lines.compactMapValues { $0.own.refusals.withLock { $0.out ?? $0.in } }
+      }
       return now
     }
   }
@@ -216,7 +214,7 @@ extension Carriage {
       }
       (state.topics[line.topic], state.lines[type]) = (line, line)
       if !state.isClosed { state.outbox.open(number) }
-      return (line, state.isRunning, state.isClosed)
+      return (line, !state.running.isEmpty, state.isClosed)
     }
     guard let (line, isRunning, isClosed) = begun else {
       // The meters of a type that is carried have the same names, and are still used.
@@ -252,10 +250,7 @@ extension Carriage {
     guard let line = state.withLock({ $0.lines.removeValue(forKey: type) }) else { return }
     end(line, .notCarried)
     carrier.release(line.log)
-    state.withLock { state in
-      state.topics[line.topic] = nil
-      (state.refusals.in[type], state.refusals.out[type]) = (nil, nil)
-    }
+    state.withLock { $0.topics[line.topic] = nil }
   }
 
   /// Ends a line. Its waiting messages stay in this process.

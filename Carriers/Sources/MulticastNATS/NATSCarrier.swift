@@ -80,7 +80,10 @@ public final class NATSCarrier: Carrier, Registry {
       guard record.count <= limit else {
         throw CarrierError.tooLarge(bytes: record.count, limit: limit)
       }
-      let isFirst = sent.withLock { $0.updateValue(id, forKey: log) != id }
+      // Nothing is noted after a cancellation, as in `read`.
+      let isFirst = sent.withLock {
+        Task.isCancelled ? false : $0.updateValue(id, forKey: log) != id
+      }
       let answer = try await session.request(log.subject, record, id: "\(id)").checked()
       guard let number = answer.seq, answer.stream == log.stream else {
         throw CarrierError.refused("It was stored in another stream: \(answer.stream ?? "?")")

@@ -356,17 +356,16 @@ private func lastError(of connection: OpaquePointer?) -> String {
 
 /// The status code of a message without contents.
 private func status(of message: OpaquePointer) -> String? {
-  var status: UnsafePointer<CChar>?
-  guard unsafe natsMsg_GetDataLength(message) == 0,
-    unsafe natsMsgHeader_Get(message, "Status", &status) == NATS_OK, let status = unsafe status
+  guard unsafe natsMsg_GetDataLength(message) == 0, let code = unsafe header("Status", of: message)
   else { return nil }
-  let code = unsafe String(cString: status)
-  var description: UnsafePointer<CChar>?
-  // There are several kinds, which their descriptions distinguish.
-  guard code == "409", unsafe natsMsgHeader_Get(message, "Description", &description) == NATS_OK,
-    let description = unsafe description
-  else { return code }
-  return "\(code) \(unsafe String(cString: description))"
+  // There are several kinds of 409, which their descriptions distinguish.
+  return unsafe code == "409" ? "409 \(header("Description", of: message) ?? "")" : code
+}
+
+private func header(_ name: String, of message: OpaquePointer) -> String? {
+  var value: UnsafePointer<CChar>?
+  guard unsafe natsMsgHeader_Get(message, name, &value) == NATS_OK else { return nil }
+  return unsafe value.map { unsafe String(cString: $0) }
 }
 
 private func bytes(of message: OpaquePointer) -> [UInt8] {

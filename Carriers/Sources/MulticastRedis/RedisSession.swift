@@ -39,18 +39,22 @@ final class RedisSession: EngineSession {
     // Use one thread, so that a process that has stored a record receives the published one at the same time as the
     // answer.
     let loop = MultiThreadedEventLoopGroup.singleton.next()
-    let connections = (0..<2).map { _ in
-      Task { [weak self] in
-        // Wait, so that many clients that try again do not connect more often.
-        if isAnother { try? await Task.sleep(for: .milliseconds(100)) }
-        do { return try await RedisConnection.connect(own, for: self, on: loop, patience) } catch {
-          let reason = CarrierError.disconnected("\(own.host):\(own.port): \(error)")
-          self?.end(error as? CarrierError ?? reason)
-          throw error
+    // With the lock held, because a connection that fails ends all that the session has.
+    state.withLock { state in
+      state.connections = (0..<2).map { _ in
+        Task { [weak self] in
+          // Wait, so that many clients that try again do not connect more often.
+          if isAnother { try? await Task.sleep(for: .milliseconds(100)) }
+          do {
+            return try await RedisConnection.connect(own, for: self, on: loop, patience)
+          } catch {
+            let reason = CarrierError.disconnected("\(own.host):\(own.port): \(error)")
+            self?.end(error as? CarrierError ?? reason)
+            throw error
+          }
         }
       }
     }
-    state.withLock { $0.connections = connections }
     repeatedly(every: .seconds(3)) { [weak self] in self?.endReads() }
   }
 
@@ -94,13 +98,10 @@ final class RedisSession: EngineSession {
   /// Listens to a topic, and waits for the next record after a position. Returns no records after a few seconds, and
   /// nil if the stream must be read.
   func next(_ key: String, after place: Position) async throws -> [Record]? {
-    let isNew = state.withLock { state in
-      defer { state.topics[key] = state.topics[key] ?? Topic() }
-      return state.topics[key] == nil
-    }
-    do { if isNew { try await send(["SUBSCRIBE", key], isListening: true) } } catch {
-      forget(key)
-      throw error
+    if state.withLock({ $0.topics[key] == nil }) {
+      try await send(["SUBSCRIBE", key], isListening: true)
+      // What was published before is in the stream, which is read next.
+      state.withLock { $0.topics[key] = $0.topics[key] ?? Topic() }
     }
     return try await withCheckedThrowingContinuation { done in
       let waits = state.withLock { state in
