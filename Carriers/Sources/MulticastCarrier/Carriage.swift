@@ -82,7 +82,7 @@ public final class Carriage: Sendable {
 
   /// The longest name of a topic, in bytes as ``Log/name`` has them.
   static let nameLimit = 200
-  /// The last bits of a sender's number, which number the topics of a carriage.
+  /// The last bits of a sender's number, which number the topics of a carriage. They begin again after 16 million.
   static let topicBits: UInt64 = 0xFF_FFFF
 
   let center: MulticastCenter

@@ -3,9 +3,9 @@ import Foundation
 /// An adapter to the logs of an engine: the one protocol that an engine conforms to.
 ///
 /// The engine numbers, stores and replays records. The carrier connects to it, and connects again after each loss,
-/// until it is closed. No method blocks a thread of Swift's pool. Each method throws `CarrierError.disconnected` if the
-/// engine cannot be reached, and `CarrierError.refused` if it refuses; the caller then tries again. After `close()`,
-/// each throws `CarrierError.closed`. One task at a time appends to a log, and one reads it. After its topic is no longer
+/// until it is closed. No method blocks a thread of Swift's pool. A method that needs the engine throws
+/// `CarrierError.disconnected` if it cannot be reached, and `CarrierError.refused` if it refuses; the caller then tries again. After
+/// `close()`, it throws `CarrierError.closed`. One task at a time appends to a log, and one reads it. After its topic is no longer
 /// carried, calls of the cancelled tasks may still run beside those of the next ones.
 public protocol Carrier: Sendable {
   /// The size in bytes of the largest record that the engine takes.

@@ -6,7 +6,7 @@ import MulticastCarrier
 /// another one.
 ///
 /// One subscription receives everything: answers under the number of their request, records under the subject of their
-/// topic, and the server's messages about a consumer under the consumer's name.
+/// topic, and the server's messages about a consumer under a `c` and the consumer's name.
 final class Session: EngineSession {
   // Sendable, because the client guards these objects with its own locks. They are created, used and destroyed on the
   // queue. Nothing on the queue finds them in the state after they were destroyed.
