@@ -40,11 +40,7 @@ extension Tracing {
   /// Returns the trace of a post that is being made.
   @inline(never)
   func makeTrace(of list: ClientList, from site: CallSite) -> PostTrace {
-    let event =
-      reportsNow
-      ? event(.post, list, from: site)
-      : DeliveryEvent(.post, list.subject, from: site, delivery: 0, cause: nil)
-    return PostTrace(event, by: self)
+    PostTrace(reportsNow ? event(.post, list, from: site) : nil, by: self)
   }
 
   /// Reports a delivery that calls no listener.

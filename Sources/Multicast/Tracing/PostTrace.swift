@@ -3,7 +3,9 @@
 /// A post contains one only if its center does either. It is constant, so all threads that handle letters of the post may use
 /// it.
 final class PostTrace: Sendable {
-  private let event: DeliveryEvent
+  /// The event that begins a pass of the post, without what is known of the pass; nil if the post is not reported.
+  private let event: DeliveryEvent?
+
   private let tracing: Tracing
 
   /// Whether an `onDelivery` callback has caused the post. Then neither the post nor what it causes is reported, because each
@@ -14,7 +16,9 @@ final class PostTrace: Sendable {
   private let start: UInt64
 
   /// The trace of a post that is being made.
-  init(_ event: DeliveryEvent, by tracing: Tracing) {
+  ///
+  /// - Parameter event: Nil if the post is not reported.
+  init(_ event: DeliveryEvent?, by tracing: Tracing) {
     self.event = event
     self.tracing = tracing
     carried = tracing.carried?.capture()
@@ -32,12 +36,13 @@ final class PostTrace: Sendable {
     isReporting = trace.isReporting || Tracing.isReporting
   }
 
-  var delivery: UInt64 { event.delivery }
+  /// The number of the delivery; 0 if it is not reported.
+  var delivery: UInt64 { event?.delivery ?? 0 }
 
   /// The delivery, as the cause of others.
   var reported: ReportedDelivery {
-    isReporting || !tracing.reports
-      ? ReportedDelivery() : ReportedDelivery(event.delivery, of: tracing)
+    guard let event, !isReporting else { return ReportedDelivery() }
+    return ReportedDelivery(event.delivery, of: tracing)
   }
 
   /// The nanoseconds since the post was made.
@@ -94,8 +99,7 @@ final class PostTrace: Sendable {
 
   /// Begins a pass. Returns nil if it is not reported, because a callback has caused it or because there is no callback.
   private func beginPass(waited: Bool, in home: Home?) -> DeliveryPass? {
-    if !tracing.reportsNow { return nil }
-    var event = event
+    guard var event, !Tracing.isReporting else { return nil }
     event.home = home.flatMap { $0.isPostingThread ? nil : $0.description }
     event.waited = waited ? age : nil
     event.isOfLetter = home != nil
