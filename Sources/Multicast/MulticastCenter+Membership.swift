@@ -19,7 +19,9 @@ extension MulticastCenter {
   ///
   /// - If the compiler can see at this call that the protocol is `Sendable`, the client has no home, even if
   ///   you call this on the main actor, unless you pass `isolation: #isolation`.
-  /// - A client that adds itself in a nonisolated `init` or in a `nonisolated async` function has no home.
+  /// - A client that is added in a nonisolated function has no home, even if an actor calls that function: an
+  ///   `init`, an `async` function, or a method that wraps this one. Let a wrapper take
+  ///   `isolation: (any Actor)? = #isolation`, and pass it on.
   /// - Where the compiler does not know the actor, the client has no home: in a closure that does not use the
   ///   surrounding actor, such as `drafts.forEach { center.add($0, for: UserProtocol.self) }`, and in the initial
   ///   value of a property, such as a `lazy var`. Pass `isolation:` there. See <doc:IsolationAndThreads>.

@@ -40,7 +40,8 @@
         """
         a client of type \(type) was added for \(listener) in an actor or on the main thread, at \(add.site), without a home, \
         and is called elsewhere, from \(site). Add it where the compiler knows the actor, or with isolation: or on: a queue, \
-        and post to call it there. If it may be called on any thread, add it with on: nil, or make \(listener) Sendable.
+        and post to call it there. A function that adds for its callers takes isolation: (any Actor)? = #isolation, and passes it \
+        on. If the client may be called on any thread, add it with on: nil, or make \(listener) Sendable.
         """)
     }
 

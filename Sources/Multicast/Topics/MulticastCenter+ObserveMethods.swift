@@ -11,13 +11,14 @@ extension MulticastCenter {
   ///
   /// A method of a class on the main actor, or on another global actor, runs in that actor. Any other method
   /// runs on the posting thread. Because of an error in Swift 6.3, a method of a global actor that is not `public`
-  /// compiles only in debug builds; a release build says "function has wrong linkage". Five kinds of handlers must
+  /// compiles only in debug builds; a release build says "function has wrong linkage". Six kinds of handlers must
   /// be closures:
   ///
   /// - in an actor, `{ (me: isolated Store, login) in me.add(login) }`;
   /// - with `on: queue`, `{ me, login in me.show(login) }`;
   /// - one that awaits, `{ me, login in await me.load(login) }`;
   /// - one of a `Topic<Void>`, `{ me, _ in me.logout() }`;
+  /// - one whose method returns a value, `{ me, login in _ = me.show(login) }`;
   /// - one of a global actor that is not `public`, `{ me, login in me.show(login) }`.
   ///
   /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for

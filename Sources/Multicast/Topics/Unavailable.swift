@@ -28,6 +28,18 @@ extension MulticastCenter {
     once: Bool = false, newestOnly: Bool = false, _ method: (isolated Owner) -> (Message) -> Void
   ) -> TopicObservation { fatalError() }
 
+  /// Unavailable. A handler that awaits enters the actor where it awaits.
+  @available(
+    *, unavailable,
+    message: "A handler that awaits does not take its owner isolated: { me, it in await me.f(it) }"
+  )
+  @discardableResult
+  public func observe<Message, Owner: Actor>(
+    _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
+    once: Bool = false, newestOnly: Bool = false,
+    _ handler: @escaping @Sendable (isolated Owner, Message) async -> Void
+  ) -> TopicObservation { fatalError() }
+
   /// Unavailable. Name a method with its class, or let the closure take its owner.
   @available(
     *, unavailable,

@@ -5,7 +5,7 @@
 ///
 /// <!-- example: in Center -->
 /// ```swift
-/// enum Request {
+/// nonisolated enum Request {
 ///   @TaskLocal static var id = 0
 /// }
 /// let carrier = MulticastCenter(
@@ -13,7 +13,7 @@
 /// ```
 ///
 /// A client that is called before `post` returns sees the current value without this. So does a client that
-/// is notified.
+/// is notified. A center carries one value: put several in a structure.
 public struct CarriedValue: Sendable {
   /// Reads the current value of the task-local variable.
   let capture: @Sendable () -> any CarriedBinding

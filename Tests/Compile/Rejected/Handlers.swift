@@ -72,6 +72,14 @@ actor Store {
     // expected-error@+1 {{call to actor-isolated instance method 'add'}}
     center.observe(.login, owner: self, id: 1, newestOnly: true, Store.add)
   }
+
+  func observeAwaiting(_ center: MulticastCenter) {
+    // expected-error@+1 {{A handler that awaits does not take its owner isolated}}
+    center.observe(.login, owner: self) { (me: isolated Store, number) in
+      await Task.yield()
+      me.add(number)
+    }
+  }
 }
 
 @MainActor final class Label {
