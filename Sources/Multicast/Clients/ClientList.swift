@@ -131,11 +131,11 @@ extension ClientList {
     }
   }
 
-  /// The number of registered clients, alive or deallocated. The caller may hold the lock of a topic registry.
+  /// Whether the list has boxes. It drops all of them when the last registration ends. The caller may hold the lock of a topic
+  /// registry.
   ///
-  /// It counts with the lock held. A copy of the array could outlive the list's own one, and release the boxes that another thread
-  /// drops meanwhile.
-  final var registered: Int { state.withLock { state in state.boxes.registered } }
+  /// With the lock, so that it sees a registration of each thread that has released the list. ``isEmpty`` alone might not.
+  final var hasBoxes: Bool { state.withLock { state in !state.boxes.isEmpty } }
 
   /// Whether a client is registered at an address, even a deallocated one. The caller may hold the lock of a topic registry.
   final func hasBoxes(of identity: UInt) -> Bool {

@@ -33,7 +33,7 @@ struct DeliveryState: ~Copyable {
     /// The letters that waited in the home that was claimed. They come before the post.
     var earlier = LetterQueue()
 
-    /// The other homes that are here. They are few, so a search is fast.
+    /// The other homes that are here.
     var othersHere: [Mailbox] = []
 
     /// The letters, to report them in a center that is traced.
@@ -92,15 +92,6 @@ extension DeliveryState {
   @inline(__always)
   func isCandidate(_ mailbox: Mailbox) -> Bool {
     unsafe candidate?.toOpaque() == Unmanaged.passUnretained(mailbox).toOpaque()
-  }
-
-  /// Whether a home is here, so that a letter there needs no drain: this thread handles it or, if the home is claimed already, the
-  /// one that has the claim does, or starts a drain.
-  @inline(__always)
-  func isHere(_ mailbox: Mailbox) -> Bool {
-    var isHere = isCandidate(mailbox)
-    withMore { more in isHere = isHere || more.othersHere.contains { $0 === mailbox } }
-    return isHere
   }
 
   /// Notes that the candidate has been claimed, for the listeners of a group.

@@ -58,6 +58,8 @@ extension PostOffice.State {
   /// is calling in the first.
   @inline(__always)
   mutating func claimOrPut(_ post: Post, for roster: Roster, _ delivery: inout DeliveryState) {
+    delivery.forEachOtherHere { mark($0, asAlsoHere: true) }
+    defer { delivery.forEachOtherHere { mark($0, asAlsoHere: false) } }
     roster.forEachHome { group, mailbox in
       let count = group.boxes.registered
       if count == 0 { return forgetIfIdle(mailbox) }
@@ -72,8 +74,9 @@ extension PostOffice.State {
         }
         return
       }
-      // All others get a letter.
-      let isHere = delivery.isHere(mailbox)
+      // All others get a letter. In a home that is here, it needs no drain: this thread handles it or, if the home is claimed already,
+      // the one that has the claim does, or starts a drain.
+      let isHere = unsafe delivery.isCandidate(mailbox) || mailbox.isAlsoHere
       change(mailbox) { $0.put(Letter(post: post, group: group), isHere: isHere) }
       delivery.noteLetter(for: count)
       if unsafe post.trace != nil {

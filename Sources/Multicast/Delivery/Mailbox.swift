@@ -15,6 +15,10 @@ final class Mailbox: Home, @unchecked Sendable {
   // Unchecked: the office's lock is held.
   @exclusivity(unchecked) fileprivate var state = MailboxState<Letter>()
 
+  /// Whether the thread that has the office's lock leaves letters of a post for several homes that are here, and this is one of them,
+  /// but not the one that it tries to claim.
+  @exclusivity(unchecked) fileprivate(set) var isAlsoHere = false
+
   /// Stands for the home of a client without one: in reports, and where a function runs in no actor.
   static let anyThread = Mailbox(.postingThread)
 
@@ -56,6 +60,10 @@ extension PostOffice.State {
     if unsafe wasBusy != mailbox.state.isBusy { countBusy(mailbox, !wasBusy) }
     if action == .startDrain { makeAfterUnlock().drains.append(mailbox) }
     return action
+  }
+
+  func mark(_ mailbox: Mailbox, asAlsoHere isAlsoHere: Bool) {
+    unsafe mailbox.isAlsoHere = isAlsoHere
   }
 
   /// Reads the state of a mailbox. The caller has the office's lock.

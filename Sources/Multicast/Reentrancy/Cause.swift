@@ -6,14 +6,16 @@ import MulticastPlatform
 /// the post, so a long chain retains no messages. The word of the first cause of a chain counts the recurring posts of the
 /// chain.
 ///
-/// `@unchecked`, because the superclass is. The properties that it adds are constant and `Sendable`.
+/// `@unchecked`, because the superclass is. The properties that it adds are `Sendable`, and constant as long as threads share it.
 @usableFromInline
 final class Cause: AtomicWord, @unchecked Sendable {
   /// The number of recurring posts that one post may set off. A post *recurs* if its call site is among its causes.
   static var limit: Int { 1000 }
 
   let site: CallSite
-  private let parent: Cause?
+
+  // A variable, because the `deinit` of the link before this one takes it, when no other thread refers to this link.
+  @exclusivity(unchecked) private var parent: Cause?
 
   /// The first cause of the chain; nil if this is the first one, because an object that owns itself is never deallocated.
   private let first: Cause?
@@ -21,14 +23,21 @@ final class Cause: AtomicWord, @unchecked Sendable {
   @inline(__always)
   init(site: CallSite, parent: Cause?) {
     self.site = site
-    self.parent = parent
+    unsafe self.parent = parent
     first = parent.map { $0.first ?? $0 }
     super.init(word: 0)
   }
 
+  /// Releases the links of which this object is the last owner, one after the other. A link that released its own cause would make
+  /// a long chain overflow the stack.
+  deinit {
+    var next = unsafe parent.take()
+    while isKnownUniquelyReferenced(&next) { next = unsafe next?.parent.take() }
+  }
+
   /// The call sites of this post and its causes, the latest first.
   var sites: some Sequence<CallSite> {
-    sequence(first: self) { $0.parent }.lazy.map(\.site)
+    sequence(first: self) { unsafe $0.parent }.lazy.map(\.site)
   }
 
   /// Whether a call site is that of this post or of one of its causes. Not inlined, because the loop takes more room than a call.
@@ -40,7 +49,7 @@ final class Cause: AtomicWord, @unchecked Sendable {
   /// Relaxed, because the number orders no other memory.
   @inline(__always)
   func countRecurrence() -> Int {
-    guard let parent, let first, parent.includes(site) else { return 0 }
+    guard let parent = unsafe parent, let first, parent.includes(site) else { return 0 }
     return unsafe first.withWord { word in
       unsafe Int(multicast_add(word, 1, AtomicOrdering.relaxed.rawValue)) + 1
     }

@@ -12,11 +12,19 @@ final class TopicRegistry: Sendable {
     /// Without them, `remove(_:)` would look for the object in every topic.
     var observed: [UInt: Set<String>] = [:]
 
-    /// The number of topics or objects at which unused ones are removed. After a removal, it is the number that is left, plus the
-    /// number of topics, objects, names or handlers that the next removal has to look at. So an `observe` takes amortized O(1).
+    /// The number of these names, for all objects together.
+    private(set) var names = 0
+
+    /// The number of topics or names at which unused ones are removed. After a removal, it is the number that is left, plus the
+    /// number of topics, names or handlers that the next removal has to look at. So an `observe` takes amortized O(1).
     var limit = 16
 
-    var count: Int { max(topics.count, observed.count) }
+    var count: Int { max(topics.count, names) }
+
+    /// Notes that an object is about to observe a topic.
+    mutating func note(_ name: String, of address: UInt) {
+      if observed[address, default: []].insert(name).inserted { names += 1 }
+    }
 
     /// Removes the topics that only this table refers to and that have no handlers. Returns them: release them after unlocking.
     /// With the lock held, no other reference can be added, except by a token, which only ends a registration.
@@ -28,8 +36,7 @@ final class TopicRegistry: Sendable {
         topics.removeValue(forKey: name).map { dropped.append($0) }
       }
       for address in Array(observed.keys) { forgetTopics(of: address) }
-      let names = observed.values.reduce(0) { count, names in count + names.count }
-      limit = max(16, count + max(count, names, searched))
+      limit = max(16, count + max(count, searched))
       return dropped
     }
 
@@ -37,12 +44,13 @@ final class TopicRegistry: Sendable {
     mutating func forgetTopics(of address: UInt) {
       // Check `isIdle` first. An `observe` in progress holds the topic until its handler is in the list, so a topic that is
       // idle here has no registration still to come.
-      var names: Set<String> = []
-      for name in observed[address] ?? []
-      where !isIdle(name) || topics[name]?.list.hasBoxes(of: address) == true {
-        names.insert(name)
+      let old = observed.removeValue(forKey: address) ?? []
+      var left: Set<String> = []
+      for name in old where !isIdle(name) || topics[name]?.list.hasBoxes(of: address) == true {
+        left.insert(name)
       }
-      observed[address] = names.isEmpty ? nil : names
+      names -= old.count - left.count
+      if !left.isEmpty { observed[address] = left }
     }
 
     /// Whether only this table refers to a topic, and no `observe` in progress does.
@@ -91,9 +99,7 @@ final class TopicRegistry: Sendable {
     if firstList.name == topic.name { return first }
     if state.withLock({ $0.count >= $0.limit }) { dropUnused() }
     return state.withLock { state in
-      if let owner {
-        state.observed[ObjectIdentifier(owner).address, default: []].insert(topic.name)
-      }
+      if let owner { state.note(topic.name, of: ObjectIdentifier(owner).address) }
       if let entry = state.topics[topic.name] { return entry }
       let entry = TopicEntry(TopicList(topic, office: firstList.office, site: site))
       state.topics[topic.name] = entry
@@ -101,8 +107,8 @@ final class TopicRegistry: Sendable {
     }
   }
 
-  /// The number of objects that may observe topics other than the first one.
-  var observedCount: Int { state.withLock { $0.observed.count } }
+  /// The number of names that ``State/observed`` has.
+  var observedNames: Int { state.withLock { $0.names } }
 
   /// The lists of all topics, beginning with the first one.
   var topicLists: [TopicList] { [firstList] + state.withLock { $0.topics.values.map(\.list) } }

@@ -1,5 +1,5 @@
 import Dispatch
-import Multicast
+@testable import Multicast
 import TestSupport
 import Testing
 
@@ -125,6 +125,12 @@ import Testing
     await center.settled()
     #expect(calls.load(ordering: .relaxed) == 20 * 901)
     #expect(reports.all.isEmpty)
+  }
+
+  /// A link that released its own cause would overflow the stack here.
+  @Test func aLongChainOfCausesIsReleasedWithoutRecursion() {
+    var cause = Cause(site: CallSite(), parent: nil)
+    for _ in 0..<1_000_000 { cause = Cause(site: CallSite(), parent: cause) }
   }
 }
 

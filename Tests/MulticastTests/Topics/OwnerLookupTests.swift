@@ -171,8 +171,26 @@ import Testing
             at: nil)
       }
     }
-    #expect(registry.observedCount <= 64)
+    #expect(registry.observedNames <= 64)
     #expect(registry.topicLists.count <= 64)
+  }
+
+  /// The topics stay in use, and so do the owners, but the owners observe them no longer.
+  @Test func aCenterForgetsWhichTopicsAnOwnerHasObserved() {
+    let lasting = Topic<Int>("lasting")
+    let registry = TopicRegistry(first: TopicList(lasting, office: center.office, site: CallSite()))
+    func observe(_ name: Int, _ owner: Owner) -> TopicObservation {
+      let topic = Topic<Int>("topic \(name)")
+      return registry.findOrMakeEntry(of: topic, for: owner, from: CallSite()).observe(
+        owner, nil,
+        Handler(.called { _, _ in }, once: false, newestOnly: false, at: CallSite()), at: nil)
+    }
+    let keeper = Owner()
+    for name in 0..<100 { _ = observe(name, keeper) }
+    let passing = (0..<50).map { _ in Owner() }
+    for owner in passing { for name in 0..<100 { observe(name, owner).cancel() } }
+    #expect(registry.observedNames <= 400)
+    extendLifetime((keeper, passing))
   }
 
   /// Only the home of its handlers can find out that their owners have been deallocated, so it is searched there.
