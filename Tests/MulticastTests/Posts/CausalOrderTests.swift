@@ -307,6 +307,33 @@ import Testing
     #expect(journal.read() == "one two returned")
   }
 
+  /// A letter in another home that is here needs no drain, because the posting thread handles it.
+  @Test(.enabled(if: Process.knowsCurrentActor))
+  func homesThatAreHereStartNoDrains() async {
+    let drains = Drains()
+    let center = MulticastCenter(onRecursion: nil, onDelivery: { _ in }, scheduler: drains)
+    let executor = SharedExecutor()
+    let actors = (1...3).map { _ in Sharing(executor, center, journal) }
+    for (index, actor) in actors.enumerated() { await actor.observe("\(index)") }
+    await actors[0].post()
+    #expect(journal.read() == "0 1 2 returned")
+    #expect(drains.count.load(ordering: .relaxed) == 0)
+  }
+
+  /// Counts the drains that a center asks for, and holds none.
+  private final class Drains: LetterScheduler {
+    let count = Atomic<Int>(0)
+
+    func hold(_ home: HeldHome) -> Bool {
+      count.wrappingAdd(1, ordering: .relaxed)
+      return false
+    }
+    func beginWait(inCall isInCall: Bool) {}
+    func endWait(
+      inCall isInCall: Bool, early isEarly: Bool, _ resume: @escaping @Sendable () -> Void
+    ) { resume() }
+  }
+
   private final class SharedExecutor: SerialExecutor {
     private let queue = DispatchQueue(label: "shared")
 
