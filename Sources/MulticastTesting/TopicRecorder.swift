@@ -49,7 +49,7 @@ public struct TopicRecorder<Message: Sendable>: Sendable {
   /// - Returns: The message.
   /// - Throws: ``NothingRecorded`` if the task is cancelled in the meantime, for example by a test's time
   ///   limit.
-  /// - Complexity: Amortized O(1).
+  /// - Complexity: Amortized O(1). While *w* tasks wait, each message takes O(*w*).
   nonisolated(nonsending) public func next() async throws -> Message {
     try await recording.next("a message of \(topic)")
   }

@@ -34,7 +34,7 @@ extension MulticastCenter {
   ///   - column: The column of the call site.
   /// - Returns: A stream for one loop.
   /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
-  ///   still uses their list.
+  ///   still uses their list, as the latest message of a topic does.
   public func messages<Message>(
     of topic: Topic<Message>,
     buffering policy: AsyncStream<Message>.Continuation.BufferingPolicy = .unbounded,

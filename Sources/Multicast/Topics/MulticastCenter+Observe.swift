@@ -58,7 +58,7 @@ extension MulticastCenter {
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
   /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
-  ///   still uses their list.
+  ///   still uses their list, as the latest message of a topic does.
   @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
@@ -105,7 +105,7 @@ extension MulticastCenter {
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
   /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
-  ///   still uses their list.
+  ///   still uses their list, as the latest message of a topic does.
   @_disfavoredOverload @discardableResult @inlinable
   public func observe<Message, Owner: Actor>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
@@ -154,7 +154,7 @@ extension MulticastCenter {
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
   /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
-  ///   still uses their list.
+  ///   still uses their list, as the latest message of a topic does.
   @discardableResult
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
@@ -211,7 +211,7 @@ extension MulticastCenter {
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
   /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
-  ///   still uses their list.
+  ///   still uses their list, as the latest message of a topic does.
   @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,

@@ -41,7 +41,7 @@ extension MulticastCenter {
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
   /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
-  ///   still uses their list.
+  ///   still uses their list, as the latest message of a topic does.
   @_disfavoredOverload @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
@@ -79,7 +79,7 @@ extension MulticastCenter {
   /// - Returns: A token that can cancel the registration. You can ignore it, because the registration ends
   ///   with its owner.
   /// - Complexity: Amortized O(1). O(*n*) for *n* handlers if a delivery that has begun since a handler was last added
-  ///   still uses their list.
+  ///   still uses their list, as the latest message of a topic does.
   @available(swift, obsoleted: 6) @discardableResult @inlinable
   public func observe<Message, Owner: AnyObject & Sendable>(
     _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
