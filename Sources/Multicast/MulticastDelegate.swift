@@ -49,7 +49,8 @@ public final class MulticastDelegate<Listener>: Sendable {
   ///     is printed, too.
   ///   - onDelivery: Receives each event of every delivery, on the delivering thread, with no lock held: see
   ///     <doc:SeeingDeliveries>. Deliveries that it causes are not reported, by any center or delegate, except
-  ///     those of an `isolated deinit` and of a `Task.detached`. If nil, there are no events, and without `carrying` nothing is measured.
+  ///     those of an `isolated deinit` and of a `Task.detached`. If nil, there are no events, and without
+  ///     `carrying` nothing is measured.
   ///   - carried: A task-local value that clients see where they are called.
   public convenience init(
     reentrancy: ReentrancyPolicy = .refuseLoops,

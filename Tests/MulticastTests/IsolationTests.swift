@@ -391,10 +391,12 @@ extension QueueActor {
       #expect(message.contains("a client of type Listener was added for PingProtocol in an actor"))
     }
 
+    /// `postOnMain` calls clients without a home on the main actor.
     @Test func aClientAddedInAnActorWithoutAHomeAndCalledThereIsNotReported() async {
       let result = await #expect(processExitsWith: .success, observing: .errors) {
         let (center, session) = (MulticastCenter(), Session())
         for _ in 0..<2 { await session.start(in: center) }
+        await center.postOnMain(PingProtocol.self) { $0.ping(1) }.delivered()
         extendLifetime(session)
       }
       #expect(text(result) == "")

@@ -55,7 +55,11 @@ extension Carriage {
       if let review = reading.review, review.end == nil {
         reading.review?.end = try await carrier.end(of: line.log)
       }
-      if let end = reading.review?.end, end <= position { await endReview(line, &reading) }
+      if let end = reading.review?.end, end <= position {
+        await endReview(line, &reading)
+        // The line may have ended in a handler.
+        guard !Task.isCancelled else { return false }
+      }
       let records = try await carrier.read(line.log, after: position, limit: reading.limit)
       note(nil, line, \.in)
       reading.failures = 0
@@ -266,8 +270,8 @@ extension Carriage {
     var service = ServiceContext.topLevel
     // Use indices, because the iterator of a zip looks up generic metadata for each element.
     for (index, item) in frame.items.enumerated() {
-      // Usually, all messages of a record have the same metadata.
-      if index == 0 || item.metadata != frame.items[index - 1].metadata {
+      // Usually, messages have no metadata. To compare other texts could take the square of their length.
+      if index == 0 || !item.metadata.isEmpty || !frame.items[index - 1].metadata.isEmpty {
         service = .topLevel
         InstrumentationSystem.instrument.extract(
           item.metadata, into: &service, using: MetadataAccess())
@@ -275,7 +279,7 @@ extension Carriage {
       guard let message = messages[index] else { continue }
       let context = CarriageContext(
         metadata: item.metadata, sender: frame.sender.name, hops: item.hops &+ 1,
-        line: (id, line.type))
+        origin: (id, line.type))
       service = context.in(consume service)
       ServiceContext.withValue(service) { last = center.post(topic, message) }
       received += 1

@@ -49,6 +49,7 @@ extension Carriage: Service {
     }
     let lines = change { state in
       state.condition.connection = .closed
+      state.refusals = ([:], [:])
       return state.lines.values
     }
     for line in lines { end(line, .closed) }

@@ -145,7 +145,9 @@ extension Carriage {
   // MARK: Reports about the engine
 
   /// In or out.
-  typealias Direction = WritableKeyPath<(in: String?, out: String?), String?>
+  typealias Direction = WritableKeyPath<
+    (in: [String: String], out: [String: String]), [String: String]
+  >
 
   /// The engine has or has not done what the carriage asked for. Reports a change of the connection or of a refusal.
   func note(_ error: (any Error)?, _ line: Line, _ direction: Direction) {
@@ -156,12 +158,14 @@ extension Carriage {
       }
     let reason = text.map { String($0.prefix(300)) }
     let news: CarriageReport? = change { state in
+      // A line that has ended does not speak for the one that carries its type now.
+      let isCarried = state.outbox.isOpen(line.sender.id)
       if let reason, case CarrierError.refused? = error {
-        guard !state.isClosed, state.lines[line.type]?.own === line.own else { return nil }
-        let old = line.own.refusals.withLock { exchange(&$0[keyPath: direction], with: reason) }
+        guard isCarried else { return nil }
+        let old = state.refusals[keyPath: direction].updateValue(reason, forKey: line.type)
         return old == reason ? nil : .refused(type: line.type, reason: reason)
       }
-      if reason == nil { line.own.refusals.withLock { $0[keyPath: direction] = nil } }
+      if reason == nil, isCarried { state.refusals[keyPath: direction][line.type] = nil }
       let connection = reason.map { CarriageState.Connection.disconnected($0) } ?? .connected
       state.hasAnswered = true
       guard !state.isClosed, state.condition.connection != connection else { return nil }

@@ -50,6 +50,8 @@ public final class Carriage: Sendable {
     var lines: [String: Line] = [:]
     var topics: [String: Line] = [:]
     var condition = CarriageState()
+    /// Why the engine refuses to return and to store records, by type.
+    var refusals = (in: [String: String](), out: [String: String]())
     var told = CarriageState()
     /// The reports that are posted once a second, and how often each has occurred.
     var tally: [CarriageReport: UInt64] = [:]
@@ -73,9 +75,7 @@ public final class Carriage: Sendable {
     var now: CarriageState {
       var now = condition
       (now.waitingMessages, now.waitingBytes) = (outbox.messages, outbox.bytes)
-      if !isClosed {
-        now.refusals = lines.compactMapValues { $0.own.refusals.withLock { $0.out ?? $0.in } }
-      }
+      now.refusals = refusals.in.merging(refusals.out) { _, out in out }
       return now
     }
   }
@@ -250,7 +250,10 @@ extension Carriage {
     guard let line = state.withLock({ $0.lines.removeValue(forKey: type) }) else { return }
     end(line, .notCarried)
     carrier.release(line.log)
-    state.withLock { $0.topics[line.topic] = nil }
+    state.withLock { state in
+      state.topics[line.topic] = nil
+      (state.refusals.in[type], state.refusals.out[type]) = (nil, nil)
+    }
   }
 
   /// Ends a line. Its waiting messages stay in this process.
@@ -294,7 +297,8 @@ extension Carriage {
       }
     }
     context = CarriageContext(
-      metadata: context.metadata, sender: context.sender, hops: context.hops, line: (id, line.type),
+      metadata: context.metadata, sender: context.sender, hops: context.hops,
+      origin: (id, line.type),
       item: item)
     await ServiceContext.withValue(context.in(ServiceContext.current)) {
       _ = await center.post(topic, message).delivered()

@@ -27,17 +27,17 @@ public final class CarriageContext: Sendable {
   let hops: UInt16
 
   /// The carriage that posts a message with this context, and the message's type; nil if the program posts.
-  private let line: (carriage: UInt64, type: String)?
+  private let origin: (carriage: UInt64, type: String)?
   /// The bytes of that message if it is to leave; nil if it came in.
   let item: [UInt8]?
   private let taken = Atomic(false)
 
   init(
     metadata: [String: String] = [:], sender: String? = nil, hops: UInt16 = 0,
-    line: (carriage: UInt64, type: String)? = nil, item: [UInt8]? = nil
+    origin: (carriage: UInt64, type: String)? = nil, item: [UInt8]? = nil
   ) {
     (self.metadata, self.sender, self.hops) = (metadata, sender, hops)
-    (self.line, self.item) = (line, item)
+    (self.origin, self.item) = (origin, item)
   }
 
   /// Returns the task's service context with other metadata for the messages that are posted in it. A message with a key of more
@@ -60,14 +60,14 @@ public final class CarriageContext: Sendable {
 
   /// Whether the carriage has received the message that it posts with this context.
   ///
-  /// Messages that the handlers post meanwhile have the same context, but the carriage receives them later, when the context has been
-  /// taken. Relaxed, because the flag alone decides: the properties never change.
+  /// Messages that the handlers post meanwhile have the same context, but the carriage receives them later, when the context has
+  /// been taken. Relaxed, because the flag alone decides: the properties never change.
   var isTaken: Bool { taken.load(ordering: .relaxed) }
 
-  /// Takes the message that a carriage posts with this context. Returns true once: to the line that posts it, or to the next line of
-  /// the same topic.
+  /// Takes the message that a carriage posts with this context. Returns true once: to the line that posts it, or to the next
+  /// line of the same topic.
   func take(by line: Line) -> Bool {
-    guard let own = self.line, own == (line.sender.carriage, line.type) else { return false }
+    guard let origin, origin == (line.sender.carriage, line.type) else { return false }
     return !taken.exchange(true, ordering: .relaxed)
   }
 

@@ -47,8 +47,6 @@ struct Line: Sendable {
     let latest = Locked(LatestRule())
     /// The position after the last record that was handled.
     let position = Locked<Position?>(nil)
-    /// Why the engine refuses to return and to store the topic's records.
-    let refusals = Locked((in: nil as String?, out: nil as String?))
     /// The epoch of the log, for which the next record is signed; nil before the first one.
     let epoch = Locked<UInt64?>(nil)
     /// The task that sends, or has sent.

@@ -86,6 +86,8 @@ struct Outbox {
   /// Takes messages of a topic from now on, until `forget`.
   mutating func open(_ sender: UInt64) { topics[sender] = TopicQueue() }
 
+  func isOpen(_ sender: UInt64) -> Bool { topics[sender] != nil }
+
   /// Adds a message for which room is reserved. Returns true if no task sends for the topic yet; the caller must then
   /// start one. Releases the room and returns nil if the topic is not open.
   mutating func add(_ item: [UInt8], to sender: UInt64, at time: UInt64 = 0) -> Bool? {

@@ -98,10 +98,14 @@ final class RedisSession: EngineSession {
   /// Listens to a topic, and waits for the next record after a position. Returns no records after a few seconds, and
   /// nil if the stream must be read.
   func next(_ key: String, after place: Position) async throws -> [Record]? {
-    if state.withLock({ $0.topics[key] == nil }) {
-      try await send(["SUBSCRIBE", key], isListening: true)
-      // What was published before is in the stream, which is read next.
-      state.withLock { $0.topics[key] = $0.topics[key] ?? Topic() }
+    // Entered before the subscription, so that a release which ends the subscription forgets the topic, too.
+    let isNew = state.withLock { state in
+      defer { state.topics[key] = state.topics[key] ?? Topic() }
+      return state.topics[key] == nil
+    }
+    do { if isNew { try await send(["SUBSCRIBE", key], isListening: true) } } catch {
+      forget(key)
+      throw error
     }
     return try await withCheckedThrowingContinuation { done in
       let waits = state.withLock { state in

@@ -135,7 +135,7 @@ extension ClientList {
   /// registry.
   ///
   /// With the lock, so that it sees a registration of each thread that has released the list. ``isEmpty`` alone might not.
-  final var hasBoxes: Bool { state.withLock { state in !state.boxes.isEmpty } }
+  final var hasAnyBox: Bool { state.withLock { state in !state.boxes.isEmpty } }
 
   /// Whether a client is registered at an address, even a deallocated one. The caller may hold the lock of a topic registry.
   final func hasBoxes(of identity: UInt) -> Bool {

@@ -99,8 +99,8 @@ extension WeakBox {
 }
 
 #if DEBUG
-  /// A call of `add` in an actor or on the main thread, which the compiler does not know to be there. It is an object, because most
-  /// boxes contain none, and a pointer is smaller than a call site.
+  /// A call of `add` in an actor or on the main thread, which the compiler does not know to be there. It is an object, because
+  /// most boxes contain none, and a pointer is smaller than a call site.
   final class HomelessAdd: Sendable {
     let site: CallSite
 

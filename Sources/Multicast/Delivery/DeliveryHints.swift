@@ -26,22 +26,22 @@
     /// outside the actor. The type of a distributed actor is not an `Actor`, so this recognizes one that is its own home.
     private var isActor: Bool { type is any Actor.Type || isOwnHome }
 
-    /// Prints once that a client is called where it may not expect that: elsewhere than in the actor in which it was added without a
-    /// home, or outside the actor in which it conforms.
+    /// Prints once that a client is called where it may not expect that: elsewhere than in the actor in which it was added
+    /// without a home, or outside the actor in which it conforms.
     private func hintAtMissingHome<Listener>(as listener: Listener.Type, from site: CallSite) {
       if isActor { return }
-      guard let add = homelessAdd else {
+      guard let add = homelessAdd, !add.isHere else {
         if MainActor.presence() != .here { hintAtConformance(to: listener, from: site) }
         return
       }
-      if add.isHere { return }
       StandardError.hint(
         at: add.site,
         """
         a client of type \(type) was added for \(listener) in an actor or on the main thread, at \(add.site), without a home, \
         and is called elsewhere, from \(site). Add it where the compiler knows the actor, or with isolation: or on: a queue, \
         and post to call it there. A function that adds for its callers takes isolation: (any Actor)? = #isolation, and passes it \
-        on. If the client may be called on any thread, add it with on: nil, or make \(listener) Sendable.
+        on, or requires a Sendable protocol. If the client may be called on any thread, add it with on: nil, or make \
+        \(listener) Sendable.
         """)
     }
 
@@ -70,9 +70,10 @@
     @usableFromInline
     final func checkHome<Listener>(in post: Post, as listener: Listener.Type) {
       if load() == nil { return }
-      guard case .mainActor = post.destination, let home else {
+      guard case .mainActor = post.destination else {
         return hintAtMissingHome(as: listener, from: post.site)
       }
+      guard let home else { return }
       if case .mainActor = home.kind { return }
       if isActor { return }
       fatalError(

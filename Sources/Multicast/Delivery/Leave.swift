@@ -74,9 +74,9 @@ extension PostOffice.State {
         }
         return
       }
-      // All others get a letter. In a home that is here, it needs no drain: this thread handles it or, if the home is claimed already,
-      // the one that has the claim does, or starts a drain.
-      let isHere = unsafe delivery.isCandidate(mailbox) || mailbox.isAlsoHere
+      // All others get a letter. In a home that is here, it needs no drain: this thread handles it or, if the home is claimed
+      // already, the one that has the claim does, or starts a drain.
+      let isHere = delivery.isCandidate(mailbox) || isAlsoHere(mailbox)
       change(mailbox) { $0.put(Letter(post: post, group: group), isHere: isHere) }
       delivery.noteLetter(for: count)
       if unsafe post.trace != nil {

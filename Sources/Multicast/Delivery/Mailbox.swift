@@ -9,15 +9,15 @@ typealias LetterQueue = WaitingQueue<Letter>
 /// A home with the letters that wait there. Every home of a box is one: an office makes those of actors, queues and tasks, and a
 /// topic that keeps its latest message has one of its own.
 ///
-/// `@unchecked`: only `change` and `read` of `PostOffice.State` access the state, and only the thread that holds the office's
-/// lock has the office's `State`.
+/// `@unchecked`: only methods of `PostOffice.State` access the variables, and only the thread that holds the office's lock has the
+/// office's `State`.
 final class Mailbox: Home, @unchecked Sendable {
   // Unchecked: the office's lock is held.
   @exclusivity(unchecked) fileprivate var state = MailboxState<Letter>()
 
-  /// Whether the thread that has the office's lock leaves letters of a post for several homes that are here, and this is one of them,
-  /// but not the one that it tries to claim.
-  @exclusivity(unchecked) fileprivate(set) var isAlsoHere = false
+  /// Whether the thread that has the office's lock leaves letters of a post for several homes that are here, and this is one of
+  /// them, but not the one that it tries to claim.
+  @exclusivity(unchecked) fileprivate var isAlsoHere = false
 
   /// Stands for the home of a client without one: in reports, and where a function runs in no actor.
   static let anyThread = Mailbox(.postingThread)
@@ -61,6 +61,8 @@ extension PostOffice.State {
     if action == .startDrain { makeAfterUnlock().drains.append(mailbox) }
     return action
   }
+
+  func isAlsoHere(_ mailbox: Mailbox) -> Bool { unsafe mailbox.isAlsoHere }
 
   func mark(_ mailbox: Mailbox, asAlsoHere isAlsoHere: Bool) {
     unsafe mailbox.isAlsoHere = isAlsoHere

@@ -28,8 +28,8 @@ final class Cause: AtomicWord, @unchecked Sendable {
     super.init(word: 0)
   }
 
-  /// Releases the links of which this object is the last owner, one after the other. A link that released its own cause would make
-  /// a long chain overflow the stack.
+  /// Releases the links of which this object is the last owner, one after the other. If each link released the next, a long
+  /// chain would overflow the stack.
   deinit {
     var next = unsafe parent.take()
     while isKnownUniquelyReferenced(&next) { next = unsafe next?.parent.take() }

@@ -77,6 +77,6 @@ final class TopicList: ClientList, @unchecked Sendable {
     // it back. The property keeps the address meanwhile, because a token may read it.
     var list = unsafe retainedList.takeRetainedValue()
     defer { _ = unsafe Unmanaged.passRetained(list) }
-    return isKnownUniquelyReferenced(&list) && !list.hasBoxes
+    return isKnownUniquelyReferenced(&list) && !list.hasAnyBox
   }
 }

@@ -79,6 +79,9 @@ actor Store {
       await Task.yield()
       me.add(number)
     }
+    center.observe(.login, owner: self) { (me: isolated Store, number) in
+      me.ad(number)  // expected-error {{has no member 'ad'}}
+    }
   }
 }
 

@@ -318,6 +318,9 @@ import Testing
     await actors[0].post()
     #expect(journal.read() == "0 1 2 returned")
     #expect(drains.count.load(ordering: .relaxed) == 0)
+    // They are no longer here.
+    await center.post(.login, Login(id: 2)).delivered()
+    #expect(drains.count.load(ordering: .relaxed) >= 3)
   }
 
   /// Counts the drains that a center asks for, and holds none.
