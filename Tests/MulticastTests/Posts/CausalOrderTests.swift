@@ -305,6 +305,7 @@ import Testing
     await two.observe("two")
     await one.post()
     #expect(journal.read() == "one two returned")
+    extendLifetime((one, two))
   }
 
   /// A letter in another home that is here needs no drain, because the posting thread handles it.
@@ -321,6 +322,7 @@ import Testing
     // They are no longer here.
     await center.post(.login, Login(id: 2)).delivered()
     #expect(drains.count.load(ordering: .relaxed) >= 3)
+    extendLifetime(actors)
   }
 
   /// Counts the drains that a center asks for, and holds none.
