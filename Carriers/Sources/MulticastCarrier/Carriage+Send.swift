@@ -159,13 +159,13 @@ extension Carriage {
     let reason = text.map { String($0.prefix(300)) }
     let news: CarriageReport? = change { state in
       // A line that has ended does not speak for the one that carries its type now.
-      let isCarried = state.outbox.isOpen(line.sender.id)
+      let isOpen = state.outbox.isOpen(line.sender.id)
       if let reason, case CarrierError.refused? = error {
-        guard isCarried else { return nil }
+        guard isOpen else { return nil }
         let old = state.refusals[keyPath: direction].updateValue(reason, forKey: line.type)
         return old == reason ? nil : .refused(type: line.type, reason: reason)
       }
-      if reason == nil, isCarried { state.refusals[keyPath: direction][line.type] = nil }
+      if reason == nil, isOpen { state.refusals[keyPath: direction][line.type] = nil }
       let connection = reason.map { CarriageState.Connection.disconnected($0) } ?? .connected
       state.hasAnswered = true
       guard !state.isClosed, state.condition.connection != connection else { return nil }

@@ -298,8 +298,7 @@ extension Carriage {
     }
     context = CarriageContext(
       metadata: context.metadata, sender: context.sender, hops: context.hops,
-      origin: (id, line.type),
-      item: item)
+      origin: (id, line.type), item: item)
     await ServiceContext.withValue(context.in(ServiceContext.current)) {
       _ = await center.post(topic, message).delivered()
     }

@@ -99,6 +99,25 @@ private final class Gate: Sendable {
   }
 }
 
+/// Lets the next reads of a carrier wait, each at a gate of its own.
+private final class ReadGates: Sendable {
+  private let state = Locked((gates: [Gate](), arrived: 0))
+
+  /// The number of reads that have arrived at a gate.
+  var arrived: Int { state.withLock { $0.arrived } }
+
+  func put(_ gates: Gate...) { state.withLock { $0.gates = gates } }
+
+  func pass() async {
+    let gate: Gate? = state.withLock { state in
+      guard !state.gates.isEmpty else { return nil }
+      state.arrived += 1
+      return state.gates.removeFirst()
+    }
+    await gate?.pass()
+  }
+}
+
 private func limits(
   messages: Int = 200_000, bytes: Int = 16 << 20, closing: Duration = .seconds(1_000_000)
 ) -> Carriage.Limits {
@@ -1379,15 +1398,11 @@ private func limits(
   /// does not post its own one again.
   @Test func anOldValueIsNotPostedAfterNewerOnes() async throws {
     let (first, second) = (Gate(), Gate())
-    let (gates, passing) = (Locked<[Gate]>([]), Locked(0))
+    let reads = ReadGates()
     let carrier = HookedCarrier(
       engine,
       read: { _ in
-        guard let gate = gates.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
-          return false
-        }
-        _ = passing.next()
-        await gate.pass()
+        await reads.pass()
         return false
       })
     let carry: (Carriage) -> Void = { $0.carry(.last, as: "last") }
@@ -1397,9 +1412,9 @@ private func limits(
     one.post(1...1, to: .last)
     await two.until { $0.notes(of: "one", in: "last") == [1] }
     await one.stop()
-    gates.withLock { $0 = [first, second] }
+    reads.put(first, second)
     engine.isDown = true
-    await eventually { passing.withLock { $0 } == 1 }
+    await eventually { reads.arrived == 1 }
     engine.empty()
     engine.isDown = false
     let three = Site(InMemoryCarrier(engine), "three", carrying: carry)
@@ -1413,7 +1428,7 @@ private func limits(
     await post(1...1)
     first.open()
     // It has asked for the end, which is the record of 1.
-    await eventually { passing.withLock { $0 } == 2 }
+    await eventually { reads.arrived == 2 }
     await post(2...70)
     second.open()
     await two.until { $0.notes(of: "three", in: "last").last == 70 }
@@ -1522,15 +1537,11 @@ private func limits(
   /// A restored log ends behind a process, and another one posts before the process has read it again.
   @Test func aLostValueIsNotPostedAgainBehindANewerOne() async throws {
     let (first, second) = (Gate(), Gate())
-    let (gates, passing) = (Locked<[Gate]>([]), Locked(0))
+    let reads = ReadGates()
     let carrier = HookedCarrier(
       engine,
       read: { _ in
-        guard let gate = gates.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
-          return false
-        }
-        _ = passing.next()
-        await gate.pass()
+        await reads.pass()
         return false
       })
     let carry: (Carriage) -> Void = { $0.carry(.last, as: "last") }
@@ -1543,14 +1554,14 @@ private func limits(
     one.post(2...2, to: .last)
     await two.until { $0.notes(of: "one", in: "last") == [1, 2] }
     await one.stop()
-    gates.withLock { $0 = [first, second] }
+    reads.put(first, second)
     engine.isDown = true
-    await eventually { passing.withLock { $0 } == 1 }
+    await eventually { reads.arrived == 1 }
     engine.restore(saved)
     engine.isDown = false
     first.open()
     // It has asked for the end, which is the record of 1.
-    await eventually { passing.withLock { $0 } == 2 }
+    await eventually { reads.arrived == 2 }
     let three = Site(InMemoryCarrier(engine), "three", carrying: carry)
     await three.start(topics: 1)
     three.post(3...3, to: .last)

@@ -13,8 +13,8 @@ public struct Posted: ~Copyable, Sendable {
   ///
   /// A listener in another home than the first one that is here counts even if it is removed or deallocated before its
   /// turn, was deallocated before the post, or skips the message with `newestOnly`. A handler does not count if it
-  /// registers after the post is made and before its message becomes the topic's latest. A home notices the deallocated ones when it handles a
-  /// post. If `post` is calling the client or handler that posts, the others count in the same way. It is 0 if the
+  /// registers after the post is made and before its message becomes the topic's latest. A home notices the
+  /// deallocated ones when it handles a post. If `post` is calling the client or handler that posts, the others count in the same way. It is 0 if the
   /// post was refused because one post has set off more than 1,000 recurring posts: see <doc:Loops>.
   public let clients: Int
 
