@@ -5,8 +5,8 @@ import Foundation
 /// The engine numbers, stores and replays records. The carrier connects to it, and connects again after each loss,
 /// until it is closed. No method blocks a thread of Swift's pool. A method that needs the engine throws
 /// `CarrierError.disconnected` if the engine cannot be reached, and `CarrierError.refused` if it refuses; the caller then
-/// tries again. After `close()`, the method throws `CarrierError.closed`. One task at a time appends to a log, and one reads it. After its topic is no longer
-/// carried, calls of the cancelled tasks may still run beside those of the next ones.
+/// tries again. After `close()`, the method throws `CarrierError.closed`. One task at a time appends to a log, and one
+/// reads it. After its topic is no longer carried, calls of the cancelled tasks may still run beside those of the next ones.
 public protocol Carrier: Sendable {
   /// The size in bytes of the largest record that the engine takes.
   var recordLimit: Int { get }

@@ -14,9 +14,9 @@ extension MulticastCenter {
   /// its messages.
   ///
   /// The loop ends, after the messages that wait, when its task is cancelled, when the topic's handlers are removed, and when
-  /// the center is deallocated and no post to the topic waits, in a home or as a ``Posted`` in a variable. The stream does not keep the center alive. It receives
-  /// messages until its task is cancelled or nothing retains it. A variable that holds the stream after the loop keeps it
-  /// registered.
+  /// the center is deallocated and no post to the topic waits, in a home or as a ``Posted`` in a variable. The stream does not
+  /// keep the center alive. It receives messages until its task is cancelled or nothing retains it. A variable that holds the
+  /// stream after the loop keeps it registered.
   ///
   /// A task whose loop uses `self` keeps that object alive until the loop ends. Capture `[weak self]` and cancel
   /// the task in `deinit`, or observe the topic instead.

@@ -25,7 +25,8 @@ extension MulticastCenter {
   ///
   /// The registration ends with its owner, which is held weakly and passed to the handler. The handler is then
   /// released when its topic is used again: with the next `post`, or, if the topic has up to 32 handlers, when
-  /// the topic is observed, handlers are removed from it, or the wiring is read in the handler's home. The call that replaces a handler releases the old one.
+  /// the topic is observed, handlers are removed from it, or the wiring is read in the handler's home. The call that
+  /// replaces a handler releases the old one.
   ///
   /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for
   /// the topic. In the same home, the new handler takes the position of the old one and receives the messages
