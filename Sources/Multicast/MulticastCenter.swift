@@ -123,13 +123,14 @@ public final class MulticastCenter: Sendable {
     withMadeDelegate(for: listener) { $0 }
   }
 
-  /// Passes the delegate of a listener protocol to `body`. Returns nil if there is none. If deliveries are reported, makes the
+  /// Passes the delegate of a listener protocol to `body`. Returns nil if there is none. If a delivery is to be reported, makes the
   /// delegate, so that one without clients is reported, too.
   ///
   /// `body` borrows the delegate: the table owns it, the center owns the table, and this method extends the life of the center.
   /// A reference that was returned would be retained and released in every `notify`.
   ///
-  /// - Parameter site: The call site of a delivery, for which a debug build looks for mistakes if it reaches no client.
+  /// - Parameter site: The call site of a delivery, for which a debug build looks for mistakes if it reaches no client; nil for
+  ///   calls that deliver nothing.
   @inlinable @inline(__always)
   func withDelegate<Listener, Result: ~Copyable, Failure: Error>(
     for listener: Listener.Type, from site: CallSite? = nil,
@@ -139,7 +140,8 @@ public final class MulticastCenter: Sendable {
       if let site { hintAtUnheard(listener, from: site) }
     #endif
     let found = unsafe findDelegate(for: listener)
-    guard let delegate = unsafe found ?? (office.isReported ? makeDelegate(for: listener) : nil)
+    let isReported = site != nil && office.isReported
+    guard let delegate = unsafe found ?? (isReported ? makeDelegate(for: listener) : nil)
     else { return nil }
     defer { extendLifetime(self) }
     return unsafe try delegate.pointee.borrow(body)

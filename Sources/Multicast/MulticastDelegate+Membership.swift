@@ -97,7 +97,7 @@ extension MulticastDelegate {
   @usableFromInline
   func addBox(_ box: WeakBox, at site: CallSite, isHomeGiven: Bool) -> Bool {
     #if DEBUG
-      if !isHomeGiven { box.homelessAdd = HomelessAdd(at: site) }
+      if !isHomeGiven { box.addWithoutHome = AddWithoutHome(at: site) }
     #endif
     while true {
       let registration = clientList.register(box)

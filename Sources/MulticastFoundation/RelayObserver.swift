@@ -14,8 +14,8 @@ protocol RelayEnding: AnyObject, Sendable {
 /// retains only the status, which is two numbers.
 final class RelayObserver<Action: Sendable>: RelayEnding, @unchecked Sendable {
   // `@unchecked` for three variables. Only `init` assigns the weak references, and any thread may load them. The center is
-  // `Sendable`, and the sender is only compared. `remove` is written once, before `status` publishes it, and is read by the one
-  // caller to which `status.end()` returns true.
+  // `Sendable`, and the sender is only compared. `remove` is written once, before `status.begin()` publishes it, and is
+  // read by the one caller to which `status.end()` returns true.
   //
   // Only one caller may remove the observer from Foundation, which may identify it by a number that it uses again.
 
@@ -40,7 +40,7 @@ final class RelayObserver<Action: Sendable>: RelayEnding, @unchecked Sendable {
   /// - Parameter observe: Adds an observer to the `NotificationCenter`, and returns a closure that removes
   ///   it.
   func start(_ observe: () -> () -> Void) {
-    status.publish()
+    status.publishObserver()
     let remove = observe()
     self.remove = remove
     // A notification on another thread may have ended the relay by now.
@@ -131,7 +131,7 @@ struct RelayStatus: Sendable {
   /// Publishes the observer to threads that read ``isActive``. Call this before another thread can read it.
   ///
   /// Foundation's lock publishes it, too, but the thread sanitizer does not see that lock and would report a false race.
-  func publish() { state.store(0, ordering: .releasing) }
+  func publishObserver() { state.store(0, ordering: .releasing) }
 
   var isActive: Bool { state.load(ordering: .acquiring) < 2 }
 

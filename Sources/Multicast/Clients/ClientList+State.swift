@@ -22,7 +22,7 @@ extension ClientList {
     var roster: Roster?
 
     /// The boxes for which a search for deallocated clients waits, by the address of the actor or queue in which it waits.
-    var searched: [UInt: [Roster.Group]] = [:]
+    var waitingSearches: [UInt: [Roster.Group]] = [:]
 
     var isFull: Bool { boxes.count >= limit }
 
@@ -87,7 +87,7 @@ extension ClientList {
       var state = State()
       for box in boxes where box.isRegistered { state.append(box) }
       state.limit = max(state.limit, 2 * state.boxes.count)
-      state.searched = searched
+      state.waitingSearches = waitingSearches
       return exchange(&self, with: state)
     }
   }

@@ -62,7 +62,7 @@ extension ClientList {
     for group in homes { groups[group.home.address, default: []].append(group) }
     for home in homes.map(\.home) {
       guard let groups = groups.removeValue(forKey: home.address),
-        beginSearch(of: groups, in: home)
+        addWaitingSearch(of: groups, in: home)
       else { continue }
       let search = Search(of: self)
       Task.detached { await home.run { search.run(at: home) } }
@@ -78,7 +78,7 @@ extension ClientList {
   ///
   /// Relaxed, because the number is only a limit for the time that this takes.
   final func removeDeallocatedIfShort() {
-    if countWithReports.load(ordering: .relaxed) <= Self.largestCountToSearch {
+    if countWithReports.load(ordering: .relaxed) - reports <= Self.largestCountToSearch {
       removeDeallocated(in: boxes)
     }
   }
@@ -97,8 +97,10 @@ final class Search: Sendable {
   /// system whose runtime does not report it. So the caller passes the home.
   func run(at home: Home) {
     guard let list = list.withLock({ list in exchange(&list, with: nil) }) else { return }
-    // Ends its wait first, so that another search may begin for a client that is deallocated during this one.
-    for group in list.endSearch(in: home) { list.removeDeallocated(in: group.boxes, from: home) }
+    // Taken first, so that another search may wait for a client that is deallocated during this one.
+    for group in list.takeWaitingSearch(in: home) {
+      list.removeDeallocated(in: group.boxes, from: home)
+    }
   }
 }
 

@@ -43,12 +43,12 @@ class ClientList: @unchecked Sendable {
   /// saves it the lock.
   ///
   /// It is stored with the lock held. A thread that has learned of a client, by any synchronization, has that store behind it, so
-  /// it loads a number that includes the client. That holds with any ordering. A thread that loads a number above 0 takes the
-  /// lock before it reads anything else.
+  /// it loads a number that includes the client. A thread that loads a number above 0 takes the lock before it reads anything else.
+  /// So every access is relaxed.
   @usableFromInline final let countWithReports = Atomic<Int>(0)
 
   /// What ``countWithReports`` counts in addition to the boxes, so that a delivery without clients does not return early.
-  private final let reports: Int
+  final let reports: Int
 
   init(_ subject: DeliverySubject, isReported: Bool = false) {
     self.subject = subject
@@ -60,11 +60,11 @@ class ClientList: @unchecked Sendable {
 
   /// Whether a delivery has nothing to do: no client is registered, alive or deallocated, and deliveries are not reported. Takes
   /// no lock.
-  @inlinable final var isSilent: Bool { countWithReports.load(ordering: .acquiring) == 0 }
+  @inlinable final var isSilent: Bool { countWithReports.load(ordering: .relaxed) == 0 }
 
   /// Whether no client is registered, alive or deallocated. Takes no lock.
   @usableFromInline final var isEmpty: Bool {
-    countWithReports.load(ordering: .acquiring) == reports
+    countWithReports.load(ordering: .relaxed) == reports
   }
 }
 
@@ -164,17 +164,20 @@ extension ClientList {
     return removed != nil
   }
 
-  /// Removes the registrations of an object that the caller holds, or all registrations. Returns their number. Amortized
-  /// O(*k*) for *k* registrations.
+  /// Removes the registrations of an object that the caller holds, or all registrations. Returns their number; 0 if the object is
+  /// being deinitialized. Amortized O(*k*) for *k* registrations.
+  ///
+  /// Also ends the registrations of deallocated objects that had the same address. In the object's `deinit`, its own cannot be
+  /// distinguished from those.
   @discardableResult
   final func removeAll(of client: AnyObject? = nil) -> Int {
     if client == nil { removeDeallocated(in: boxes) } else { removeDeallocatedIfShort() }
     let ended = removing { state in
       let boxes = client.map { state.boxes(of: ObjectIdentifier($0).address) } ?? state.boxes
-      return boxes.filter { box in (client == nil || box.isAlive) && state.empty(box) }
+      return boxes.filter { box in state.empty(box) }
     }
     for box in ended { box.releaseContents() }
-    return ended.count
+    return client == nil ? ended.count : ended.count { box in box.isAlive }
   }
 
   /// Ends the registration of a box, and releases what the box holds. Returns false if the registration had ended already. Call
@@ -195,7 +198,7 @@ extension ClientList {
   /// Calls `body` with the lock held, to change the boxes. Then stores their number.
   private final func changing<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
     state.withLock { state in
-      defer { countWithReports.store(state.boxes.count + reports, ordering: .releasing) }
+      defer { countWithReports.store(state.boxes.count + reports, ordering: .relaxed) }
       return body(&state)
     }
   }
@@ -220,21 +223,26 @@ extension ClientList {
 // MARK: - Searches
 
 extension ClientList {
-  /// Notes that a search for deallocated clients waits in a home, and its boxes. Returns false if another one waits there already,
-  /// which searches these boxes instead of those that it began with.
-  final func beginSearch(of groups: [Roster.Group], in home: Home) -> Bool {
+  /// Lets a search for deallocated clients wait in a home. Returns false if one waits there already: it searches these boxes, and
+  /// no longer those for which it was sent.
+  ///
+  /// If the actor of an earlier search was deallocated, this home's may have its address. Then the earlier search takes these boxes,
+  /// and cannot load their clients. They are found when the list is full again.
+  final func addWaitingSearch(of groups: [Roster.Group], in home: Home) -> Bool {
     // The old groups leave the lock, because they may be the last owners of boxes.
-    let old = state.withLock { state in state.searched.updateValue(groups, forKey: home.address) }
+    let old = state.withLock { state in
+      state.waitingSearches.updateValue(groups, forKey: home.address)
+    }
     return old == nil
   }
 
-  /// Notes that the search in a home begins, so that another one may wait there. Returns what it searches.
-  final func endSearch(in home: Home) -> [Roster.Group] {
-    state.withLock { state in state.searched.removeValue(forKey: home.address) ?? [] }
+  /// Takes the search that waits in a home, so that another one may wait there. Returns what to search.
+  final func takeWaitingSearch(in home: Home) -> [Roster.Group] {
+    state.withLock { state in state.waitingSearches.removeValue(forKey: home.address) ?? [] }
   }
 
-  /// Whether a search for deallocated clients waits in any home.
-  final var hasWaitingSearch: Bool { state.withLock { state in !state.searched.isEmpty } }
+  /// Whether a search for deallocated clients waits in any home. The tests wait until none does.
+  final var hasWaitingSearch: Bool { state.withLock { state in !state.waitingSearches.isEmpty } }
 }
 
 // MARK: - Delivering

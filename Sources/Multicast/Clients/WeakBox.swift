@@ -21,7 +21,7 @@ class WeakBox: AtomicWord, @unchecked Sendable {
     /// The call of `add` in an actor or on the main thread that gave the client no home; nil for other clients.
     ///
     /// It is set before the box is registered, and constant from then on.
-    final var homelessAdd: HomelessAdd?
+    final var addWithoutHome: AddWithoutHome?
 
     /// Whether the client is its own home. A constant, because another thread may remove a client while it is called.
     final let isOwnHome: Bool
@@ -101,7 +101,7 @@ extension WeakBox {
 #if DEBUG
   /// A call of `add` in an actor or on the main thread, which the compiler does not know to be there. It is an object, because
   /// most boxes contain none, and a pointer is smaller than a call site.
-  final class HomelessAdd: Sendable {
+  final class AddWithoutHome: Sendable {
     let site: CallSite
 
     /// The executor of the actor; 0 on the main thread.

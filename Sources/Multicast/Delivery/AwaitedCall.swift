@@ -59,7 +59,7 @@ final class AwaitedCall: Sendable {
     unsafe UInt(bitPattern: multicast_task_local(Unmanaged.passUnretained($innermost).toOpaque()))
   }
 
-  /// Runs `body` as a call, in the caller's actor. What surrounds `body` is for ``current``.
+  /// Runs `body` as a call, in the caller's actor. Binds and counts the call, so that ``current`` finds it.
   nonisolated(nonsending) static func run(
     of post: Unmanaged<Post>, in mailbox: Mailbox, by office: PostOffice,
     _ body: nonisolated(nonsending) () async -> Void

@@ -58,7 +58,7 @@ extension PostOffice {
   @usableFromInline
   func post(_ post: consuming Post, in isolation: (any Actor)?) -> Posted {
     let chain = DeliveryChain()
-    if !admit(post, on: chain) { return Posted(nil, clients: 0, of: self) }
+    if !admit(post, on: chain) { return Posted() }
     if let tracing { unsafe post.trace = tracing.makeTrace(of: post.list, from: post.site) }
     if let outermost = unsafe chain.outermostPostFrame(of: ObjectIdentifier(self)) {
       // For the loop guard and for reports: what has led to the follower.

@@ -30,7 +30,7 @@
     /// without a home, or outside the actor in which it conforms.
     private func hintAtMissingHome<Listener>(as listener: Listener.Type, from site: CallSite) {
       if isActor { return }
-      guard let add = homelessAdd, !add.isHere else {
+      guard let add = addWithoutHome, !add.isHere else {
         if MainActor.presence() != .here { hintAtConformance(to: listener, from: site) }
         return
       }

@@ -20,8 +20,9 @@ extension PostOffice {
         let waiter = Waiter(in: self) { hasSettled in continuation.resume(returning: hasSettled) }
         addWaiter(waiter, number: number)
         // A cancellation that came before has found no waiter. A limit of 0 asks only whether the center has settled.
-        if Task.isCancelled || seconds <= 0 { stopWaiting(number) }
-        if seconds < .infinity {
+        if Task.isCancelled || seconds <= 0 {
+          stopWaiting(number)
+        } else if seconds < .infinity {
           limit = TimeLimit(seconds: seconds) { [self] in stopWaiting(number) }
         }
         waiter.begin()

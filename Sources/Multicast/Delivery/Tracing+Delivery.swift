@@ -1,6 +1,7 @@
 // What a center that is traced reports when a delivery begins, with the number of the delivery that caused it.
 //
-// The frames of reported deliveries contain their numbers. A center without `onDelivery` reads and writes none of them.
+// The frames of reported deliveries contain their numbers. A center without `onDelivery` never reads them, and
+// writes only empty ones.
 
 extension Tracing {
   /// The number of this center's delivery that is calling this code; nil if there is none.

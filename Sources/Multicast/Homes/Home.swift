@@ -32,8 +32,8 @@ package class Home: @unchecked Sendable {
 }
 
 extension Home {
-  /// Whether this thread runs in this home: for a task, in its actor. Every thread is in the posting thread, and in a task without
-  /// an actor.
+  /// Whether this thread runs in this home: for a task, in its actor. For the posting thread, and for a task without an
+  /// actor, the answer is `here` on every thread.
   ///
   /// Call this with no lock held, because it may run the code of a custom executor.
   ///
@@ -103,7 +103,7 @@ extension Home {
     }
   }
 
-  /// Whether a task makes the calls, which this thread does not.
+  /// Whether a task calls the listeners of this home, so that no posting thread does.
   final var isTask: Bool {
     switch kind {
     case .clientTask, .handlerTask: true

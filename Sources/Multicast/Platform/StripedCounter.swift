@@ -4,7 +4,7 @@ import MulticastPlatform
 ///
 /// If threads on several processors count in one word, each has to fetch it from the other's cache, which costs a short post a
 /// third of its time. So the number is spread over several words, the stripes, each in a cache line of its own. Two threads
-/// seldom have the same stripe. Counting is one atomic addition. Reading the number is slow, and seldom needed.
+/// have the same one of the eight stripes in one of eight cases. Counting is one atomic addition. Reading the number is slow, and seldom needed.
 ///
 /// `@unchecked`, because the compiler does not know that only atomic functions access the stripes.
 @safe
@@ -70,7 +70,7 @@ extension StripedCounter {
 
   /// Whether there was a moment during this call at which no activity was counted.
   ///
-  /// Read this with one lock held that all callers share. If two activities end at once in different stripes, neither thread may
+  /// Read this with one lock held that all callers share. If two activities end at the same time in different stripes, neither thread may
   /// see the other's end without it. With it, the second one to take the lock sees both.
   ///
   /// An activity may begin in a stripe that has been read, and one may end in a stripe before that is read. Then each stripe was

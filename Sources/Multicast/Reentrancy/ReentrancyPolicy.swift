@@ -15,6 +15,7 @@ public enum ReentrancyPolicy: Hashable, Sendable {
   /// Allows a call site to be active inside itself up to `depth` times, for recursion that is meant and ends.
   ///
   /// A depth of 0 is ``refuseLoops``. A negative depth stops the program. A depth that the stack cannot hold
-  /// lets a loop overflow it.
+  /// lets a loop overflow it. Nested deliveries are not limited to 1,000, so a loop through several call sites may
+  /// take very long.
   case allow(depth: Int)
 }

@@ -30,10 +30,10 @@ extension MulticastCenter {
   ///
   /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for
   /// the topic. In the same home, the new handler takes the position of the old one and receives the messages
-  /// that wait for it. In another home, it receives what is posted from now on. If an owner observes a topic
+  /// that wait for it. In another home, it begins as a new handler does. If an owner observes a topic
   /// again from the same line without an `id`, a debug build prints a warning, once for each line.
   ///
-  /// If the topic keeps its latest message, the handler receives that first: before this returns, unless the
+  /// If the topic keeps its latest message, a new handler receives that first: before this returns, unless the
   /// handler's home is elsewhere, as in the `init` of an actor, or a call is running there. Therefore observe
   /// last in `init`.
   ///

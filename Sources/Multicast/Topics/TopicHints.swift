@@ -1,4 +1,4 @@
-// The messages of a debug build about topics, and how the library finds owners that only their own handlers keep alive.
+// The messages of a debug build about topics. At the end, what finds owners that only their own handlers keep alive, in every build.
 
 #if DEBUG
   extension TopicList {

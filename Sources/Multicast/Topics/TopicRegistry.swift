@@ -107,7 +107,7 @@ final class TopicRegistry: Sendable {
     }
   }
 
-  /// The number of names that ``State/observed`` has.
+  /// The number of names that ``State/observed`` contains, for the tests.
   var observedNames: Int { state.withLock { $0.names } }
 
   /// The lists of all topics, beginning with the first one.

@@ -77,8 +77,9 @@ public struct DeliveryEvent: Sendable {
   public internal(set) var pass: UInt64
 
   /// The home in which this pass calls clients: `MainActor`, another actor's type (`an actor` after that is
-  /// deallocated), `queue` with its label, `task`, or `task in` an actor; nil on the thread that notified or
-  /// posted. A text for people, which may change.
+  /// deallocated), `queue` with its label, `task`, or `task in` an actor; nil for listeners without a home, which
+  /// are called on the thread that notifies or posts, or, if a topic keeps its latest message, perhaps on another
+  /// one. A text for people, which may change.
   public internal(set) var home: String?
 
   /// The nanoseconds that the calls of this pass have waited since `post`; nil if they did not wait.

@@ -94,7 +94,7 @@ __attribute__((weak))
 extern multicast_executor swift_task_getCurrentExecutor(void) __attribute__((swiftcall));
 
 /// Returns the first word of the reference to the executor in which this thread runs: the address of its actor, or of a custom
-/// executor. Returns 0 outside of all of them, or if the runtime cannot answer.
+/// executor. Returns 0 outside all of them, or if the runtime cannot answer.
 MULTICAST_INLINE uintptr_t multicast_current_executor(void) {
   #if defined(__APPLE__)
     if (swift_task_getCurrentExecutor == NULL) return 0;

@@ -160,7 +160,7 @@ extension ReleaseAtHomeTests {
     visitor = nil
     #expect(list.removeDeallocated(in: list.boxes) == false)
     #expect(list.boxes.registered == 1)
-    #expect(list.beginSearch(of: Array(list.roster.groups), in: home))
+    #expect(list.addWaitingSearch(of: Array(list.roster.groups), in: home))
     await home.run { Search(of: list).run(at: home) }
     #expect(list.boxes.registered == 0)
   }

@@ -143,11 +143,11 @@ import Testing
     let list = ClientList(.listener(PingProtocol.self))
     let home = Mailbox(.queue(MarkedQueue(DispatchQueue(label: "home"))))
     let (old, new) = (Roster.Group(of: home, []), Roster.Group(of: home, []))
-    #expect(list.beginSearch(of: [old], in: home))
-    #expect(!list.beginSearch(of: [new], in: home))
+    #expect(list.addWaitingSearch(of: [old], in: home))
+    #expect(!list.addWaitingSearch(of: [new], in: home))
     // It searches what was to be searched last.
-    #expect(list.endSearch(in: home).map { $0 === new } == [true])
-    #expect(list.beginSearch(of: [old], in: home))
+    #expect(list.takeWaitingSearch(in: home).map { $0 === new } == [true])
+    #expect(list.addWaitingSearch(of: [old], in: home))
   }
 
   /// Otherwise the searches of a client in each of many actors would take the square of their number.
@@ -162,7 +162,7 @@ import Testing
     let list = delegates.clientList
     list.removeDeallocatedElsewhere()
     for group in list.roster.groups {
-      #expect(list.endSearch(in: group.home).map(\.boxes.count) == [10])
+      #expect(list.takeWaitingSearch(in: group.home).map(\.boxes.count) == [10])
     }
     for testHome in testHomes { testHome.queue.resume() }
     extendLifetime(listeners)
@@ -177,7 +177,7 @@ import Testing
     list.removeDeallocatedElsewhere()
     let homes = list.roster.groups.map(\.home)
     #expect(homes.count == 10)
-    #expect(list.endSearch(in: homes[0]).count == 10)
+    #expect(list.takeWaitingSearch(in: homes[0]).count == 10)
     actor.testHome.queue.resume()
   }
 

@@ -318,6 +318,26 @@ private final class Identified: Hashable, Sendable {
     #expect(post() == 0)
   }
 
+  /// A weak reference to an owner is nil in its `deinit`, and the home of its handler may not run then.
+  @Test(arguments: [true, false]) func anOwnerInItsDeinitReleasesItsHandlers(ofAllTopics: Bool) {
+    let testHome = TestHome()
+    testHome.queue.suspend()
+    defer { testHome.queue.resume() }
+    weak var captured: Owner?
+    do {
+      let model = Model(center, journal) { model in
+        let removed =
+          ofAllTopics
+          ? model.center.remove(model) : model.center.removeHandlers(of: .login, owner: model)
+        #expect(removed == 0)
+      }
+      let owner = Owner()
+      captured = owner
+      center.observe(.login, owner: model, on: testHome.queue) { _, _ in extendLifetime(owner) }
+    }
+    #expect(captured == nil)
+  }
+
   @Test func anObjectAtTheAddressOfADeallocatedOwnerIsANewOwner() {
     for number in 0..<2000 {
       let owner = Owner()

@@ -230,7 +230,7 @@ import Testing
     }
     observe(0..<40)
     let crowded = try #require(topics.first { $0.name == name })
-    for group in crowded.roster.groups { _ = crowded.endSearch(in: group.home) }
+    for group in crowded.roster.groups { _ = crowded.takeWaitingSearch(in: group.home) }
     observe(40..<400)
     #expect(!crowded.hasWaitingSearch)
   }

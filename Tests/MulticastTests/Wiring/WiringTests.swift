@@ -58,6 +58,17 @@ private final class WaitingWorker: WorkerProtocol {
 
   // MARK: - Protocols
 
+  @Test func onlyTheDeliveriesOfATracedCenterPutAProtocolWithoutClientsIntoTheWiring() {
+    let center = MulticastCenter(onDelivery: { _ in })
+    let badge = kept(Badge())
+    #expect(!center.contains(badge, for: UserProtocol.self))
+    #expect(!center.remove(badge, for: UserProtocol.self))
+    center.removeAll(for: UserProtocol.self)
+    #expect(center.wiring.protocols.isEmpty)
+    center.notify(UserProtocol.self) { _ in }
+    #expect(center.wiring.protocols.map(\.count) == [0])
+  }
+
   @Test func neighboringClientsOfOneTypeAreAGroupAndKeepTheirOrder() {
     // A notify does not put a protocol without clients into the wiring.
     center.notify(UserProtocol.self) { _ in }
