@@ -138,13 +138,13 @@ extension MulticastCenter {
   /// You may call this in the object's `deinit`, but do not have to. It releases the object's handlers on
   /// this thread.
   ///
-  /// - Parameter client: The object. It does not have to be a client.
+  /// - Parameter object: The object. It does not have to be a client.
   /// - Returns: The number of registrations that were removed. 0 while the object is being deinitialized.
   /// - Complexity: Amortized O(*p* + *n*) for *p* listener protocols and message types in use, and *n*
   ///   registrations.
   @discardableResult
-  public func remove(_ client: AnyObject) -> Int {
-    registries.all.reduce(0) { count, registry in count + registry.removeClient(client) }
+  public func remove(_ object: AnyObject) -> Int {
+    registries.all.reduce(0) { count, registry in count + registry.removeClient(object) }
   }
 
   /// Removes all clients of a listener protocol. Active deliveries call no further client.

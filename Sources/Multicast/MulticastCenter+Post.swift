@@ -166,7 +166,7 @@ extension MulticastCenter {
     /// <!-- example: in Settling -->
     /// ```swift
     /// // The end of a command-line program
-    /// if !center.waitUntilSettled(seconds: 5) {
+    /// if !center.waitUntilSettled(within: 5) {
     ///   print(center.wiring)
     /// }
     /// ```
@@ -190,11 +190,11 @@ extension MulticastCenter {
     @available(*, noasync, message: "Await settled(within:) instead.")
     @discardableResult
     public func waitUntilSettled(
-      seconds: Double,
+      within seconds: Double,
       fileID: StaticString = #fileID, line: Int = #line, column: Int = #column
     ) -> Bool {
       office.waitUntilSettled(
-        seconds: seconds, from: CallSite(fileID: fileID, line: line, column: column))
+        within: seconds, from: CallSite(fileID: fileID, line: line, column: column))
     }
   }
 #endif

@@ -59,11 +59,6 @@ struct IsolatedCall<Listener> {
   let function: @isolated(any) @Sendable (Listener) -> Void
 
   var callable: @Sendable (Listener) -> Void {
-    unsafe unsafeBitCast(self, to: CallableCall<Listener>.self).function
+    unsafe unsafeBitCast(self, to: Callable<Listener>.self).function
   }
-}
-
-/// A body without a value, after the cast.
-struct CallableCall<Listener> {
-  let function: @Sendable (Listener) -> Void
 }

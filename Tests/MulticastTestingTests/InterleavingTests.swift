@@ -41,7 +41,7 @@ import XCTest
     let allowed = allowed.orders
     let found = Locked<Set<String>>([])
     for seed in 0..<5000 where found.withLock({ $0.count }) < allowed.count {
-      try await Interleavings.replay(UInt64(seed)) { center in
+      try await Interleavings.replay(seed: UInt64(seed)) { center in
         let journal = Journal()
         try await body(center, journal)
         let order = journal.read()
@@ -57,7 +57,7 @@ import XCTest
     let orders = Collected<[String]>()
     for _ in 0..<3 {
       let found = Collected<String>()
-      try await Interleavings.explore(60) { center in
+      try await Interleavings.explore(runs: 60) { center in
         let journal = Journal()
         let household = Household(center)
         for (index, kind) in HomeKind.allCases.enumerated() {
@@ -82,7 +82,7 @@ import XCTest
   /// An `await` returns when the awaited post has been handled. Other letters may still wait.
   @Test func anAwaitedPostReturnsWhileOtherLettersStillWait() async throws {
     let counts = Collected<Int>()
-    try await Interleavings.explore(60) { center in
+    try await Interleavings.explore(runs: 60) { center in
       let (household, heard, question) = (Household(center), Numbers(), Topic<Int>("question"))
       for kind in [HomeKind.queue, .mainActor, .actor] {
         await household.observe(Topic<Int>(), in: kind) { heard.add($0) }
@@ -101,7 +101,7 @@ import XCTest
 
   /// While a handler awaits a post, other homes handle the letters of that post.
   @Test func aHandlerThatAwaitsAPostLetsOtherHomesHandleIt() async throws {
-    try await Interleavings.explore(20) { center in
+    try await Interleavings.explore(runs: 20) { center in
       let (question, answer) = (Topic<Int>("question"), Topic<Int>("answer"))
       let (household, owner, heard) = (Household(center), Resident(), Numbers())
       center.observe(question, owner: owner) { @Sendable _, number in
@@ -124,7 +124,7 @@ import XCTest
   @Test func anIssueListsTheLettersAndEndsTheExploration() async throws {
     let posts = Locked((first: 0, second: 0))
     let issues = try await issues {
-      try await Interleavings.explore(100) { center in
+      try await Interleavings.explore(runs: 100) { center in
         let (household, heard) = (Household(center), Journal())
         await household.observe(Topic<String>("mail"), in: .queue) { heard.write($0) }
         await household.observe(.login, in: .actor) { heard.write("\($0.id)") }
@@ -144,7 +144,7 @@ import XCTest
         The letters in this order:
           1. Topic<Login>("login") Login(id: 1), posted at \(#fileID):\(lines.second):20, in Resident: Resident
           2. Topic<String>("mail") two lines, posted at \(#fileID):\(lines.first):20, in queue home: Resident
-        With the seed \(seed): Interleavings.replay(\(seed)) repeats it.
+        With the seed \(seed): Interleavings.replay(seed: \(seed)) repeats it.
         """)
   }
 
@@ -152,7 +152,7 @@ import XCTest
     @Test func aWarningDoesNotEndTheExploration() async throws {
       let runs = Numbers()
       let issues = try await issues {
-        try await Interleavings.explore(5) { _ in
+        try await Interleavings.explore(runs: 5) { _ in
           Issue.record("only a warning", severity: .warning)
           runs.add(1)
         }
@@ -165,17 +165,17 @@ import XCTest
   @Test(arguments: [0, -1]) func exploringNothingStopsTheProgram(count: Int) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       [count] in
-      try await Interleavings.explore(count) { _ in }
+      try await Interleavings.explore(runs: count) { _ in }
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(text.contains("Interleavings.explore(\(count)); use 1 or more runs"))
+    #expect(text.contains("Interleavings.explore(runs: \(count)); use 1 or more runs"))
   }
 
   @Test func anErrorIsThrownWithItsSeed() async {
     struct Odd: Error {}
     let runs = Locked(0)
     let failure = await #expect(throws: Interleavings.Failure.self) {
-      try await Interleavings.explore(100) { _ in
+      try await Interleavings.explore(runs: 100) { _ in
         if runs.withLock({ runs in
           runs += 1
           return runs == 3
@@ -187,17 +187,18 @@ import XCTest
     #expect(failure?.seed == 2 && failure?.underlying is Odd)
     #expect(
       failure?.description
-        == "Odd()\nNo letter was handled.\nWith the seed 2: Interleavings.replay(2) repeats it.")
+        == "Odd()\nNo letter was handled.\nWith the seed 2: Interleavings.replay(seed: 2) repeats it."
+    )
   }
 
   @Test func aRequirementThatFailsIsOneIssue() async throws {
     let issues = try await issues {
-      try await Interleavings.explore(3) { _ in
+      try await Interleavings.explore(runs: 3) { _ in
         let missing: Int? = nil
         _ = try #require(missing)
       }
     }
-    #expect(issues.count == 1 && issues[0].contains("Interleavings.replay(0)"))
+    #expect(issues.count == 1 && issues[0].contains("Interleavings.replay(seed: 0)"))
   }
 
   /// As in XCTest, which does not see the issues that Swift Testing records. In its own process, because an issue without a test is
@@ -206,7 +207,7 @@ import XCTest
     await #expect(processExitsWith: .success) {
       let failure = await Task.detached { () -> (any Error)? in
         do {
-          try await Interleavings.explore(3) { center in
+          try await Interleavings.explore(runs: 3) { center in
             #expect(MulticastCenter.current !== center, "the first issue")
             let recorder = TopicRecorder(center, .login, exhaustive: true)
             center.post(.login, Login(id: 1))
@@ -218,7 +219,9 @@ import XCTest
         }
       }.value
       let text = (failure as? Interleavings.Failure)?.description ?? ""
-      for part in ["the first issue", "their recorder is exhaustive", "Interleavings.replay(0)"] {
+      for part in [
+        "the first issue", "their recorder is exhaustive", "Interleavings.replay(seed: 0)",
+      ] {
         precondition(text.contains(part), text)
       }
     }
@@ -227,7 +230,7 @@ import XCTest
   /// A child task of the body that was cancelled throws one, and the test itself is not cancelled.
   @Test func aCancellationErrorOfTheBodyIsThrownWithItsSeed() async {
     let failure = await #expect(throws: Interleavings.Failure.self) {
-      try await Interleavings.explore(1) { _ in throw CancellationError() }
+      try await Interleavings.explore(runs: 1) { _ in throw CancellationError() }
     }
     #expect(failure?.underlying is CancellationError)
   }
@@ -237,7 +240,7 @@ import XCTest
     @Test func aBodyCanCancelItsTest() async throws {
       let runs = Numbers()
       defer { #expect(runs.all == [1]) }
-      try await Interleavings.explore(3) { _ in
+      try await Interleavings.explore(runs: 3) { _ in
         runs.add(1)
         try Test.cancel("as the test expects")
       }
@@ -246,13 +249,13 @@ import XCTest
 
   @Test func aSkipOfXCTestIsThrownUnchanged() async {
     await #expect(throws: XCTSkip.self) {
-      try await Interleavings.explore(3) { _ in throw XCTSkip("as the test expects") }
+      try await Interleavings.explore(runs: 3) { _ in throw XCTSkip("as the test expects") }
     }
   }
 
   /// A handler waits for its own post, and the body does not wait.
   @Test func noLetterIsHandledWhileTheBodyRuns() async throws {
-    try await Interleavings.explore(100) { center in
+    try await Interleavings.explore(runs: 100) { center in
       let owner = Resident()
       let handled = Locked(0)
       center.observe(Topic<Int>("asks"), owner: owner) { _, number in
@@ -282,7 +285,7 @@ import XCTest
       struct Odd: Error {}
       let failure = await Task.detached { () -> (any Error)? in
         do {
-          try await Interleavings.explore(3) { _ in throw Odd() }
+          try await Interleavings.explore(runs: 3) { _ in throw Odd() }
           return nil
         } catch {
           return error
@@ -294,7 +297,7 @@ import XCTest
 
   @Test func aRefusedLoopIsThrownAsAFailure() async {
     let failure = await #expect(throws: Interleavings.Failure.self) {
-      try await Interleavings.explore(1) { center in
+      try await Interleavings.explore(runs: 1) { center in
         let household = Household(center)
         await household.observe(Topic<Int>(), in: .queue) { center.post(Topic<Int>(), $0) }
         center.post(Topic<Int>(), 1)
@@ -307,7 +310,7 @@ import XCTest
   // MARK: - Runs
 
   @Test func theCenterOfARunIsTheCurrentOneAndCanBeRecorded() async throws {
-    try await Interleavings.explore(3) { center in
+    try await Interleavings.explore(runs: 3) { center in
       #expect(MulticastCenter.current === center)
       let household = Household(center)
       let deliveries = DeliveryRecorder()
@@ -323,7 +326,7 @@ import XCTest
     for kind in HomeKind.allCases {
       let numbers = Numbers()
       let household = Locked<Household?>(nil)
-      try await Interleavings.explore(20) { center in
+      try await Interleavings.explore(runs: 20) { center in
         let made = Household(center)
         household.withLock { $0 = made }
         await made.observe(Topic<Int>(), in: kind) { number in
@@ -339,7 +342,7 @@ import XCTest
   @Test func theCenterOfARunWorksAfterTheRun() async throws {
     let left = Locked<Household?>(nil)
     let numbers = Numbers()
-    try await Interleavings.replay(1) { center in
+    try await Interleavings.replay(seed: 1) { center in
       let household = Household(center)
       for kind in HomeKind.allCases {
         await household.observe(Topic<Int>(), in: kind) { numbers.add($0) }
@@ -353,7 +356,7 @@ import XCTest
   }
 
   @Test func aRecorderWaitsForDetachedTasksAndBlocksOnQueues() async throws {
-    try await Interleavings.explore(20) { center in
+    try await Interleavings.explore(runs: 20) { center in
       let logins = TopicRecorder(center, .login)
       let household = Household(center)
       await household.observe(Topic<Int>(), in: .queue) { number in
@@ -368,7 +371,7 @@ import XCTest
 
   /// An exploration counts the awaited calls of its own center only.
   @Test func aCallOfAnotherCenterCanWaitForThisOne() async throws {
-    try await Interleavings.explore(3) { center in
+    try await Interleavings.explore(runs: 3) { center in
       let (other, home) = (MulticastCenter(), DispatchQueue(label: "home"))
       let (owner, numbers) = (Resident(), Numbers())
       center.observe(Topic<Int>(), owner: owner, on: home) { _, number in numbers.add(number) }
@@ -387,7 +390,7 @@ import XCTest
 
   /// A handler on one queue posts, and a handler on another queue enters the first one with `sync`.
   @Test func aHandlerCanBlockAnotherHomeWithSync() async throws {
-    try await Interleavings.explore(3) { center in
+    try await Interleavings.explore(runs: 3) { center in
       let (busy, home) = (DispatchQueue(label: "busy"), DispatchQueue(label: "home"))
       let owner = Resident()
       let numbers = Numbers()
@@ -406,7 +409,7 @@ import XCTest
 
   /// The center itself leaves letters that search for deallocated clients. An exploration does not handle them one by one.
   @Test func searchesForDeallocatedClientsAreNotSteps() async throws {
-    try await Interleavings.explore(3) { center in
+    try await Interleavings.explore(runs: 3) { center in
       let (queue, heard) = (DispatchQueue(label: "home"), Numbers())
       for _ in 0..<1_000 { center.observe(Topic<Int>(), owner: Resident(), on: queue) { _, _ in } }
       #expect(center.wiring.waiting.isEmpty)
@@ -425,7 +428,7 @@ import XCTest
   @Test func aSeedRepeatsItsOrderWithDeallocatedOwners() async throws {
     func order(_ seed: UInt64) async throws -> [Int] {
       let heard = Numbers()
-      try await Interleavings.replay(seed) { center in
+      try await Interleavings.replay(seed: seed) { center in
         let owner = Resident()
         for home in 0..<6 {
           let queue = DispatchQueue(label: "alive \(home)")
@@ -474,7 +477,7 @@ import XCTest
   }
 
   @Test func aLimitEndsAWaitWhileAHandlerRuns() async throws {
-    try await Interleavings.explore(3) { center in
+    try await Interleavings.explore(runs: 3) { center in
       let gate = await Gate(center)
       for limit in [0, 0.001] { #expect(await center.settled(within: limit) == false) }
       gate.open()
@@ -483,7 +486,7 @@ import XCTest
   }
 
   @Test func cancellationEndsTheWaitsOfAChildTaskWhileAHandlerRuns() async throws {
-    try await Interleavings.explore(3) { center in
+    try await Interleavings.explore(runs: 3) { center in
       let gate = await Gate(center)
       let logins = TopicRecorder(center, .login)
       let waits = [
@@ -498,7 +501,7 @@ import XCTest
 
   /// No wait that has ended early counts as a wait, even one that has ended before it could begin.
   @Test func noLetterIsHandledAfterAWaitHasEndedEarly() async throws {
-    try await Interleavings.explore(20) { center in
+    try await Interleavings.explore(runs: 20) { center in
       let gate = await Gate(center)
       let (household, heard) = (Household(center), Numbers())
       for kind in HomeKind.allCases {
@@ -521,7 +524,7 @@ import XCTest
   @Test func cancellationEndsARunThatAwaitsAMessage() async throws {
     let (begun, hasBegun) = AsyncStream<Void>.makeStream()
     let exploration = Task {
-      try await Interleavings.explore(10) { center in
+      try await Interleavings.explore(runs: 10) { center in
         let logins = TopicRecorder(center, .login)
         hasBegun.yield()
         _ = try await logins.next()
@@ -536,7 +539,8 @@ import XCTest
   /// A body that returns because it is cancelled may have checked nothing.
   @Test func cancellationEndsAReplay() async {
     let replay = Task {
-      try await Interleavings.replay(1) { _ in while !Task.isCancelled { await Task.yield() } }
+      try await Interleavings.replay(seed: 1) { _ in while !Task.isCancelled { await Task.yield() }
+      }
     }
     replay.cancel()
     await #expect(throws: CancellationError.self) { try await replay.value }
@@ -547,7 +551,7 @@ import XCTest
 final class InterleavingsInXCTestTests: XCTestCase {
   func testASkipIsThrownUnchanged() async throws {
     do {
-      try await Interleavings.explore(3) { _ in throw XCTSkip("as the test expects") }
+      try await Interleavings.explore(runs: 3) { _ in throw XCTSkip("as the test expects") }
       XCTFail("The exploration has thrown nothing.")
     } catch is XCTSkip {}
   }
@@ -555,7 +559,7 @@ final class InterleavingsInXCTestTests: XCTestCase {
   /// XCTest would not count the issue if the test were skipped.
   func testAnIssueBeforeASkipIsThrown() async throws {
     do {
-      try await Interleavings.explore(3) { center in
+      try await Interleavings.explore(runs: 3) { center in
         #expect(MulticastCenter.current !== center, "the first issue")
         throw XCTSkip("as the test expects")
       }

@@ -324,11 +324,11 @@ extension Mistake {
   @Test(arguments: Mistake.all)
   func anExplorationFindsTheMistake(_ mistake: Mistake) async throws {
     let failure = try await #require(throws: Interleavings.Failure.self) {
-      try await Interleavings.explore(Self.limit) { try await mistake.run($0, false) }
+      try await Interleavings.explore(runs: Self.limit) { try await mistake.run($0, false) }
     }
     // The seed repeats the order, so it finds the mistake again.
     let again = try await #require(throws: Interleavings.Failure.self) {
-      try await Interleavings.replay(failure.seed) { try await mistake.run($0, false) }
+      try await Interleavings.replay(seed: failure.seed) { try await mistake.run($0, false) }
     }
     #expect(again.seed == failure.seed)
     #expect(again.letters == failure.letters)
@@ -336,6 +336,6 @@ extension Mistake {
 
   @Test(arguments: Mistake.all)
   func anExplorationFindsNothingInTheFixedProgram(_ mistake: Mistake) async throws {
-    try await Interleavings.explore(Self.limit) { try await mistake.run($0, true) }
+    try await Interleavings.explore(runs: Self.limit) { try await mistake.run($0, true) }
   }
 }

@@ -388,7 +388,7 @@ private final class Paged: PageProtocol {
 
   @Test func anExhaustiveRecorderIsCheckedAfterEachRunOfAnExploration() async throws {
     let issues = try await issues {
-      try await Interleavings.explore(3) { center in
+      try await Interleavings.explore(runs: 3) { center in
         let recorder = TopicRecorder(center, .login, exhaustive: true)
         center.post(.login, Login(id: 1))
         extendLifetime(recorder)

@@ -11,7 +11,7 @@ import Testing
   // MARK: - 13: home
 
   @Test func eachHandlerIsCalledInItsHome() async throws {
-    try await Interleavings.explore(Self.runs) { center in
+    try await Interleavings.explore(runs: Self.runs) { center in
       let key = DispatchSpecificKey<Bool>()
       let queue = DispatchQueue(label: "home")
       queue.setSpecific(key: key, value: true)
@@ -42,7 +42,7 @@ import Testing
   /// Each home receives a question before its answers, and the posts of one thread in order.
   @Test func everyHomeReceivesCausesBeforeTheirEffects() async throws {
     let (question, answer) = (Topic<Int>("question"), Topic<Int>("answer"))
-    try await Interleavings.explore(Self.runs) { center in
+    try await Interleavings.explore(runs: Self.runs) { center in
       let household = Household(center)
       let heard = HomeKind.allCases.map { ($0, Numbers()) }
       for (kind, numbers) in heard {
@@ -75,7 +75,7 @@ import Testing
   /// A home may answer before the post of the question has returned. No handler without a home receives the answer first.
   @Test func handlersWithoutAHomeReceiveCausesBeforeTheirEffects() async throws {
     let (question, answer) = (Topic<Int>("question"), Topic<Int>("answer"))
-    try await Interleavings.explore(Self.runs) { center in
+    try await Interleavings.explore(runs: Self.runs) { center in
       let (household, owners) = (Household(center), [Resident(), Resident(), Resident()])
       let heard = owners.map { ($0, Numbers()) }
       for (owner, numbers) in heard {
@@ -103,7 +103,7 @@ import Testing
   /// A handler without a home answers on the posting thread, before any home has received the question.
   @Test func anImmediateAnswerDoesNotOvertakeItsQuestion() async throws {
     let (question, answer) = (Topic<Int>("question"), Topic<Int>("answer"))
-    try await Interleavings.explore(Self.runs) { center in
+    try await Interleavings.explore(runs: Self.runs) { center in
       let (household, owner) = (Household(center), Resident())
       let heard = Numbers()
       let queue = DispatchQueue(label: "home")
@@ -136,7 +136,7 @@ import Testing
         return ids
       }
     }
-    try await Interleavings.explore(Self.runs) { center in
+    try await Interleavings.explore(runs: Self.runs) { center in
       let (store, owner) = (Store(), Resident())
       let direct = Numbers()
       await store.observe(center)
@@ -153,7 +153,7 @@ import Testing
   // MARK: - 16: recurring posts
 
   @Test func aPostCanRecurBetweenHomes() async throws {
-    try await Interleavings.explore(30) { center in
+    try await Interleavings.explore(runs: 30) { center in
       let household = Household(center)
       let count = Locked(0)
       for kind in [HomeKind.queue, .actor] {
@@ -176,7 +176,7 @@ import Testing
   @Test func lateObserversMissNoMessageAfterTheLatest() async throws {
     let topic = Topic<Int>("level", keepsLatest: true)
     let last = 6
-    try await Interleavings.explore(Self.runs) { center in
+    try await Interleavings.explore(runs: Self.runs) { center in
       let household = Household(center)
       let heard = Collected<Numbers>()
       @Sendable func observe(in kind: HomeKind) async {

@@ -103,7 +103,7 @@ actor Loyalty {
 }
 
 @Test func theTotalIsRightInEveryOrder() async throws {
-  try await Interleavings.explore(100) { center in
+  try await Interleavings.explore(runs: 100) { center in
     let loyalty = Loyalty(center: center)
     let cart = await Cart(center: center)
     await loyalty.begin()
@@ -242,7 +242,7 @@ nonisolated struct Preferences: UserProtocol {
 
   @Test func anExplorationFindsTheMistakeOfTheHastyCart() async throws {
     let failure = try await #require(throws: Interleavings.Failure.self) {
-      try await Interleavings.explore(100, buy)
+      try await Interleavings.explore(runs: 100, buy)
     }
     #expect(failure.seed == 1)
     // The page shows this order, and wraps lines for narrow windows.

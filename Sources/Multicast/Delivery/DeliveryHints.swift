@@ -114,7 +114,7 @@ extension PostOffice {
     #endif
   }
 
-  /// Prints that `waitUntilSettled(seconds:)` has blocked a thread in a home where letters wait, if there is such a home. Call
+  /// Prints that `waitUntilSettled(within:)` has blocked a thread in a home where letters wait, if there is such a home. Call
   /// this on that thread, with no lock held.
   func hintAtLettersHere(at site: CallSite) {
     #if DEBUG
@@ -128,7 +128,7 @@ extension PostOffice {
       StandardError.hint(
         at: site,
         """
-        waitUntilSettled(seconds:), called at \(site), returned false, because letters wait in \(home), where it was called: \
+        waitUntilSettled(within:), called at \(site), returned false, because letters wait in \(home), where it was called: \
         a thread that waits may keep them from being handled. Call it on a thread that no home needs, or await settled(within:).
         """)
     #endif

@@ -45,10 +45,10 @@ extension PostOffice {
   extension PostOffice {
     /// Blocks this thread until the center has settled. Returns false if the number of seconds has passed, or if a post is calling
     /// the code that asks.
-    func waitUntilSettled(seconds: Double, from site: CallSite) -> Bool {
-      check(seconds, of: "waitUntilSettled(seconds:)", at: site)
+    func waitUntilSettled(within seconds: Double, from site: CallSite) -> Bool {
+      check(seconds, of: "waitUntilSettled(within:)", at: site)
       if isCallingThisCode {
-        hintThatSettledWouldWait("waitUntilSettled(seconds:)", at: site)
+        hintThatSettledWouldWait("waitUntilSettled(within:)", at: site)
         return false
       }
       let number = nextWaiter()

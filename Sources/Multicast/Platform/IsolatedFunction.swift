@@ -14,8 +14,8 @@
 // because an unconstrained argument is passed in another way than an object.
 
 /// A function of one argument, after the cast.
-@usableFromInline struct Callable<Argument> {
-  @usableFromInline let function: @Sendable (Argument) -> Void
+@usableFromInline package struct Callable<Argument> {
+  @usableFromInline package let function: @Sendable (Argument) -> Void
 }
 
 /// A function of an owner and a message, after the cast.

@@ -5,13 +5,13 @@ import Testing
 ///
 /// What one thread posts arrives in every home in order. Two homes have no common order: one may handle ten
 /// posts before the other handles its first. Code that relies on a common order fails rarely, and on another
-/// machine. ``explore(_:_:)`` runs a test in many of these orders, each decided by a seed, and ``replay(_:_:)``
+/// machine. ``explore(runs:_:)`` runs a test in many of these orders, each decided by a seed, and ``replay(seed:_:)``
 /// repeats one:
 ///
 /// <!-- example: in TestingSuite -->
 /// ```swift
 /// @Test func theTotalIsRightInEveryOrder() async throws {
-///   try await Interleavings.explore(100) { center in
+///   try await Interleavings.explore(runs: 100) { center in
 ///     // Has a handler on a queue, and one on the main actor.
 ///     let basket = Basket(center: center)
 ///     center.post(.added, Item(price: 20))
@@ -74,10 +74,12 @@ public enum Interleavings {
   ///   `next()` of a recorder does. It throws what `Test.cancel()` throws, and an `XCTSkip`, unchanged, so a body
   ///   can cancel or skip its test.
   public static func explore(
-    _ count: Int = 100,
+    runs count: Int = 100,
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
   ) async throws {
-    if count < 1 { fatalError("Multicast: Interleavings.explore(\(count)); use 1 or more runs") }
+    if count < 1 {
+      fatalError("Multicast: Interleavings.explore(runs: \(count)); use 1 or more runs")
+    }
     for seed in 0..<UInt64(count) {
       if try await hasIssues(seed, body) { return }
       try Task.checkCancellation()
@@ -88,12 +90,12 @@ public enum Interleavings {
   ///
   /// - Parameters:
   ///   - seed: The seed that a failure has named.
-  ///   - body: The body of ``explore(_:_:)``.
+  ///   - body: The body of ``explore(runs:_:)``.
   /// - Throws: ``Failure`` if the body throws, if the center refuses a loop, or, in XCTest, if the body records
   ///   an issue. `CancellationError` if the task is cancelled, and what cancels or skips the test, as with
-  ///   ``explore(_:_:)``.
+  ///   ``explore(runs:_:)``.
   public static func replay(
-    _ seed: UInt64,
+    seed: UInt64,
     _ body: @escaping @Sendable (MulticastCenter) async throws -> Void
   ) async throws {
     if try await hasIssues(seed, body) { return }
@@ -133,7 +135,7 @@ public enum Interleavings {
   private static func report(_ letters: [String], _ seed: UInt64) -> String {
     let list = letters.map { "\n  \($0)" }.joined()
     return (letters.isEmpty ? "No letter was handled." : "The letters in this order:\(list)")
-      + "\nWith the seed \(seed): Interleavings.replay(\(seed)) repeats it."
+      + "\nWith the seed \(seed): Interleavings.replay(seed: \(seed)) repeats it."
   }
 
   /// Runs a seed. Returns whether the body has recorded issues that fail its test.

@@ -68,7 +68,7 @@ func asynchronous(
 func blocked(center: MulticastCenter) async {
   // expected-mode6-error@+2 {{unavailable from asynchronous contexts; Await settled(within:) instead.}}
   // expected-mode5-warning@+1 {{unavailable from asynchronous contexts; Await settled(within:) instead.}}
-  center.waitUntilSettled(seconds: 1)
+  center.waitUntilSettled(within: 1)
 }
 
 // Batches are synchronous only.

@@ -274,7 +274,7 @@ import Testing
     let testHome = postToSuspendedQueue()
     #expect(await !center.settled(within: seconds))
     #expect(waiters == 0)
-    onNewThread { [center] in #expect(!center.waitUntilSettled(seconds: seconds)) }
+    onNewThread { [center] in #expect(!center.waitUntilSettled(within: seconds)) }
     #expect(waiters == 0)
     #expect(numbers.all.isEmpty)
     testHome.queue.resume()
@@ -285,7 +285,7 @@ import Testing
   @Test(arguments: [0, 3_600, .infinity, .greatestFiniteMagnitude] as [Double])
   func aCenterThatHasSettledNeedsNoTime(seconds: Double) async {
     #expect(await center.settled(within: seconds))
-    onNewThread { [center] in #expect(center.waitUntilSettled(seconds: seconds)) }
+    onNewThread { [center] in #expect(center.waitUntilSettled(within: seconds)) }
   }
 
   @Test func aLimitThatIsNotANumberStopsTheProgram() async {
@@ -294,9 +294,9 @@ import Testing
     }
     #expect(text(awaited).contains("settled(within:) is not a number; use seconds, or .infinity"))
     let blocked = await #expect(processExitsWith: .crash, observing: .errors) {
-      onNewThread { _ = MulticastCenter().waitUntilSettled(seconds: .nan) }
+      onNewThread { _ = MulticastCenter().waitUntilSettled(within: .nan) }
     }
-    #expect(text(blocked).contains("waitUntilSettled(seconds:) is not a number; use seconds"))
+    #expect(text(blocked).contains("waitUntilSettled(within:) is not a number; use seconds"))
   }
 
   @Test func aThreadWaitsForPostsThatFollowInEveryHome() async {
@@ -314,7 +314,7 @@ import Testing
       let hasSettled = await withCheckedContinuation { continuation in
         DispatchQueue(label: "waiter").async { [center] in
           center.post(topics[0], round)
-          continuation.resume(returning: center.waitUntilSettled(seconds: 3_600))
+          continuation.resume(returning: center.waitUntilSettled(within: 3_600))
         }
       }
       #expect(hasSettled)
@@ -348,11 +348,11 @@ import Testing
     let result = await #expect(processExitsWith: .success, observing: .errors) {
       let (center, owner) = (MulticastCenter(), kept(Owner()))
       center.observe(.login, owner: owner) { [center] _, _ in
-        precondition(!center.waitUntilSettled(seconds: 3_600))
+        precondition(!center.waitUntilSettled(within: 3_600))
       }
       center.post(.login, Login(id: 1))
     }
-    expectWarning(result, of: "waitUntilSettled(seconds:)")
+    expectWarning(result, of: "waitUntilSettled(within:)")
   }
 
   @Test func aThreadThatAHomeNeedsReturnsFalseAndWarns() async {
@@ -360,7 +360,7 @@ import Testing
       let (center, owner, testHome) = (MulticastCenter(), kept(Owner()), TestHome())
       func wait(_ seconds: Double, line: Int) {
         let hasSettled = center.waitUntilSettled(
-          seconds: seconds, fileID: "App/Exit.swift", line: line, column: 5)
+          within: seconds, fileID: "App/Exit.swift", line: line, column: 5)
         precondition(!hasSettled)
       }
       center.observe(.login, owner: owner, on: testHome.queue) { _, _ in }
@@ -395,7 +395,7 @@ import Testing
       let messages = [("queue test home", 2), ("MainActor", 4), ("task in MainActor", 5)].map {
         home, line in
         """
-        Multicast: waitUntilSettled(seconds:), called at App/Exit.swift:\(line):5, returned false, because letters wait in \
+        Multicast: waitUntilSettled(within:), called at App/Exit.swift:\(line):5, returned false, because letters wait in \
         \(home), where it was called: a thread that waits may keep them from being handled. Call it on a thread that no home needs, or \
         await settled(within:).
 
