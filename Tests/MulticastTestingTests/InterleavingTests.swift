@@ -138,7 +138,7 @@ import XCTest
     let lines = posts.withLock { $0 }
     let comment = try #require(issues.first)
     #expect(issues.count == 1)
-    let seed = try #require(comment.split(separator: "(").last?.prefix { $0 != ")" })
+    let seed = try #require(comment.split(separator: "(seed: ").last?.prefix { $0 != ")" })
     #expect(
       comment == """
         The letters in this order:
