@@ -18,7 +18,7 @@
         Multicast: a client of type \(type), added for \(listener), has \(home) as its home and is \
         \(site.map { "notified outside it, at \($0)" } ?? "read outside it, from `clients`"). Post \
         instead: a post calls each client at home. If \(type) may be called on any thread, add it with \
-        on: nil.
+        on: nil, or, in a function that adds clients of a Sendable protocol, without isolation:.
         """, file: site?.file ?? #fileID, line: site.map { UInt(clamping: $0.line) } ?? #line)
     }
 
