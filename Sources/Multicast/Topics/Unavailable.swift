@@ -40,6 +40,16 @@ extension MulticastCenter {
     _ handler: @escaping @Sendable (isolated Owner, Message) async -> Void
   ) -> TopicObservation { fatalError() }
 
+  /// Unavailable. A handler that awaits is a closure.
+  @available(
+    *, unavailable, message: "A handler that awaits is a closure: { me, it in await me.f(it) }"
+  )
+  @discardableResult
+  public func observe<Message, Owner: AnyObject>(
+    _ topic: Topic<Message>, owner: Owner, id: (any Hashable & Sendable)? = nil,
+    once: Bool = false, newestOnly: Bool = false, _ method: (Owner) -> (Message) async -> Void
+  ) -> TopicObservation { fatalError() }
+
   /// Unavailable. Name a method with its class, or let the closure take its owner.
   @available(
     *, unavailable,

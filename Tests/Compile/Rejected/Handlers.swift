@@ -87,10 +87,13 @@ actor Store {
 
 @MainActor final class Label {
   func show(_ number: Int) {}
+  func load(_ number: Int) async {}
   func logout() {}
   func observe(_ center: MulticastCenter) {
     // expected-error@+1 {{Name the method with its class}}
     center.observe(.login, owner: self, self.show)
+    // expected-error@+1 {{A handler that awaits is a closure: { me, it in await me.f(it) }}}
+    center.observe(.login, owner: self, Label.load)
     // expected-error@+1 {{A handler of a Topic<Void> is a closure: { me, _ in me.logout() }}}
     center.observe(Topic<Void>(), owner: self, Label.logout)
   }
