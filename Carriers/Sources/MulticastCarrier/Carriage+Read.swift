@@ -18,8 +18,8 @@ extension Carriage {
     var checked: Position?
     var checkTime = ContinuousClock.now
     var inflow = Inflow()
-    /// The hash of the last record that was handled.
-    var handled: Int?
+    /// The hash of the newest record that was read, which may have been skipped.
+    var newest: Int?
     /// Until the reading has reached what was the end of the log when it began or went back.
     var review: Review?
     var isCatchingUp: Bool { review?.isCatchingUp == true }
@@ -96,12 +96,12 @@ extension Carriage {
     } catch CarrierError.beganAnew(let start) where !Task.isCancelled {
       // A process that goes on at a position of an earlier log begins with the latest value of this one.
       let isFirst =
-        line.log.keepsLatest && reading.handled == nil && reading.position?.number ?? 0 > 0
+        line.log.keepsLatest && reading.newest == nil && reading.position?.number ?? 0 > 0
       reading.review = Review(
         isCatchingUp: isFirst || reading.isCatchingUp, last: reading.review?.last, isAgain: true)
       (reading.position, reading.checked) = (start, start)
       reading.inflow.rewind()
-      reading.handled = line.own.latest.withLock { $0.beginAnew() } ?? reading.handled
+      reading.newest = line.own.latest.withLock { $0.beginAnew() } ?? reading.newest
       tell(.beganAnew(type: line.type))
     } catch {
       // A line ends before its carrier is closed.
@@ -115,6 +115,8 @@ extension Carriage {
 
   private func begin(_ line: Line, _ reading: inout Reading) async throws {
     let end = try await carrier.end(of: line.log)
+    // A line that has ended reports nothing: the type may be carried again.
+    try Task.checkCancellation()
     note(nil, line, \.in)
     let beginning = Position(epoch: end.epoch, number: 0)
     let position =
@@ -146,12 +148,15 @@ extension Carriage {
     reading.inflow.endRewind()
     // The log ends with another value than the one that counts here, so each process that holds this one posts it
     // again.
-    let isBehind = isLast && (review.tail == nil || review.tail != reading.handled)
+    let isBehind = isLast && (review.tail == nil || review.tail != reading.newest)
     guard line.log.keepsLatest, isBehind else { return }
-    // Values that wait to leave will end the log.
+    let posted = line.own.latest.withLock(\.posted)
+    let publish = line.latest(self, line)
     await waitUntilHeard(by: [line])
+    // A value that waits to leave, or was posted meanwhile, ends the log instead.
+    let isNewest = line.own.latest.withLock { $0.posted == posted }
     let waits = state.withLock { $0.outbox.count(line.sender.id) } > 0
-    if !waits, !Task.isCancelled { line.publishLatest(self, line) }
+    if isNewest, !waits, !Task.isCancelled { publish?() }
   }
 
   /// Finds losses that no record shows. Does so once a second if anything was read, and twice a minute otherwise.
@@ -167,6 +172,7 @@ extension Carriage {
       count(.gap(type: line.type, sender: "\(sender)", missing: 0), of: line, missing)
     }
     let end = try await carrier.end(of: line.log)
+    try Task.checkCancellation()
     // The log of a topic of events may be empty because its records have expired.
     let isBefore =
       end.number == 0 ? line.log.keepsLatest : end.epoch != position.epoch || end < position
@@ -177,6 +183,7 @@ extension Carriage {
     // A sender's numbers show which records were dropped unread, unless the sender has posted nothing since, or nothing
     // before.
     if !line.log.keepsLatest, try await !carrier.isComplete(line.log, since: checked) {
+      try Task.checkCancellation()
       tell(.gap(type: line.type, sender: nil, missing: nil))
     }
     reading.checked = position
@@ -209,7 +216,7 @@ extension Carriage {
     let finding = reading.inflow.take(
       frame.sender, first: frame.first, count: frame.items.count, hash: hash)
     reading.review?.tail = hash
-    if finding != .repeated { reading.handled = hash }
+    if finding != .repeated { reading.newest = hash }
     switch finding {
     case .repeated:
       if !isOwn { state.withLock { $0.condition.repeated += count } }
@@ -269,7 +276,7 @@ extension Carriage {
     var received = 0
     var service = ServiceContext.topLevel
     // Use indices, because the iterator of a zip looks up generic metadata for each element.
-    for (index, item) in frame.items.enumerated() {
+    for (index, item) in frame.items.enumerated() where !Task.isCancelled {
       // Usually, messages have no metadata. To compare other texts could take the square of their length.
       if index == 0 || !item.metadata.isEmpty || !frame.items[index - 1].metadata.isEmpty {
         service = .topLevel

@@ -75,7 +75,10 @@ extension Carriage: Service {
     }
     for (report, count) in reports { tell(report.with(count)) }
     if now != old { center.post(.carriageState, now) }
-    return now.connection != .closed
+    // `close()` may have posted its state in the meantime. Then that is the one to keep.
+    let last = condition
+    if last.connection == .closed, last != now { center.post(.carriageState, last) }
+    return last.connection != .closed
   }
 
   /// Logs and posts a report. Call this without a lock held.

@@ -55,6 +55,7 @@ public final class Carriage: Sendable {
     var told = CarriageState()
     /// The reports that are posted once a second, and how often each has occurred.
     var tally: [CarriageReport: UInt64] = [:]
+    /// The number of topics that were ever carried, for the numbers of their senders.
     var carried: UInt64 = 0
     var isClosed: Bool { condition.connection == .closed }
     /// Whether the engine has answered, or could not be reached.
@@ -208,9 +209,10 @@ extension Carriage {
         meters: meters
       ) { carriage, line, frame in
         await carriage.deliver(frame, of: line, to: topic, codec)
-      } publishLatest: { carriage, line in
-        let message = carriage.center.latest(of: topic)
-        if let message { carriage.publish(message, of: line, codec, .empty) }
+      } latest: { carriage, line in
+        carriage.center.latest(of: topic).map { message in
+          { carriage.publish(message, of: line, codec, .empty) }
+        }
       }
       (state.topics[line.topic], state.lines[type]) = (line, line)
       if !state.isClosed { state.outbox.open(number) }
@@ -224,7 +226,8 @@ extension Carriage {
     }
     if isClosed {
       meters.destroy()
-      return line.own.end()
+      _ = line.own.end()
+      return
     }
     let observation = center.observe(topic, owner: self, id: type, on: line.home.queue) {
       carriage, message in
@@ -242,30 +245,31 @@ extension Carriage {
 
   /// Stops carrying a topic. Its waiting messages stay in this process, and are reported. A record on its way to the
   /// engine is reported, too, although the engine may store it. The center forgets the latest message, as it does when
-  /// the carriage ends.
+  /// the carriage ends, unless a message that has come in is just being posted.
   ///
   /// A message that was posted just before may stay here without a report, because the carriage has not heard it yet. Await
   /// `center.post(…).delivered()` first.
   public func stopCarrying(_ type: String) {
-    guard let line = state.withLock({ $0.lines.removeValue(forKey: type) }) else { return }
-    end(line, .notCarried)
+    guard let line = state.withLock({ $0.lines[type] }), end(line, .notCarried) else { return }
     carrier.release(line.log)
+    // Last, so that the log has no other reader before its release.
     state.withLock { state in
-      state.topics[line.topic] = nil
+      (state.lines[type], state.topics[line.topic]) = (nil, nil)
       (state.refusals.in[type], state.refusals.out[type]) = (nil, nil)
     }
   }
 
-  /// Ends a line. Its waiting messages stay in this process.
-  func end(_ line: Line, _ reason: CarrierError) {
+  /// Ends a line. Its waiting messages stay in this process. Returns false if it has ended before.
+  @discardableResult
+  func end(_ line: Line, _ reason: CarrierError) -> Bool {
     // First, so that a sender whose pause is cancelled finds no message.
     let kept = change { $0.outbox.forget(line.sender.id) }
     if kept > 0 { count(.kept(type: line.type, reason: reason, count: 0), of: line, kept) }
-    line.own.end()
+    return line.own.end()
   }
 
   /// Posts a message that must leave, with the codec of its topic. Waits for room in the outbox, even while the engine
-  /// cannot be reached.
+  /// cannot be reached. A large message may wait as long as `center.post` uses all room that becomes free.
   ///
   /// Returns when all handlers in this process have received the message. In an awaiting handler of the same topic, it
   /// returns when the message is about to leave.

@@ -32,7 +32,7 @@ struct Inflow {
   /// The one that was silent for the longest time first.
   private var senders: OrderedDictionary<UInt64, Known> = [:]
   /// While the log is read again, it repeats the messages of each sender before this number.
-  private var read: [UInt64: UInt64] = [:]
+  private var readBefore: [UInt64: UInt64] = [:]
   /// Whether all records are signed, so that a low number is never a forged one.
   private let isSigned: Bool
 
@@ -54,7 +54,7 @@ struct Inflow {
     // Compare the contents, too, because a forged record may have any number.
     if known.recent.contains(where: { $0 == (first, hash) }) { return .repeated }
     let end = first + UInt64(count)
-    if end <= (isSigned ? known.next : read[sender.id] ?? 0) { return .repeated }
+    if end <= (isSigned ? known.next : readBefore[sender.id] ?? 0) { return .repeated }
     var finding = Finding.new(missing: 0)
     if first == known.next {
       // It continues after a jump, so the jump is honest.
@@ -86,11 +86,13 @@ struct Inflow {
   }
 
   /// Call this before the log is read again: everything that was read before is skipped, however old it is.
+  ///
+  /// What came after a jump is not: if the jump was forged, it would hide honest messages. If it was honest, some come twice.
   mutating func rewind() {
-    read = Dictionary(uniqueKeysWithValues: senders.lazy.map { ($0.key, $0.value.next) })
+    readBefore = senders.reduce(into: [:]) { $0[$1.key] = $1.value.jump?.from ?? $1.value.next }
   }
 
   /// Call this when the log has been read again up to its end at that time. From then on, a low number is not a
   /// repetition. Instead, a high number before it was forged, and would hide the next messages of an honest sender.
-  mutating func endRewind() { read = [:] }
+  mutating func endRewind() { readBefore = [:] }
 }

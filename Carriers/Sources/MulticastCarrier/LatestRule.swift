@@ -7,7 +7,7 @@
 /// engine, a lock or a clock.
 struct LatestRule {
   /// The number of own messages that were posted, and of those that have returned from the log or never will.
-  private var posted: UInt64 = 0
+  private(set) var posted: UInt64 = 0
   private var returned: UInt64 = 0
   /// The last own record: the number of its last message, its hash, and whether the engine has stored it.
   private var sent: (count: UInt64, hash: Int) = (0, 0)

@@ -21,8 +21,8 @@ struct Line: Sendable {
   let meters: Meters
   /// Decodes and posts the messages of one record, and returns when all handlers have run.
   let deliver: @Sendable (Carriage, Line, Frame) async -> Void
-  /// Publishes the latest message of the center. Call this in the line's home.
-  let publishLatest: @Sendable (Carriage, Line) -> Void
+  /// Reads the latest message of the center. Returns a closure that publishes it, to call in the line's home; nil if there is none.
+  let latest: @Sendable (Carriage, Line) -> (() -> Void)?
   let home = Home()
   let own = State()
 
@@ -59,6 +59,12 @@ struct Line: Sendable {
       if ends.withLock({ $0?.append(body) }) == nil { body() }
     }
 
-    func end() { ends.withLock { $0.take() }?.forEach { $0() } }
+    /// Ends the line. Returns false if it has ended before.
+    func end() -> Bool {
+      guard let ends = ends.withLock({ $0.take() }) else { return false }
+      // The reader began last, and ends first, so that it does not post after the latest message was removed.
+      for end in ends.reversed() { end() }
+      return true
+    }
   }
 }

@@ -160,7 +160,7 @@ public final class NATSCarrier: Carrier, Registry {
   public func isComplete(_ log: Log, since position: Position) async throws -> Bool {
     guard let doubt = known.withLock({ $0[log]?.doubt }) else { return true }
     let first = try await stream(log, sessions.current()).state?.first_seq ?? 0
-    known.withLock { $0[log]?.doubt = nil }
+    known.withLock { if !Task.isCancelled { $0[log]?.doubt = nil } }
     return first <= doubt &+ 1
   }
 

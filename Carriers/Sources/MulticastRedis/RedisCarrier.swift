@@ -29,7 +29,7 @@ public final class RedisCarrier: Carrier, Registry {
       if entry[1] == ARGV[2] or #record > tonumber(ARGV[6]) then record = '' end
       size = size + #record
       if size > tonumber(ARGV[5]) and size > #record then isFull = 1 break end
-      local epoch, before = known(fields[4], '^%d+$', 19), known(fields[6], '^%d+%-%d+$', 20)
+      local epoch, before = known(fields[4], '^%d+$', 19), known(fields[6], '^%d+%-%d+$', 41)
       local place = (epoch or '0') .. ' ' .. entry[1] .. ' ' .. (before or '0-0')
       all[#all + 1], all[#all + 2] = place, record
     end
@@ -181,7 +181,8 @@ extension RedisCarrier {
         return heard
       }
       if Task.isCancelled {
-        release(log)
+        // Only here: what is known of the log may be the next line's.
+        session.release(log.key)
         throw CancellationError()
       }
       let id = "\(position.number)-\(position.part)"
@@ -253,7 +254,7 @@ extension RedisCarrier {
   /// Returns whether no record was missing when the stream was read.
   public func isComplete(_ log: Log, since position: Position) async throws -> Bool {
     known.withLock { known in
-      defer { known[log.key]?.isIncomplete = false }
+      defer { if !Task.isCancelled { known[log.key]?.isIncomplete = false } }
       return known[log.key]?.isIncomplete != true
     }
   }

@@ -90,9 +90,10 @@ final class RedisSession: EngineSession {
 
   // MARK: What is heard
 
-  /// From this position on, the session uses published records; nil if the stream must be read further.
+  /// From this position on, the session uses published records; nil if the stream must be read further. After a cancellation, the
+  /// topic may be the next line's.
   func follow(_ key: String, from place: Position?) {
-    state.withLock { $0.topics[key]?.place = place }
+    state.withLock { if !Task.isCancelled { $0.topics[key]?.place = place } }
   }
 
   /// Listens to a topic, and waits for the next record after a position. Returns no records after a few seconds, and

@@ -24,13 +24,19 @@ private final class HookedCarrier: Carrier, Registry {
   let limits = Locked<[Int]>([])
   /// How often the end of each log was asked for.
   let ends = Locked<[Log: Int]>([:])
+  /// Gates at which the next questions for an end wait.
+  let endGates = Gates()
   private let end: Gate?
+  private let onRelease: @Sendable () -> Void
 
-  /// - Parameter end: A gate at which `close()` waits.
+  /// - Parameters:
+  ///   - end: A gate at which `close()` waits.
+  ///   - onRelease: Called before a log is released.
   init(
-    _ engine: InMemoryCarrier.Engine, append: Append? = nil, read: Read? = nil, end: Gate? = nil
+    _ engine: InMemoryCarrier.Engine, append: Append? = nil, read: Read? = nil, end: Gate? = nil,
+    onRelease: @escaping @Sendable () -> Void = {}
   ) {
-    (inner, self.end) = (InMemoryCarrier(engine), end)
+    (inner, self.end, self.onRelease) = (InMemoryCarrier(engine), end, onRelease)
     hooks.withLock { $0 = (append, read) }
   }
 
@@ -48,6 +54,7 @@ private final class HookedCarrier: Carrier, Registry {
   }
   func end(of log: Log) async throws -> Position {
     ends.withLock { $0[log, default: 0] += 1 }
+    await endGates.pass()
     return try await inner.end(of: log)
   }
   func isComplete(_ log: Log, since position: Position) async throws -> Bool {
@@ -59,7 +66,10 @@ private final class HookedCarrier: Carrier, Registry {
     try await hooks.withLock { $0.append }?([], Log(prefix: prefix, type: name, keepsLatest: false))
     return try await inner.register(value, as: name, in: prefix, expiry: expiry)
   }
-  func release(_ log: Log) { inner.release(log) }
+  func release(_ log: Log) {
+    onRelease()
+    inner.release(log)
+  }
   func close() async {
     await end?.pass()
     await inner.close()
@@ -99,11 +109,11 @@ private final class Gate: Sendable {
   }
 }
 
-/// Lets the next reads of a carrier wait, each at a gate of its own.
-private final class ReadGates: Sendable {
+/// Lets the next calls wait, each at a gate of its own.
+private final class Gates: Sendable {
   private let state = Locked((gates: [Gate](), arrived: 0))
 
-  /// The number of reads that have arrived at a gate.
+  /// The number of calls that have arrived at a gate.
   var arrived: Int { state.withLock { $0.arrived } }
 
   func put(_ gates: Gate...) { state.withLock { $0.gates = gates } }
@@ -1321,6 +1331,93 @@ private func limits(
     }
   }
 
+  /// A handler stops the topic while a record is posted.
+  @Test func theRestOfARecordIsNotPostedAfterTheEndOfItsTopic() async throws {
+    let (one, two) = (site("one"), site("two"))
+    two.center.observe(.last, owner: two) { two, note in
+      if note.number == 2 { two.carriage.stopCarrying("last") }
+    }
+    try await withSites(one, two) {
+      one.post(1...1, to: .last)
+      await two.until { $0.notes(of: "one", in: "last") == [1] }
+      engine.isDown = true
+      one.post(2...10, to: .last)
+      engine.isDown = false
+      await two.until { $0.notes(of: "one", in: "last").contains(2) }
+      await one.until { $0.state?.sent == 10 }
+      // In the line's home, the post of the record comes before that.
+      two.carriage.carry(.last, as: "last")
+      await two.until { $0.notes(of: "one", in: "last").last == 10 }
+      #expect(two.seen.notes(of: "one", in: "last") == [1, 2, 10])
+    }
+  }
+
+  /// Otherwise two readers would wait for one log, of which a carrier knows one.
+  @Test func aTypeIsCarriedUntilItsLogWasReleased() async {
+    let site = Locked<Site?>(nil)
+    let carrier = HookedCarrier(
+      engine, onRelease: { site.withLock(\.self)?.carriage.carry(.other, as: "note") })
+    let one = Site(carrier, "one") { $0.carry(.note, as: "note") }
+    site.withLock { $0 = one }
+    await one.start(topics: 1)
+    one.carriage.stopCarrying("note")
+    await one.until { seen in
+      seen.reports.contains { if case .refused("note", _) = $0 { true } else { false } }
+    }
+    one.carriage.carry(.other, as: "other")
+    await one.until { $0.began == 2 }
+    await one.stop()
+    site.withLock { $0 = nil }
+  }
+
+  /// Its reader still waits for an answer when the type is carried again.
+  @Test func aTopicThatHasEndedDoesNotBegin() async throws {
+    let (old, new) = (Gate(), Gate())
+    let carrier = HookedCarrier(engine)
+    carrier.endGates.put(old, new)
+    let one = Site(carrier, "one") { $0.carry(.note, as: "note") }
+    one.run()
+    await eventually { carrier.endGates.arrived == 1 }
+    one.carriage.stopCarrying("note")
+    one.carriage.carry(.note, as: "note")
+    await eventually { carrier.endGates.arrived == 2 }
+    old.open()
+    // Long enough for the old reader, which has nothing to wait for.
+    for _ in 0..<1_000 { await Task.yield() }
+    #expect(one.seen.began == 0)
+    new.open()
+    await one.until { $0.began > 0 }
+    let two = site("two")
+    try await withSites(two) {
+      two.post(1...1)
+      await one.until { $0.notes(of: "two") == [1] }
+    }
+    #expect(one.seen.began == 1)
+    await one.stop()
+  }
+
+  /// A handler of a report lets the last state before `close()` wait.
+  @Test func theStateThatATopicKeepsIsTheLastOne() async {
+    let one = site("one")
+    let states = Locked<[CarriageState.Connection]>([])
+    one.center.observe(.carriageState, owner: one) { _, state in
+      states.withLock { $0.append(state.connection) }
+    }
+    let isReported = Gate()
+    one.center.observe(.carriage, owner: one) { one, report in
+      guard case .kept = report else { return }
+      isReported.open()
+      // Until `close()` has posted its state.
+      while one.center.latest(of: .carriageState)?.connection != .closed { usleep(1_000) }
+    }
+    await one.start()
+    one.center.post(.note, Note("one", 1, String(repeating: "x", count: 2 << 20)))
+    await isReported.pass()
+    await one.close()
+    await eventually { states.withLock { $0.count { $0 == .closed } } == 2 }
+    #expect(states.withLock(\.self) == [.connected, .closed, .connected, .closed])
+  }
+
   @Test func topicsThatEndLeaveNothing() async throws {
     let one = Site(InMemoryCarrier(engine), "one") { $0.carry(.other, as: "other") }
     await one.start(topics: 1)
@@ -1398,7 +1495,7 @@ private func limits(
   /// does not post its own one again.
   @Test func anOldValueIsNotPostedAfterNewerOnes() async throws {
     let (first, second) = (Gate(), Gate())
-    let reads = ReadGates()
+    let reads = Gates()
     let carrier = HookedCarrier(
       engine,
       read: { _ in
@@ -1537,7 +1634,7 @@ private func limits(
   /// A restored log ends behind a process, and another one posts before the process has read it again.
   @Test func aLostValueIsNotPostedAgainBehindANewerOne() async throws {
     let (first, second) = (Gate(), Gate())
-    let reads = ReadGates()
+    let reads = Gates()
     let carrier = HookedCarrier(
       engine,
       read: { _ in

@@ -136,7 +136,7 @@ private struct Simulation {
     for _ in 0..<600 {
       let reader = random.below(readers.count)
       if random.chance(3) { settle(reader) }
-      if !forges, !dropsOld, random.chance(2) { rewind(reader) }
+      if !dropsOld, random.chance(2) { rewind(reader) }
       switch random.below(10) {
       case 0..<4: for _ in 0..<1 + random.below(5) { post(senders[random.below(3)]) }
       case 4..<7: _ = send(senders[random.below(3)], isCalm: false)

@@ -225,6 +225,21 @@ private final class HeldInflow {
     #expect(inflow.take(1, first: 1_002, count: 1, hash: 1_002) == .disputed)
   }
 
+  /// The log loses its end after a forged record, and the honest sender goes on.
+  @Test func aForgedJumpHidesNothingWhileTheLogIsReadAgain() {
+    let inflow = HeldInflow()
+    for number in 1...10 as ClosedRange<UInt64> {
+      #expect(inflow.take(1, first: number, count: 1, hash: Int(number)) == .new(missing: 0))
+    }
+    #expect(inflow.take(1, first: 1_000, count: 1, hash: 1) == .new(missing: 0))
+    inflow.rewind()
+    #expect(inflow.take(1, first: 10, count: 1, hash: 10) == .repeated)
+    #expect(inflow.take(1, first: 11, count: 1, hash: 11) == .disputed)
+    #expect(inflow.take(1, first: 12, count: 1, hash: 12) == .new(missing: 0))
+    inflow.endRewind()
+    #expect(inflow.settle().isEmpty && inflow.settle().isEmpty)
+  }
+
   /// No attacker can write a number that the sender has not written.
   @Test func aSignedRecordThatCameBeforeIsSkippedHoweverOldItIs() {
     let inflow = HeldInflow(Inflow(isSigned: true))
