@@ -11,7 +11,8 @@ nonisolated protocol LoopExecutor: SerialExecutor {
 nonisolated extension LoopExecutor {
   func enqueue(_ job: UnownedJob) {
     schedule { [self] in
-      job.runSynchronously(on: asUnownedSerialExecutor())
+      unsafe job.runSynchronously(
+        on: asUnownedSerialExecutor())
     }
   }
   func isIsolatingCurrentContext() -> Bool? { isCurrent }
@@ -53,6 +54,6 @@ actor Game {
     }
   }
   nonisolated var unownedExecutor: UnownedSerialExecutor {
-    loop.asUnownedSerialExecutor()
+    unsafe loop.asUnownedSerialExecutor()
   }
 }

@@ -31,6 +31,13 @@ nonisolated enum Broadcaster {
       observer, for: listener, isolation: isolation)
   }
 
+  /// A client of a `Sendable` protocol has no home.
+  static func register<T: Sendable>(
+    _ listener: T.Type, observer: T
+  ) {
+    center.add(observer, for: listener)
+  }
+
   static func unregister<T>(
     _ listener: T.Type, observer: T
   ) {
