@@ -31,11 +31,14 @@ public final class Program: Sendable {
     process.executableURL = URL(fileURLWithPath: isName ? "/usr/bin/env" : path)
     process.arguments = (isName ? [path] : []) + arguments.map(filled)
     process.standardInput = FileHandle.nullDevice
-    for (name, keyPath) in [("out", \Process.standardOutput), ("err", \Process.standardError)] {
+    let outputs = try ["out", "err"].map { name in
       let file = folder.appendingPathComponent(name)
       try Data().write(to: file)
-      process[keyPath: keyPath] = try FileHandle(forWritingTo: file)
+      return try FileHandle(forWritingTo: file)
     }
+    // The program has copies. Foundation keeps these open longer than the process object lives.
+    defer { for output in outputs { try? output.close() } }
+    (process.standardOutput, process.standardError) = (outputs[0], outputs[1])
     try process.run()
     self.process = Locked(process)
   }
