@@ -117,11 +117,10 @@ private struct Simulation {
     }
   }
 
-  /// The log is read again from an earlier position, as after a server has lost its end.
+  /// The log is read again from an earlier position to its end, as after a server has lost its end.
   private mutating func rewind(_ index: Int) {
     readers[index].inflow.rewind()
-    let end = readers[index].place
-    readers[index].place = max(0, end - random.below(40))
+    readers[index].place = max(0, readers[index].place - random.below(40))
     while readers[index].place < end { read(index, isCalm: true, limit: 1) }
     readers[index].inflow.endRewind()
   }
