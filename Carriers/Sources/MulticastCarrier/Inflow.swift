@@ -16,6 +16,8 @@ struct Inflow {
   private struct Known {
     let sender: Frame.Sender
     var next: UInt64
+    /// The number up to which no record was disputed or has made a jump.
+    var sure: UInt64
     /// The latest records, which distinguish a repeated record from one that another process has sent.
     var recent: [(first: UInt64, hash: Int)] = []
     /// A jump of the numbers that no later record has confirmed: how many messages it skips, and before which number it
@@ -49,7 +51,7 @@ struct Inflow {
       senders.removeFirst(senderLimit / 2)
     }
     // Messages before the first record are not missing. Even if the log was empty when the reading began, they may have expired.
-    var known = senders.removeValue(forKey: sender.id) ?? Known(sender: sender, next: first)
+    var known = senders.removeValue(forKey: sender.id) ?? Known(sender: sender, next: first, sure: first)
     defer { senders[sender.id] = known }
     // Compare the contents, too, because a forged record may have any number.
     if known.recent.contains(where: { $0 == (first, hash) }) { return .repeated }
@@ -68,6 +70,7 @@ struct Inflow {
       finding = .disputed
     }
     known.next = end
+    if finding != .disputed, known.jump == nil { known.sure = end }
     if known.recent.count == Inflow.recentCount { known.recent.removeFirst() }
     known.recent.append((first, hash))
     return finding
@@ -87,9 +90,9 @@ struct Inflow {
 
   /// Call this before the log is read again: everything that was read before is skipped, however old it is.
   ///
-  /// What came after a jump is not: if the jump was forged, it would hide honest messages. If it was honest, some come twice.
+  /// What came after a record that may be forged is not, because a forged number would hide honest messages. Some come twice then.
   mutating func rewind() {
-    readBefore = senders.reduce(into: [:]) { $0[$1.key] = $1.value.jump?.from ?? $1.value.next }
+    readBefore = Dictionary(uniqueKeysWithValues: senders.lazy.map { ($0.key, $0.value.sure) })
   }
 
   /// Call this when the log has been read again up to its end at that time. From then on, a low number is not a
