@@ -51,7 +51,8 @@ struct Inflow {
       senders.removeFirst(senderLimit / 2)
     }
     // Messages before the first record are not missing. Even if the log was empty when the reading began, they may have expired.
-    var known = senders.removeValue(forKey: sender.id) ?? Known(sender: sender, next: first, sure: first)
+    var known =
+      senders.removeValue(forKey: sender.id) ?? Known(sender: sender, next: first, sure: first)
     defer { senders[sender.id] = known }
     // Compare the contents, too, because a forged record may have any number.
     if known.recent.contains(where: { $0 == (first, hash) }) { return .repeated }
