@@ -220,8 +220,11 @@ extension Carriage {
     }
     guard let (line, isRunning, isClosed) = begun else {
       // The meters of a type that is carried have the same names, and are still used.
-      if state.withLock({ $0.lines[type] == nil }) { meters.destroy() }
-      let reason = "The type or the topic is carried already, and goes on as it was."
+      let isUsed = state.withLock { state in
+        state.lines[type].map { state.outbox.isOpen($0.sender.id) } ?? false
+      }
+      if !isUsed { meters.destroy() }
+      let reason = "The type or the topic is carried already."
       return tell(.refused(type: type, reason: reason))
     }
     if isClosed {
@@ -250,7 +253,9 @@ extension Carriage {
   /// A message that was posted just before may stay here without a report, because the carriage has not heard it yet. Await
   /// `center.post(…).delivered()` first.
   public func stopCarrying(_ type: String) {
-    guard let line = state.withLock({ $0.lines[type] }), end(line, .notCarried) else { return }
+    guard let line = state.withLock({ $0.lines[type] }) else { return }
+    // Only the first caller goes on. `close()` may have ended the line before.
+    guard end(line, .notCarried) || state.withLock(\.isClosed) else { return }
     carrier.release(line.log)
     // Last, so that the log has no other reader before its release.
     state.withLock { state in

@@ -93,7 +93,7 @@ struct Inflow {
   ///
   /// What came after a record that may be forged is not, because a forged number would hide honest messages. Some come twice then.
   mutating func rewind() {
-    readBefore = Dictionary(uniqueKeysWithValues: senders.lazy.map { ($0.key, $0.value.sure) })
+    readBefore = senders.reduce(into: [:]) { $0[$1.key] = min($1.value.sure, $1.value.next) }
   }
 
   /// Call this when the log has been read again up to its end at that time. From then on, a low number is not a

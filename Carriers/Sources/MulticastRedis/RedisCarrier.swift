@@ -175,6 +175,7 @@ extension RedisCarrier {
       let session = try sessions.current()
       if let heard = try await session.next(log.key, after: position) {
         known.withLock { known in
+          if Task.isCancelled { return }
           known[log.key]?.time = .now
           if !heard.isEmpty { known[log.key]?.isEmpty = false }
         }

@@ -179,12 +179,14 @@ final class RedisSession: EngineSession {
 struct Place {
   let position, before: Position
 
-  /// Parses an epoch and the two positions.
+  /// Parses an epoch and the two positions. Any client may have written the second one. If it is not a position, there is none.
   init?(_ text: String) {
     // Bytes, because to find the characters of a text takes longer than the rest.
-    let parts = text.utf8.split { " -".utf8.contains($0) }.compactMap { UInt64(Substring($0)) }
-    guard parts.count == 5 else { return nil }
-    position = Position(epoch: parts[0], number: parts[1], part: parts[2])
-    before = Position(epoch: parts[0], number: parts[3], part: parts[4])
+    let parts = text.utf8.split { " -".utf8.contains($0) }.map { UInt64(Substring($0)) }
+    guard parts.count == 5, let epoch = parts[0], let number = parts[1], let part = parts[2] else {
+      return nil
+    }
+    position = Position(epoch: epoch, number: number, part: part)
+    before = Position(epoch: epoch, number: parts[3] ?? 0, part: parts[4] ?? 0)
   }
 }

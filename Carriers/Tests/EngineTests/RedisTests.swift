@@ -300,8 +300,12 @@ struct RedisTests {
     let sites = try await sites(engine, "one", "two")
     sites[0].post(1...1)
     await sites[1].until { $0.notes(of: "one") == [1] }
-    for fields in [["a", "b", "c", "d"], ["r", "x"], ["r", "x", "e", "99999999999999999999"]] {
-      for _ in 0..<20 { try await ask(engine, ["xadd", "multicast:log:note", "*"] + fields) }
+    let large = "99999999999999999999"
+    for fields in [
+      ["a", "b", "c", "d"], ["r", "x"], ["r", "x", "e", large],
+      ["r", "x", "e", "1", "b", large + "-0"],
+    ] {
+      for _ in 0..<40 { try await ask(engine, ["xadd", "multicast:log:note", "*"] + fields) }
     }
     for number in 2...50 { sites[0].post(number...number) }
     let seen = await sites[1].until { $0.notes(of: "one").last == 50 }

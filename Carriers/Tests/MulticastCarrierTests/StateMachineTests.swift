@@ -232,7 +232,11 @@ private final class HeldInflow {
       #expect(inflow.take(1, first: number, count: 1, hash: Int(number)) == .new(missing: 0))
     }
     #expect(inflow.take(1, first: 1_000, count: 1, hash: 1) == .new(missing: 0))
+    // The first record of this sender is forged, too.
+    #expect(inflow.take(2, first: 1 << 40, count: 1, hash: 2) == .new(missing: 0))
+    #expect(inflow.take(2, first: 5, count: 1, hash: 3) == .disputed)
     inflow.rewind()
+    #expect(inflow.take(2, first: 6, count: 1, hash: 4) == .new(missing: 0))
     #expect(inflow.take(1, first: 10, count: 1, hash: 10) == .repeated)
     #expect(inflow.take(1, first: 11, count: 1, hash: 11) == .disputed)
     #expect(inflow.take(1, first: 12, count: 1, hash: 12) == .new(missing: 0))

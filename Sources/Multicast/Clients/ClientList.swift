@@ -166,15 +166,14 @@ extension ClientList {
 
   /// Removes the registrations of an object that the caller holds, or all registrations. Returns their number; 0 if the object is
   /// being deinitialized. Amortized O(*k*) for *k* registrations.
-  ///
-  /// Also ends the registrations of deallocated objects that had the same address. In the object's `deinit`, its own cannot be
-  /// distinguished from those.
   @discardableResult
   final func removeAll(of client: AnyObject? = nil) -> Int {
     if client == nil { removeDeallocated(in: boxes) } else { removeDeallocatedIfShort() }
     let ended = removing { state in
       let boxes = client.map { state.boxes(of: ObjectIdentifier($0).address) } ?? state.boxes
-      return boxes.filter { box in state.empty(box) }
+      // In the object's `deinit`, no box is alive, and its own cannot be distinguished from those of earlier objects at its address.
+      let alive = client == nil ? boxes : boxes.filter { box in box.isAlive }
+      return (alive.isEmpty ? boxes : alive).filter { box in state.empty(box) }
     }
     for box in ended { box.releaseContents() }
     return client == nil ? ended.count : ended.count { box in box.isAlive }

@@ -18,7 +18,7 @@ extension MulticastCenter {
   /// - with `on: queue`, `{ me, login in me.show(login) }`;
   /// - one that awaits, `{ me, login in await me.load(login) }`;
   /// - one of a `Topic<Void>`, `{ me, _ in me.logout() }`;
-  /// - one whose method returns a value, `{ me, login in _ = me.show(login) }`;
+  /// - one whose method returns a value, `{ me, login in _ = me.show(login) }`, or throws, because a closure catches the error;
   /// - one of a global actor that is not `public`, `{ me, login in me.show(login) }`.
   ///
   /// Each call adds a handler. With an `id`, it replaces the handler that the owner has under that `id` for
