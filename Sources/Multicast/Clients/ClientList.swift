@@ -171,7 +171,8 @@ extension ClientList {
     if client == nil { removeDeallocated(in: boxes) } else { removeDeallocatedIfShort() }
     let ended = removing { state in
       let boxes = client.map { state.boxes(of: ObjectIdentifier($0).address) } ?? state.boxes
-      // In the object's `deinit`, no box is alive, and its own cannot be distinguished from those of earlier objects at its address.
+      // In the object's `deinit`, no box is alive, and its own cannot be distinguished from those of earlier objects at its
+      // address.
       let alive = client == nil ? boxes : boxes.filter { box in box.isAlive }
       return (alive.isEmpty ? boxes : alive).filter { box in state.empty(box) }
     }
@@ -225,8 +226,8 @@ extension ClientList {
   /// Lets a search for deallocated clients wait in a home. Returns false if one waits there already: it searches these boxes, and
   /// no longer those for which it was sent.
   ///
-  /// If the actor of an earlier search was deallocated, this home's may have its address. Then the earlier search takes these boxes,
-  /// and cannot load their clients. They are found when the list is full again.
+  /// If the actor of an earlier search was deallocated, this home's may have its address. Then the earlier search takes these
+  /// boxes, and cannot load their clients. They are found when the list is full again.
   final func addWaitingSearch(of groups: [Roster.Group], in home: Home) -> Bool {
     // The old groups leave the lock, because they may be the last owners of boxes.
     let old = state.withLock { state in

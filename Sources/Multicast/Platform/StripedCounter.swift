@@ -4,7 +4,8 @@ import MulticastPlatform
 ///
 /// If threads on several processors count in one word, each has to fetch it from the other's cache, which costs a short post a
 /// third of its time. So the number is spread over several words, the stripes, each in a cache line of its own. Two threads
-/// have the same one of the eight stripes in one of eight cases. Counting is one atomic addition. Reading the number is slow, and seldom needed.
+/// have the same one of the eight stripes in one of eight cases. Counting is one atomic addition. Reading the number is slow,
+/// and seldom needed.
 ///
 /// `@unchecked`, because the compiler does not know that only atomic functions access the stripes.
 @safe

@@ -1,4 +1,5 @@
-// The messages of a debug build about topics. At the end, what finds owners that only their own handlers keep alive, in every build.
+// The messages of a debug build about topics. At the end, what finds owners that only their own handlers keep alive, in every
+// build.
 
 #if DEBUG
   extension TopicList {

@@ -139,7 +139,8 @@ extension TopicRegistry: ClientRegistry {
 
   func removeClient(_ client: AnyObject) -> Int {
     let address = ObjectIdentifier(client).address
-    // Some may be topics of a deallocated object that had the same address. There, `removeAll` ends what is left of that object, and counts nothing.
+    // Some may be topics of a deallocated object that had the same address. There, `removeAll` ends what is left of that
+    // object, and counts nothing.
     let lists = state.withLock { state in
       (state.observed[address] ?? []).compactMap { name in state.topics[name]?.list }
     }
