@@ -14,7 +14,8 @@ extension MulticastCenter {
   /// thread is calling there. It calls the others after it returns. If `post` is calling the client that posts,
   /// this returns immediately, and what it posts follows in every home.
   ///
-  /// What one thread or task posts through one center arrives in every home in that order, across protocols and topics.
+  /// What one thread or task posts through one center arrives in every home in that order, across protocols and
+  /// topics.
   ///
   /// For clients of a `@MainActor` protocol, use `postOnMain`. For clients of another global actor's
   /// protocol, and to await clients, use `awaiting:`.

@@ -23,13 +23,13 @@ extension MulticastDelegate {
   /// The client's *home*, where `post` calls it, is the actor in which you call this, such as the main actor.
   /// If the compiler can see at this call that the protocol is `Sendable`, the client has no home, even if you
   /// call this on the main actor, unless you pass `isolation: #isolation`. A client that is added in a
-  /// nonisolated function has no home, even if an actor calls that function: an `init`, an `async` function, or a
-  /// method that wraps this one. Let a wrapper take `isolation: (any Actor)? = #isolation`, and pass it on. A
+  /// nonisolated function has no home, even if an actor calls that function: an `init`, an `async` function, or
+  /// a method that wraps this one. Let a wrapper take `isolation: (any Actor)? = #isolation`, and pass it on. A
   /// client that is added in a closure which does not use the surrounding actor, or in the initial value of a
-  /// property, has no home either, unless you pass `isolation:`: see <doc:IsolationAndThreads>. A client that is
-  /// an actor has itself as its home if you call this in a method of its own or pass it as `isolation`, and
-  /// otherwise none. The actor's `init` is nonisolated unless it is `async`. A client without a home is called on every thread that
-  /// notifies or posts, and its `deinit` may run there.
+  /// property, has no home either, unless you pass `isolation:`: see <doc:IsolationAndThreads>. A client that
+  /// is an actor has itself as its home if you call this in a method of its own or pass it as `isolation`, and
+  /// otherwise none. The actor's `init` is nonisolated unless it is `async`. A client without a home is called
+  /// on every thread that notifies or posts, and its `deinit` may run there.
   ///
   /// You may call this on any thread. In the client's `deinit`, it adds nothing.
   ///

@@ -14,8 +14,8 @@ extension MulticastDelegate {
   /// thread is calling there. It calls the others after it returns. If `post` is calling the client that posts,
   /// this returns immediately, and what it posts follows in every home.
   ///
-  /// What one thread or task posts through this delegate arrives in every home in that order. A delegate of a center has one
-  /// order with the center's other protocols and topics.
+  /// What one thread or task posts through this delegate arrives in every home in that order. A delegate of a center
+  /// has one order with the center's other protocols and topics.
   ///
   /// For clients of a `@MainActor` protocol, use `postOnMain`. For clients of another global actor's
   /// protocol, and to await clients, use `awaiting:`.

@@ -229,7 +229,7 @@ extension Carriage {
     }
     if isClosed {
       meters.destroy()
-      _ = line.own.end()
+      line.own.end()
       return
     }
     let observation = center.observe(topic, owner: self, id: type, on: line.home.queue) {

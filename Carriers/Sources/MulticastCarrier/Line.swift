@@ -60,9 +60,10 @@ struct Line: Sendable {
     }
 
     /// Ends the line. Returns false if it has ended before.
+    @discardableResult
     func end() -> Bool {
       guard let ends = ends.withLock({ $0.take() }) else { return false }
-      // The reader began last, and ends first, so that it does not post after the latest message was removed.
+      // The reader usually began last, so it ends first, and posts nothing after the latest message was removed.
       for end in ends.reversed() { end() }
       return true
     }

@@ -163,7 +163,7 @@ final class Session: EngineSession {
     }
     // A consumer's requests for records have no number.
     for name in state.withLock({ Array($0.consumers.keys) }) where reason.contains(".\(name)\"") {
-      end(ofConsumer: name, CarrierError.refused(reason).without(configuration.secrets))
+      answer("c" + name, .failure(.refused(reason)))
     }
   }
 

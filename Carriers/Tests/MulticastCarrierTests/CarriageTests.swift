@@ -1370,6 +1370,15 @@ private func limits(
     site.withLock { $0 = nil }
   }
 
+  @Test func aTopicOfAClosedCarriageCanBeStopped() async {
+    let one = site("one")
+    await one.start()
+    await one.close()
+    #expect(one.carriage.position(of: "note") != nil)
+    one.carriage.stopCarrying("note")
+    #expect(one.carriage.position(of: "note") == nil)
+  }
+
   /// Its reader still waits for an answer when the type is carried again.
   @Test func aTopicThatHasEndedDoesNotBegin() async throws {
     let (old, new) = (Gate(), Gate())

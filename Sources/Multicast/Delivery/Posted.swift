@@ -11,12 +11,12 @@
 public struct Posted: ~Copyable, Sendable {
   /// The number of clients or handlers that were called or will be.
   ///
-  /// A listener that the post calls directly, without a letter, counts if it is called. One for which it leaves a letter
-  /// counts even if it is removed or deallocated before its turn, was deallocated before the post, or skips the message
-  /// with `newestOnly`: a home notices the deallocated ones when it handles a post. If `post` is calling the client or
-  /// handler that posts, every registered listener counts. A handler does not count if it registers after the post is made
-  /// and before its message becomes the topic's latest. The number is 0 if the post was refused because one post has set
-  /// off more than 1,000 recurring posts: see <doc:Loops>.
+  /// A listener that the post calls directly, without a letter, counts if it is called. One for which it leaves a
+  /// letter counts even if it is removed or deallocated before its turn, was deallocated before the post, or skips
+  /// the message with `newestOnly`: a home notices the deallocated ones when it handles a post. If `post` is calling
+  /// the client or handler that posts, every registered listener counts. A handler does not count if it registers
+  /// after the post is made and before its message becomes the topic's latest. The number is 0 if the post was
+  /// refused because one post has set off more than 1,000 recurring posts: see <doc:Loops>.
   public let clients: Int
 
   /// The post and its office; nil if the post was refused, or has left no letter and does not follow another post.

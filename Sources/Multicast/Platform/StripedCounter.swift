@@ -71,8 +71,8 @@ extension StripedCounter {
 
   /// Whether there was a moment during this call at which no activity was counted.
   ///
-  /// Read this with one lock held that all callers share. If two activities end at the same time in different stripes, neither thread may
-  /// see the other's end without it. With it, the second one to take the lock sees both.
+  /// Read this with one lock held that all callers share. If two activities end at the same time in different stripes, neither
+  /// thread may see the other's end without it. With it, the second one to take the lock sees both.
   ///
   /// An activity may begin in a stripe that has been read, and one may end in a stripe before that is read. Then each stripe was
   /// at zero when it was read, but never all of them together. So all are read twice. If none has begun anything in between, all of

@@ -16,8 +16,9 @@ extension MulticastCenter {
   /// calls these handlers, perhaps after `post` has returned. If `post` is calling the handler or client that
   /// posts, this returns immediately, and what it posts follows in every home.
   ///
-  /// What one thread or task posts through one center arrives in every home in that order, across protocols and topics. You may
-  /// call this on any thread, in a handler, and in a `deinit`. The topic does not have to have handlers.
+  /// What one thread or task posts through one center arrives in every home in that order, across protocols and
+  /// topics. You may call this on any thread, in a handler, and in a `deinit`. The topic does not have to have
+  /// handlers.
   ///
   /// - Parameters:
   ///   - topic: The topic.
